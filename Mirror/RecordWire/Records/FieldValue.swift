@@ -1,0 +1,75 @@
+public import Foundation
+
+/// A field's value with its type. (PROTOCOL §4, field table)
+public indirect enum FieldValue: Hashable, Sendable {
+    case string(String)
+    case int64(Int64)
+    case double(Double)
+    /// Milliseconds since 1970.
+    case timestamp(Int64)
+    case bytes(Data)
+    case reference(RecordReference)
+    case location(RecordLocation)
+    case asset(RecordAsset)
+    /// All elements have one type, which `type` names; an empty list keeps it.
+    case list(type: FieldType, [FieldValue])
+}
+
+/// The names of field types on the wire.
+public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
+    case string = "STRING"
+    case int64 = "INT64"
+    case double = "DOUBLE"
+    case timestamp = "TIMESTAMP"
+    case bytes = "BYTES"
+    case reference = "REFERENCE"
+    case location = "LOCATION"
+    case asset = "ASSETID"
+}
+
+/// A pointer to another record. The engine itself stores record names as strings (MIRRORING §2).
+public struct RecordReference: Hashable, Sendable, Codable {
+    public enum Action: String, Hashable, Sendable, Codable {
+        case none = "NONE"
+        case deleteSelf = "DELETE_SELF"
+        case validate = "VALIDATE"
+    }
+    public var recordName: String
+    public var zoneID: ZoneID?
+    public var action: Action?
+
+    public init(recordName: String, zoneID: ZoneID? = nil, action: Action? = nil) {
+        self.recordName = recordName
+        self.zoneID = zoneID
+        self.action = action
+    }
+}
+
+public struct RecordLocation: Hashable, Sendable, Codable {
+    public var latitude: Double
+    public var longitude: Double
+    public var horizontalAccuracy: Double?
+    public var verticalAccuracy: Double?
+    public var altitude: Double?
+    public var speed: Double?
+    public var course: Double?
+    /// Milliseconds since 1970.
+    public var timestamp: Int64?
+
+    public init(latitude: Double, longitude: Double) {
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+}
+
+/// A file kept beside the records; carried as it came.
+public struct RecordAsset: Hashable, Sendable, Codable {
+    public var fileChecksum: String?
+    public var size: Int64?
+    public var downloadURL: String?
+    public var referenceChecksum: String?
+    public var wrappingKey: String?
+    public var receipt: String?
+
+    public init() {}
+}

@@ -1,0 +1,52 @@
+/// A zone's name and owner. The default owner is the caller. (PROTOCOL §3, zoneID)
+public struct ZoneID: Hashable, Sendable, Codable {
+    public var zoneName: String
+    /// nil stands for the caller.
+    public var ownerRecordName: String?
+
+    public init(zoneName: String = ZoneID.defaultName, ownerRecordName: String? = nil) {
+        self.zoneName = zoneName
+        self.ownerRecordName = ownerRecordName
+    }
+
+    public static let defaultName = "_defaultZone"
+}
+
+/// One record: a name, a type, named fields, and the tag that every write changes. (PROTOCOL §4)
+public struct Record: Hashable, Sendable {
+    public var recordName: String
+    public var recordType: String
+    /// Opaque; compare for equality only. nil on a record the service has not seen.
+    public var recordChangeTag: String?
+    /// A field set to nil in a request clears it.
+    public var fields: [String: FieldValue?]
+    public var created: RecordStamp?
+    public var modified: RecordStamp?
+    public var deleted: Bool
+    public var zoneID: ZoneID?
+
+    public init(
+        recordName: String, recordType: String, recordChangeTag: String? = nil,
+        fields: [String: FieldValue?] = [:]
+    ) {
+        self.recordName = recordName
+        self.recordType = recordType
+        self.recordChangeTag = recordChangeTag
+        self.fields = fields
+        deleted = false
+    }
+}
+
+/// When and by whom a record was made or changed.
+public struct RecordStamp: Hashable, Sendable, Codable {
+    /// Milliseconds since 1970.
+    public var timestamp: Int64
+    public var userRecordName: String?
+    public var deviceID: String?
+
+    public init(timestamp: Int64, userRecordName: String? = nil, deviceID: String? = nil) {
+        self.timestamp = timestamp
+        self.userRecordName = userRecordName
+        self.deviceID = deviceID
+    }
+}

@@ -1,0 +1,202 @@
+/// One call of the service, apart from how it travels. (PROTOCOL §3)
+public enum RecordRequest: Hashable, Sendable {
+    case modifyRecords(ModifyRecords)
+    case lookupRecords(LookupRecords)
+    case zoneChanges(ZoneChanges)
+    case databaseChanges(DatabaseChanges)
+    case modifyZones([ZoneOperation])
+    case listZones
+    case lookupZones([ZoneID])
+    case caller
+}
+
+/// The matching answers. A request that fails as a whole is a thrown `RecordError` instead.
+public enum RecordResponse: Hashable, Sendable {
+    case records(RecordsReply)
+    case zoneChanges([ZoneChangesReply])
+    case databaseChanges(DatabaseChangesReply)
+    case zones([ZoneResult])
+    case caller(CallerReply)
+}
+
+/// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which device.
+public struct RecordTarget: Hashable, Sendable {
+    public var container: String
+    public var environment: String
+    public var database: String
+    /// Names the device in the `modified` stamps of what it writes.
+    public var deviceID: String?
+
+    public init(
+        container: String, environment: String = "development", database: String = "private",
+        deviceID: String? = nil
+    ) {
+        self.container = container
+        self.environment = environment
+        self.database = database
+        self.deviceID = deviceID
+    }
+}
+
+/// `records/modify`
+public struct ModifyRecords: Hashable, Sendable {
+    public var operations: [RecordOperation]
+    public var zoneID: ZoneID?
+    /// All or none.
+    public var atomic: Bool
+    public var desiredKeys: [String]?
+    public var numbersAsStrings = false
+
+    public init(operations: [RecordOperation], zoneID: ZoneID?, atomic: Bool = false) {
+        self.operations = operations
+        self.zoneID = zoneID
+        self.atomic = atomic
+    }
+}
+
+public struct RecordOperation: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
+        case create, update, forceUpdate, replace, forceReplace, delete, forceDelete
+    }
+    public var kind: Kind
+    public var record: Record
+
+    public init(_ kind: Kind, _ record: Record) {
+        self.kind = kind
+        self.record = record
+    }
+}
+
+/// `records/lookup`
+public struct LookupRecords: Hashable, Sendable {
+    public var recordNames: [String]
+    public var zoneID: ZoneID?
+    public var desiredKeys: [String]?
+    public var numbersAsStrings = false
+
+    public init(recordNames: [String], zoneID: ZoneID?) {
+        self.recordNames = recordNames
+        self.zoneID = zoneID
+    }
+}
+
+/// Answers `records/modify` and `records/lookup`: one entry per operation, in order.
+public struct RecordsReply: Hashable, Sendable {
+    public var results: [RecordResult]
+    public var syncToken: String?
+
+    public init(results: [RecordResult], syncToken: String? = nil) {
+        self.results = results
+        self.syncToken = syncToken
+    }
+}
+
+/// A record, or why there is none.
+public enum RecordResult: Hashable, Sendable {
+    case record(Record)
+    case failure(RecordError)
+}
+
+/// `changes/zone`
+public struct ZoneChanges: Hashable, Sendable {
+    public struct Zone: Hashable, Sendable {
+        public var zoneID: ZoneID
+        /// Where the last call ended; nil for the whole zone.
+        public var syncToken: String?
+        /// nil: the service's own maximum.
+        public var resultsLimit: Int?
+        public var desiredKeys: [String]?
+        public var desiredRecordTypes: [String]?
+
+        public init(zoneID: ZoneID, syncToken: String?, resultsLimit: Int? = nil) {
+            self.zoneID = zoneID
+            self.syncToken = syncToken
+            self.resultsLimit = resultsLimit
+        }
+    }
+    public var zones: [Zone]
+    public var numbersAsStrings = false
+
+    public init(zones: [Zone]) { self.zones = zones }
+}
+
+/// One zone's page of changes, oldest first; a deletion is a record with `deleted` and no fields.
+public struct ZoneChangesReply: Hashable, Sendable {
+    public var zoneID: ZoneID
+    public var records: [Record] = []
+    public var syncToken: String?
+    public var moreComing = false
+    public var failure: RecordError?
+
+    public init(zoneID: ZoneID) { self.zoneID = zoneID }
+}
+
+/// `changes/database`
+public struct DatabaseChanges: Hashable, Sendable {
+    public var syncToken: String?
+    public var resultsLimit: Int?
+
+    public init(syncToken: String?, resultsLimit: Int? = nil) {
+        self.syncToken = syncToken
+        self.resultsLimit = resultsLimit
+    }
+}
+
+public struct DatabaseChangesReply: Hashable, Sendable {
+    public struct Zone: Hashable, Sendable {
+        public var zoneID: ZoneID
+        public var deleted: Bool
+        public init(zoneID: ZoneID, deleted: Bool) {
+            self.zoneID = zoneID
+            self.deleted = deleted
+        }
+    }
+    public var zones: [Zone]
+    public var syncToken: String
+    public var moreComing: Bool
+
+    public init(zones: [Zone], syncToken: String, moreComing: Bool) {
+        self.zones = zones
+        self.syncToken = syncToken
+        self.moreComing = moreComing
+    }
+}
+
+/// One operation of `zones/modify`.
+public struct ZoneOperation: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable, Codable { case create, delete }
+    public var kind: Kind
+    public var zoneID: ZoneID
+
+    public init(_ kind: Kind, _ zoneID: ZoneID) {
+        self.kind = kind
+        self.zoneID = zoneID
+    }
+}
+
+/// An entry of `zones/list`, `zones/lookup` and `zones/modify`.
+public enum ZoneResult: Hashable, Sendable {
+    case zone(ZoneDescription)
+    case failure(RecordError)
+}
+
+public struct ZoneDescription: Hashable, Sendable {
+    public var zoneID: ZoneID
+    public var syncToken: String?
+    public var atomic: Bool
+    public var deleted: Bool
+
+    public init(zoneID: ZoneID, syncToken: String?, atomic: Bool = true, deleted: Bool = false) {
+        self.zoneID = zoneID
+        self.syncToken = syncToken
+        self.atomic = atomic
+        self.deleted = deleted
+    }
+}
+
+/// `users/caller`
+public struct CallerReply: Hashable, Sendable, Codable {
+    public var userRecordName: String
+
+    public init(userRecordName: String) { self.userRecordName = userRecordName }
+}

@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The house settings: every target of ours is built by the same rules.
+let house: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A module at `folder/name` that may import only what `uses` names.
+func room(_ name: String, in folder: String = "Sources", uses: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: "\(folder)/\(name)",
+        exclude: ["README.md"], swiftSettings: house)
+}
+
+/// A C library of the distribution, found through pkg-config.
+func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
+    .systemLibrary(
+        name: name, path: "Sources/Systems/\(name)", pkgConfig: pkgConfig,
+        providers: [.apt([package])])
+}
+
+/// The tests of a module. `DIPTYCH_TESTS=A,B` builds only the named test targets.
+func tests(_ name: String, uses: [String], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: "Tests/\(name)",
+        resources: resources, swiftSettings: house)
+}
+
+let values = ["Platform", "ObjectModel", "Predicates"]
+let stores = values + ["Stores", "SQLiteDriver", "SQLiteStore"]
+
+let systems: [Target] = [
+    system("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
+    system("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+    system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+]
+
+let oneMachine: [Target] = [
+    room("Platform"),
+    room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
+    room("ObjectModel"),
+    room("Predicates", uses: ["ObjectModel"]),
+    room("Stores", uses: values),
+    room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver"]),
+    room("Persistence", uses: stores),
+    room("CoreData", uses: ["ObjectModel", "Predicates", "Persistence"]),
+]
+
+let twoMachines: [Target] = [
+    room("RecordWire", in: "Mirror"),
+    room("MirrorEngine", in: "Mirror", uses: stores + ["Persistence", "RecordWire"]),
+    room(
+        "MirrorTransport", in: "Mirror",
+        uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib"]),
+    room(
+        "RecordService", in: "Mirror",
+        uses: ["RecordWire", "Platform", "SQLiteDriver", "COpenSSL"]),
+    room(
+        "RecordServer", in: "Mirror",
+        uses: ["RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib"]),
+    room(
+        "MirrorTestKit", in: "Mirror",
+        uses: stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"]),
+]
+
+let tools: [Target] = []
+
+let testTargets: [Target] = [
+    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"])
+]
+
+let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)
+
+let package = Package(
+    name: "Diptych",
+    products: [
+        .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport"]),
+        .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
+    ],
+    targets: systems + oneMachine + twoMachines + tools
+        + testTargets.filter { chosenTests?.contains($0.name) ?? true },
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,77 @@
+public import Foundation
+
+/// Everything the outside decides, handed down from whoever assembles the program.
+///
+/// A value of this type travels with each store and each engine. Tests replace its members one by one.
+public struct Platform: Sendable {
+    /// The clock that dates transactions and records.
+    public var clock: any Clock
+    /// The source of record names and identifiers.
+    public var randomness: any Randomness
+    /// The named points at which a simulation may strike.
+    public var faults: any FaultPoints
+
+    public init(clock: any Clock, randomness: any Randomness, faults: any FaultPoints) {
+        self.clock = clock
+        self.randomness = randomness
+        self.faults = faults
+    }
+
+    /// The machine this process runs on: its clock, its random generator, no faults.
+    public static let system = Platform(
+        clock: SystemClock(), randomness: SystemRandomness(), faults: NoFaults())
+}
+
+/// Tells the time.
+public protocol Clock: Sendable {
+    /// The present moment.
+    func now() -> Date
+}
+
+/// Draws random words.
+public protocol Randomness: Sendable {
+    /// Returns 64 random bits.
+    func next() -> UInt64
+}
+
+/// Receives the name of each place where two writes must agree.
+public protocol FaultPoints: Sendable {
+    /// Called when the program passes the point `name`; throws where the test wants it to fail there.
+    func reach(_ name: String) throws
+}
+
+extension Randomness {
+    /// Returns a random (version 4) UUID made of two words of this source.
+    public func uuid() -> UUID {
+        let high = next()
+        let low = next()
+        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 {
+            UInt8(truncatingIfNeeded: word >> (56 - 8 * index))
+        }
+        return UUID(
+            uuid: (
+                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4),
+                byte(high, 5), byte(high, 6) & 0x0F | 0x40, byte(high, 7),
+                byte(low, 0) & 0x3F | 0x80, byte(low, 1), byte(low, 2), byte(low, 3), byte(low, 4),
+                byte(low, 5), byte(low, 6), byte(low, 7)
+            ))
+    }
+}
+
+/// The machine's clock.
+public struct SystemClock: Clock {
+    public init() {}
+    public func now() -> Date { Date() }
+}
+
+/// The machine's random generator.
+public struct SystemRandomness: Randomness {
+    public init() {}
+    public func next() -> UInt64 { UInt64.random(in: .min ... .max) }
+}
+
+/// No faults: each point is passed unhurt.
+public struct NoFaults: FaultPoints {
+    public init() {}
+    public func reach(_ name: String) throws {}
+}

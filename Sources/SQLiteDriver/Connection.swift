@@ -1,0 +1,174 @@
+internal import CSQLite
+
+/// One open SQLite database.
+///
+/// Not thread-safe: whoever owns a connection uses it from one lane. Statements are compiled once and kept
+/// by their text. Every function throws `SQLiteFault`.
+public final class Connection {
+    /// How the file is opened.
+    public enum Access: Sendable {
+        /// An existing file, never written.
+        case readOnly
+        /// An existing file.
+        case readWrite
+        /// A file that is created when absent.
+        case create
+    }
+
+    let handle: OpaquePointer
+    public let path: String
+    private var cache: [String: Statement] = [:]
+    private var transactionDepth = 0
+
+    /// Opens the database at `path` (":memory:" for one in memory). Waits up to
+    /// `busyMilliseconds` for another connection's lock.
+    public init(path: String, access: Access = .create, busyMilliseconds: Int32 = 10_000) throws {
+        let flags =
+            switch access {
+            case .readOnly: SQLITE_OPEN_READONLY
+            case .readWrite: SQLITE_OPEN_READWRITE
+            case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+            }
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard code == SQLITE_OK, let opened else {
+            let message = opened.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+            sqlite3_close_v2(opened)
+            throw SQLiteFault(code: code, message: message ?? "cannot open the file")
+        }
+        handle = opened
+        self.path = path
+        sqlite3_extended_result_codes(handle, 1)
+        sqlite3_busy_timeout(handle, busyMilliseconds)
+    }
+
+    deinit {
+        cache.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    // MARK: Statements
+
+    /// Returns the compiled statement for `sql`, from the cache when it was used before.
+    /// The caller resets it after use; `rows` and `run` do.
+    public func prepare(_ sql: String) throws -> Statement {
+        if let known = cache[sql] {
+            known.reset()
+            return known
+        }
+        let statement = try compile(sql)
+        if cache.count >= Self.cachedStatementsMax { cache.removeAll() }
+        cache[sql] = statement
+        return statement
+    }
+
+    /// Compiles `sql` outside the cache, for statements whose text is used once, or that stay open
+    /// while others run.
+    public func compile(_ sql: String) throws -> Statement {
+        var compiled: OpaquePointer?
+        let code = sqlite3_prepare_v3(handle, sql, -1, 0, &compiled, nil)
+        guard code == SQLITE_OK, let compiled else { throw fault(code, sql: sql) }
+        return Statement(handle: compiled, connection: self)
+    }
+
+    /// Runs one statement to its end and drops its rows. Returns the number of rows it changed.
+    @discardableResult
+    public func run(_ sql: String, _ values: [SQLiteValue] = []) throws -> Int {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        while try statement.step() {}
+        return changes
+    }
+
+    /// Runs one statement and returns all its rows, each an array of values.
+    public func rows(_ sql: String, _ values: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
+        var result: [[SQLiteValue]] = []
+        try forEachRow(sql, values) { statement in
+            result.append((0..<statement.columnCount).map { statement.value(at: $0) })
+        }
+        return result
+    }
+
+    /// The first column of the first row, or nil when there is no row.
+    public func value(_ sql: String, _ values: [SQLiteValue] = []) throws -> SQLiteValue? {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        return try statement.step() ? statement.value(at: 0) : nil
+    }
+
+    /// Calls `body` with the statement positioned on each row in turn. Memory stays flat.
+    /// The statement is compiled apart, so `body` may run the same text again.
+    public func forEachRow(
+        _ sql: String, _ values: [SQLiteValue] = [], _ body: (Statement) throws -> Void
+    ) throws {
+        let statement = try compile(sql)
+        try statement.bind(values)
+        while try statement.step() { try body(statement) }
+    }
+
+    /// Runs several statements, separated by semicolons, that take no values.
+    public func script(_ sql: String) throws {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw fault(code, sql: sql) }
+    }
+
+    // MARK: Transactions
+
+    public enum TransactionKind: String, Sendable {
+        case deferred = "BEGIN DEFERRED"
+        case immediate = "BEGIN IMMEDIATE"
+        case exclusive = "BEGIN EXCLUSIVE"
+    }
+
+    /// Runs `body` in a transaction: commits when it returns, rolls back when it throws.
+    /// Inside another transaction it becomes a savepoint.
+    public func transaction<Result>(
+        _ kind: TransactionKind = .immediate, _ body: () throws -> Result
+    ) throws -> Result {
+        let name = "depth\(transactionDepth)"
+        try run(transactionDepth == 0 ? kind.rawValue : "SAVEPOINT \(name)")
+        transactionDepth += 1
+        do {
+            let result = try body()
+            transactionDepth -= 1
+            try run(transactionDepth == 0 ? "COMMIT" : "RELEASE \(name)")
+            return result
+        } catch {
+            transactionDepth = min(transactionDepth, Int(name.dropFirst(5)) ?? 0)
+            rollBack(to: name)
+            throw error
+        }
+    }
+
+    /// Undoes the innermost transaction. SQLite may already have done so by itself (disk full, I/O error),
+    /// which is the one outcome that is not a fault here.
+    private func rollBack(to savepoint: String) {
+        guard sqlite3_get_autocommit(handle) == 0 else { return }
+        if transactionDepth == 0 {
+            sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+        } else {
+            sqlite3_exec(handle, "ROLLBACK TO \(savepoint); RELEASE \(savepoint)", nil, nil, nil)
+        }
+    }
+
+    public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    // MARK: Facts
+
+    public var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+    /// Rows changed by the last statement.
+    public var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// The value of a pragma, for example `pragma("page_size")`.
+    public func pragma(_ name: String) throws -> SQLiteValue? { try value("PRAGMA \(name)") }
+
+    func fault(_ code: Int32, sql: String?) -> SQLiteFault {
+        let extended = sqlite3_extended_errcode(handle)
+        let message = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
+        return SQLiteFault(code: extended & 0xFF == code & 0xFF ? extended : code, message: message, sql: sql)
+    }
+
+    private static let cachedStatementsMax = 512
+}

@@ -1,0 +1,31 @@
+internal import CSQLite
+
+/// What SQLite refused, in its own result code and words. <https://www.sqlite.org/rescode.html>
+public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The extended result code.
+    public let code: Int32
+    /// SQLite's message, or ours where SQLite has none.
+    public let message: String
+    /// The statement that failed, without its bound values.
+    public let sql: String?
+
+    public init(code: Int32, message: String, sql: String? = nil) {
+        self.code = code
+        self.message = message
+        self.sql = sql
+    }
+
+    /// The primary result code: the low eight bits of `code`.
+    public var primaryCode: Int32 { code & 0xFF }
+    public var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+    public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
+    public var isFull: Bool { primaryCode == SQLITE_FULL }
+    public var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB || primaryCode == SQLITE_CORRUPT }
+    public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+    public var cannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
+
+    public var description: String {
+        let statement = sql.map { " in: \($0)" } ?? ""
+        return "SQLite error \(code): \(message)\(statement)"
+    }
+}

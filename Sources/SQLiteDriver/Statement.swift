@@ -1,0 +1,112 @@
+internal import CSQLite
+public import Foundation
+
+/// A compiled statement. Made by `Connection.prepare`, used on that connection's lane only.
+public final class Statement {
+    let handle: OpaquePointer
+    private let connection: Connection
+
+    init(handle: OpaquePointer, connection: Connection) {
+        self.handle = handle
+        self.connection = connection
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    public var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
+    public var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+    /// The names of the result's columns, left to right.
+    public var columnNames: [String] {
+        (0..<Int32(columnCount)).map { index in
+            sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
+        }
+    }
+
+    /// Binds `value` to the parameter at `index`, counted from 1.
+    public func bind(_ value: SQLiteValue, at index: Int) throws {
+        let position = Int32(index)
+        let code =
+            switch value {
+            case .null: sqlite3_bind_null(handle, position)
+            case .integer(let integer): sqlite3_bind_int64(handle, position, integer)
+            case .real(let real): sqlite3_bind_double(handle, position, real)
+            case .text(let text): bindText(text, at: position)
+            case .blob(let data): bindBlob(data, at: position)
+            }
+        guard code == SQLITE_OK else { throw connection.fault(code, sql: sql) }
+    }
+
+    public func bind(_ values: [SQLiteValue]) throws {
+        for (offset, value) in values.enumerated() { try bind(value, at: offset + 1) }
+    }
+
+    /// Moves to the next row. Returns false when there is none.
+    public func step() throws -> Bool {
+        let code = sqlite3_step(handle)
+        switch code {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default: throw connection.fault(code, sql: sql)
+        }
+    }
+
+    /// Makes the statement ready to run again; its bindings are cleared.
+    public func reset() {
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+
+    /// The value in the column at `index`, counted from 0, of the present row.
+    public func value(at index: Int) -> SQLiteValue {
+        let position = Int32(index)
+        switch sqlite3_column_type(handle, position) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(handle, position))
+        case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, position))
+        case SQLITE_TEXT: return .text(text(at: index) ?? "")
+        case SQLITE_BLOB: return .blob(blob(at: index) ?? Data())
+        default: return .null
+        }
+    }
+
+    public func isNull(at index: Int) -> Bool {
+        sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL
+    }
+
+    public func int64(at index: Int) -> Int64 { sqlite3_column_int64(handle, Int32(index)) }
+    public func double(at index: Int) -> Double { sqlite3_column_double(handle, Int32(index)) }
+
+    public func text(at index: Int) -> String? {
+        guard let bytes = sqlite3_column_text(handle, Int32(index)) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, Int32(index)))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    public func blob(at index: Int) -> Data? {
+        guard sqlite3_column_type(handle, Int32(index)) != SQLITE_NULL else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, Int32(index)))
+        guard let bytes = sqlite3_column_blob(handle, Int32(index)) else { return Data() }
+        return Data(bytes: bytes, count: count)
+    }
+
+    private func bindText(_ text: String, at position: Int32) -> Int32 {
+        var text = text
+        return text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                guard let start = characters.baseAddress else {
+                    return diptych_bind_text(handle, position, "", 0)
+                }
+                return diptych_bind_text(handle, position, start, Int32(characters.count))
+            }
+        }
+    }
+
+    private func bindBlob(_ data: Data, at position: Int32) -> Int32 {
+        data.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else {
+                return sqlite3_bind_zeroblob(handle, position, 0)
+            }
+            return diptych_bind_blob(handle, position, start, Int32(bytes.count))
+        }
+    }
+}

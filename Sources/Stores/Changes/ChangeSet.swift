@@ -1,0 +1,111 @@
+/// All that one save changes, as values. A store writes it, with its history, in one transaction.
+public struct ChangeSet: Sendable {
+    public var inserts: [Row] = []
+    public var updates: [RowUpdate] = []
+    public var deletes: [RowDelete] = []
+    /// Changes of many-to-many relationships, of to-manys without inverse, and of the order of ordered to-manys.
+    /// A one-to-many's members change through the to-one links of its rows.
+    public var toManys: [ToManyChange] = []
+    /// Who changed it: goes into the history's transaction.
+    public var author: String?
+    public var contextName: String?
+
+    public init() {}
+
+    public var isEmpty: Bool {
+        inserts.isEmpty && updates.isEmpty && deletes.isEmpty && toManys.isEmpty
+    }
+}
+
+/// New values of one row; slots that are not named stay as they are.
+public struct RowUpdate: Sendable {
+    public var id: RowID
+    /// The version the change was made upon; nil overwrites whatever is there.
+    public var expectedVersion: Int64?
+    public var attributes: [(slot: Int, value: AttributeValue)] = []
+    public var toOnes: [(slot: Int, link: Link?)] = []
+    /// To-many slots to mark as changed in the history; their pairs are in `ChangeSet.toManys`.
+    public var changedToManys: [Int] = []
+
+    public init(id: RowID, expectedVersion: Int64? = nil) {
+        self.id = id
+        self.expectedVersion = expectedVersion
+    }
+
+    public var isEmpty: Bool { attributes.isEmpty && toOnes.isEmpty && changedToManys.isEmpty }
+}
+
+/// The end of one row. Pairs and links that point at it are removed by the store.
+public struct RowDelete: Sendable {
+    public var id: RowID
+    public var expectedVersion: Int64?
+
+    public init(id: RowID, expectedVersion: Int64? = nil) {
+        self.id = id
+        self.expectedVersion = expectedVersion
+    }
+}
+
+/// Members that enter or leave one owner's to-many relationship.
+public struct ToManyChange: Sendable {
+    public var owner: RowID
+    /// The slot in the owner's layout.
+    public var slot: Int
+    /// New members; one that is there already is left alone, except for a given order key.
+    public var added: [Link] = []
+    /// Members that leave; one that is not there is no error.
+    public var removed: [RowID] = []
+    /// For ordered relationships: all members in their new order. The store chooses the order keys.
+    public var order: [RowID]?
+
+    public init(owner: RowID, slot: Int) {
+        self.owner = owner
+        self.slot = slot
+    }
+}
+
+/// What a save made of a change set.
+public struct SaveOutcome: Sendable {
+    /// The new version of each row that was inserted or updated.
+    public var versions: [RowID: Int64] = [:]
+    /// The history transaction's number, when history is kept and something changed.
+    public var transactionNumber: Int64?
+
+    public init() {}
+}
+
+/// Rows that somebody else changed since they were read: nothing of the change set was written.
+public struct SaveConflicts: Error, Sendable {
+    public struct Conflict: Sendable {
+        public var id: RowID
+        /// The version the change was made upon.
+        public var expectedVersion: Int64
+        /// The row as the store has it now; nil when it was deleted.
+        public var stored: Row?
+
+        public init(id: RowID, expectedVersion: Int64, stored: Row?) {
+            self.id = id
+            self.expectedVersion = expectedVersion
+            self.stored = stored
+        }
+    }
+    public var conflicts: [Conflict]
+
+    public init(_ conflicts: [Conflict]) { self.conflicts = conflicts }
+}
+
+/// Rows that break a uniqueness constraint: nothing of the change set was written.
+public struct UniquenessViolation: Error, Sendable {
+    public var entity: String
+    public var constraint: [String]
+    /// The row that could not be written, and the stored row that holds the same key.
+    public var id: RowID
+    public var holder: RowID?
+
+    public init(entity: String, constraint: [String], id: RowID, holder: RowID?) {
+        self.entity = entity
+        self.constraint = constraint
+        self.id = id
+        self.holder = holder
+    }
+}

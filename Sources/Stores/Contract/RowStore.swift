@@ -1,0 +1,54 @@
+public import Foundation
+public import Predicates
+
+/// What every store does, in values. No store knows of a context or an object.
+///
+/// A store serialises its own work; every function may be called from any thread and blocks until done.
+/// Failures are `StoreError`, `SaveConflicts` or `UniquenessViolation`.
+public protocol RowStore: AnyObject, Sendable {
+    var layout: ModelLayout { get }
+    /// The store's identity, written when it was made.
+    var identifier: String { get }
+    /// Whether saves write history.
+    var keepsHistory: Bool { get }
+
+    /// The metadata dictionary of `Z_METADATA`, hashes included.
+    func metadata() throws -> [String: Any]
+    /// Replaces the application's metadata; the store's own keys are kept right by the store.
+    func setMetadata(_ metadata: [String: Any]) throws
+
+    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out again.
+    func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
+
+    func row(_ id: RowID) throws -> Row?
+    /// The rows that exist among `ids`, in no particular order.
+    func rows(_ ids: [RowID]) throws -> [Row]
+    func rows(matching query: RowQuery) throws -> [Row]
+    func ids(matching query: RowQuery) throws -> [RowID]
+    func count(matching query: RowQuery) throws -> Int
+    /// The members of a to-many relationship, in order where it is ordered.
+    func members(of owner: RowID, toMany slot: Int) throws -> [Link]
+
+    /// Writes everything or nothing, with its history, in one transaction.
+    func save(_ changes: ChangeSet) throws -> SaveOutcome
+
+    /// The transactions after `number`, oldest first, at most `limit`.
+    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction]
+    /// Removes transactions up to and including `number`.
+    func deleteHistory(upTo number: Int64) throws
+    /// The number of the newest transaction, 0 when there is none.
+    func lastTransactionNumber() throws -> Int64
+}
+
+/// Which rows to find. Constants of the predicate that were objects are `RowID`s.
+public struct RowQuery: @unchecked Sendable {
+    // @unchecked: sort descriptors are immutable; the predicate is a tree of values.
+    public var entity: Int32
+    public var includesSubentities = true
+    public var predicate: PredicateNode?
+    public var sort: [NSSortDescriptor] = []
+    public var limit = 0
+    public var offset = 0
+
+    public init(entity: Int32) { self.entity = entity }
+}

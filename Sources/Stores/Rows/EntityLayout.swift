@@ -1,0 +1,88 @@
+public import ObjectModel
+
+/// Where each persistent property of an entity stands in a row's arrays. Slots are in name order
+/// (code points), inherited properties included. Transient and fetched properties have none.
+public final class EntityLayout: Sendable {
+    /// An attribute's slot. An element of a composite is `composite.element`.
+    public struct AttributeSlot: Sendable {
+        public let name: String
+        public let attribute: NSAttributeDescription
+    }
+
+    public let name: String
+    public let number: Int32
+    public let entity: NSEntityDescription
+    public let attributes: [AttributeSlot]
+    public let toOnes: [NSRelationshipDescription]
+    public let toManys: [NSRelationshipDescription]
+    /// Whether the to-one at the same slot has an ordered to-many as its inverse, so that its links carry an order key.
+    public let toOneIsOrdered: [Bool]
+    private let attributeSlots: [String: Int]
+    private let toOneSlots: [String: Int]
+    private let toManySlots: [String: Int]
+
+    public init(entity: NSEntityDescription, number: Int32) {
+        self.entity = entity
+        self.number = number
+        name = entity.name ?? ""
+        let stored = entity.propertiesByName.values.filter { !$0.isTransient }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        attributes = stored.compactMap { $0 as? NSAttributeDescription }.flatMap(Self.slots(of:))
+        let relationships = stored.compactMap { $0 as? NSRelationshipDescription }
+        toOnes = relationships.filter { !$0.isToMany }
+        toManys = relationships.filter(\.isToMany)
+        toOneIsOrdered = toOnes.map { $0.inverseRelationship.map { $0.isToMany && $0.isOrdered } ?? false }
+        attributeSlots = Self.index(attributes.map(\.name))
+        toOneSlots = Self.index(toOnes.map(\.name))
+        toManySlots = Self.index(toManys.map(\.name))
+    }
+
+    public func attributeSlot(_ name: String) -> Int? { attributeSlots[name] }
+    public func toOneSlot(_ name: String) -> Int? { toOneSlots[name] }
+    public func toManySlot(_ name: String) -> Int? { toManySlots[name] }
+
+    private static func slots(of attribute: NSAttributeDescription) -> [AttributeSlot] {
+        guard let composite = attribute as? NSCompositeAttributeDescription else {
+            return [AttributeSlot(name: attribute.name, attribute: attribute)]
+        }
+        return composite.elements.flatMap(slots(of:)).map {
+            AttributeSlot(name: "\(composite.name).\($0.name)", attribute: $0.attribute)
+        }
+    }
+
+    private static func index(_ names: [String]) -> [String: Int] {
+        Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// The layouts of all entities of a store, by number and by name.
+public final class ModelLayout: Sendable {
+    public let model: NSManagedObjectModel
+    /// In order of their numbers.
+    public let entities: [EntityLayout]
+    private let byNumber: [Int32: EntityLayout]
+    private let byName: [String: EntityLayout]
+
+    /// Layouts for the entities of `configuration` (nil: all), numbered by `numbers`, or afresh by
+    /// the rule of `EntityNumbering`.
+    public init(
+        model: NSManagedObjectModel, configuration: String? = nil, numbers: [String: Int32]? = nil
+    ) {
+        self.model = model
+        let members = model.entities(forConfigurationName: configuration) ?? []
+        let numbering = numbers ?? EntityNumbering.numbers(for: members)
+        entities = members.compactMap { entity in
+            numbering[entity.name ?? ""].map { EntityLayout(entity: entity, number: $0) }
+        }.sorted { $0.number < $1.number }
+        byNumber = Dictionary(entities.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    public func entity(_ number: Int32) -> EntityLayout? { byNumber[number] }
+    public func entity(named name: String) -> EntityLayout? { byName[name] }
+
+    /// The numbers of the entity and of all that inherit from it.
+    public func family(of layout: EntityLayout) -> [Int32] {
+        entities.filter { $0.entity.isKindOf(entity: layout.entity) }.map(\.number)
+    }
+}

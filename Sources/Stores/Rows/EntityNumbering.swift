@@ -1,0 +1,30 @@
+internal import Foundation
+public import ObjectModel
+
+/// The numbers a fresh store gives its entities (FORMAT §3): roots by name without case, each followed
+/// by its subentities depth first, from 1.
+public enum EntityNumbering {
+    public static func numbers(for entities: [NSEntityDescription]) -> [String: Int32] {
+        let members = Set(entities.map(ObjectIdentifier.init))
+        let roots = entities.filter { entity in
+            entity.superentity.map { !members.contains(ObjectIdentifier($0)) } ?? true
+        }
+        var numbers: [String: Int32] = [:]
+        func visit(_ siblings: [NSEntityDescription]) {
+            for entity in siblings.sorted(by: precedes) where members.contains(ObjectIdentifier(entity)) {
+                numbers[entity.name ?? ""] = Int32(numbers.count + 1)
+                visit(entity.subentities)
+            }
+        }
+        visit(roots)
+        return numbers
+    }
+
+    private static func precedes(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool {
+        let (first, second) = (left.name ?? "", right.name ?? "")
+        let (lower, other) = (first.lowercased(), second.lowercased())
+        return lower == other
+            ? first.utf8.lexicographicallyPrecedes(second.utf8)
+            : lower.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+}

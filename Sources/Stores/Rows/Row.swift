@@ -1,0 +1,23 @@
+/// One object's stored state: the arrays follow the slots of its `EntityLayout`.
+public struct Row: Hashable, Sendable {
+    public var id: RowID
+    /// Grows with each update (Z_OPT): the optimistic lock.
+    public var version: Int64
+    public var attributes: [AttributeValue]
+    public var toOnes: [Link?]
+
+    public init(id: RowID, version: Int64, attributes: [AttributeValue], toOnes: [Link?]) {
+        self.id = id
+        self.version = version
+        self.attributes = attributes
+        self.toOnes = toOnes
+    }
+
+    /// A row of `layout` with every slot empty.
+    public init(id: RowID, layout: EntityLayout) {
+        self.init(
+            id: id, version: 1,
+            attributes: Array(repeating: .null, count: layout.attributes.count),
+            toOnes: Array(repeating: nil, count: layout.toOnes.count))
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import SQLiteDriver
+import Testing
+
+@Suite struct ConnectionTests {
+    let connection: Connection
+
+    init() throws {
+        connection = try Connection(path: ":memory:")
+        try connection.run("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE, bytes BLOB)")
+    }
+
+    @Test func valuesReadBackAsTheyWereBound() throws {
+        let values: [SQLiteValue] = [.integer(.max), .text("näme\u{0}after"), .blob(Data([0, 1, 255]))]
+        try connection.run("INSERT INTO item VALUES (?, ?, ?)", values)
+        #expect(try connection.rows("SELECT * FROM item") == [values])
+        #expect(try connection.value("SELECT ?", [.blob(Data())]) == .blob(Data()))
+        #expect(try connection.value("SELECT ?", [.text("")]) == .text(""))
+    }
+
+    @Test func aTransactionThatThrowsLeavesNothing() throws {
+        struct Stop: Error {}
+        #expect(throws: Stop.self) {
+            try connection.transaction {
+                try connection.run("INSERT INTO item (name) VALUES ('a')")
+                throw Stop()
+            }
+        }
+        #expect(try connection.value("SELECT count(*) FROM item") == 0)
+        #expect(!connection.isInTransaction)
+    }
+
+    @Test func aNestedTransactionRollsBackAlone() throws {
+        struct Stop: Error {}
+        try connection.transaction {
+            try connection.run("INSERT INTO item (name) VALUES ('kept')")
+            #expect(throws: Stop.self) {
+                try connection.transaction {
+                    try connection.run("INSERT INTO item (name) VALUES ('lost')")
+                    throw Stop()
+                }
+            }
+        }
+        #expect(try connection.rows("SELECT name FROM item") == [["kept"]])
+    }
+
+    @Test func aConstraintFaultNamesTheStatementButNotTheValue() throws {
+        try connection.run("INSERT INTO item (name) VALUES (?)", ["secret"])
+        let fault = #expect(throws: SQLiteFault.self) {
+            try connection.run("INSERT INTO item (name) VALUES (?)", ["secret"])
+        }
+        #expect(fault?.isConstraint == true)
+        #expect(fault?.description.contains("secret") == false)
+    }
+
+    @Test func aRegisteredFunctionIsCalled() throws {
+        try connection.register(function: "twice", arguments: 1) { values in
+            SQLiteValue((values.first?.int64 ?? 0) * 2)
+        }
+        #expect(try connection.value("SELECT twice(21)") == 42)
+    }
+}

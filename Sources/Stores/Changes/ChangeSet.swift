@@ -35,7 +35,7 @@ public struct RowUpdate: Sendable {
     public var isEmpty: Bool { attributes.isEmpty && toOnes.isEmpty && changedToManys.isEmpty }
 }
 
-/// The end of one row. Pairs and links that point at it are removed by the store.
+/// The end of one row. Its pairs in join tables go with it; to-one links that point at it are the caller's to clear.
 public struct RowDelete: Sendable {
     public var id: RowID
     public var expectedVersion: Int64?

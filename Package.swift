@@ -73,7 +73,9 @@ let twoMachines: [Target] = [
 let tools: [Target] = []
 
 let testTargets: [Target] = [
-    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"])
+    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
+    tests("StoresTests", uses: values + ["Stores"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

@@ -15,6 +15,8 @@ final class Bench {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
     let context: NSManagedObjectContext
+    /// Objects do not hold their contexts, so the bench does.
+    private var others: [NSManagedObjectContext] = []
 
     init(_ kind: StoreKind, model: NSManagedObjectModel = TestModel.make()) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -27,6 +29,7 @@ final class Bench {
     func newContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
+        others.append(context)
         return context
     }
 

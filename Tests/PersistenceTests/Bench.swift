@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Stores
 import Testing
 
 /// The store types the shared suites run over.
@@ -49,6 +50,7 @@ final class Bench {
         return object
     }
 
+    @discardableResult
     func person(_ name: String, in other: NSManagedObjectContext? = nil) throws -> Person {
         try #require(try make("Person", name, in: other) as? Person)
     }
@@ -66,5 +68,20 @@ final class Bench {
     func order(_ value: Any?) -> [String] {
         let objects = (value as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
         return objects.compactMap { $0.value(forKey: "name") as? String }
+    }
+}
+
+extension Bench {
+    /// Changes a name in the store itself, as the mirror does, and announces it.
+    func rename(_ person: Person, to name: String) throws {
+        let row = try #require(person.objectID.rowID)
+        let layout = try #require(store.rowStore.layout.entity(row.entity))
+        let slot = try #require(layout.attributeSlot("name"))
+        var update = RowUpdate(id: row)
+        update.attributes = [(slot, .text(name))]
+        var changes = ChangeSet()
+        changes.updates = [update]
+        _ = try store.rowStore.save(changes)
+        coordinator.storeDidChange(store, inserted: [], updated: [row], deleted: [])
     }
 }

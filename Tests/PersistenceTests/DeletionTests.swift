@@ -17,7 +17,9 @@ import Testing
         #expect(twin.department == nil && twin.isUpdated)
         try other.save()
         #expect(try bench.twin(ada, in: bench.newContext()).department == nil)
-        #expect(throws: NSError.self) { try bench.newContext().existingObject(with: sales.objectID) }
+        #expect(throws: NSError.self) {
+            try bench.newContext().existingObject(with: sales.objectID)
+        }
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -48,7 +50,8 @@ import Testing
         #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "lead")
         bench.context.delete(ada)
         try bench.context.save()
-        #expect(try bench.newContext().count(for: NSFetchRequest<Person>(entityName: "Person")) == 0)
+        #expect(
+            try bench.newContext().count(for: NSFetchRequest<Person>(entityName: "Person")) == 0)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -108,7 +111,7 @@ import Testing
         let bench = try Bench(kind, model: model)
         var last = try bench.make("Node")
         let first = last
-        for _ in 0 ..< 20_000 {
+        for _ in 0..<20_000 {
             let next = try bench.make("Node")
             last.setValue(next, forKey: "next")
             last = next
@@ -117,7 +120,8 @@ import Testing
         bench.context.delete(first)
         #expect(last.isDeleted)
         try bench.context.save()
-        #expect(try bench.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Node")) == 0)
+        #expect(
+            try bench.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Node")) == 0)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -134,6 +138,7 @@ import Testing
         #expect(result.result as? [NSManagedObjectID] == [sales.objectID])
         let other = bench.newContext()
         #expect(try bench.twin(ada, in: other).department == nil)
-        #expect(try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Department")) == 0)
+        #expect(
+            try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Department")) == 0)
     }
 }

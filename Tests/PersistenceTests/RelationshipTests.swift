@@ -115,7 +115,8 @@ import Testing
         #expect(try bench.names(bench.twin(people[2], in: other).friends) == ["Ada"])
         people[1].friends = []
         try bench.context.save()
-        #expect(try bench.names(bench.twin(people[0], in: bench.newContext()).friends) == ["Ada", "Cy"])
+        #expect(
+            try bench.names(bench.twin(people[0], in: bench.newContext()).friends) == ["Ada", "Cy"])
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -143,7 +144,9 @@ import Testing
         let other = bench.newContext()
         let twin = try bench.twin(ada, in: other)
         #expect(bench.names(twin.value(forKey: "tags")) == ["a", "b"])
-        #expect((twin.value(forKey: "home") as? NSManagedObject)?.value(forKey: "name") as? String == "a")
+        #expect(
+            (twin.value(forKey: "home") as? NSManagedObject)?.value(forKey: "name") as? String
+                == "a")
         twin.setValue([try bench.twin(tags[1], in: other)], forKey: "tags")
         twin.setValue(nil, forKey: "home")
         try other.save()

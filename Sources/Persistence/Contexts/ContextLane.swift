@@ -14,10 +14,18 @@ final class ContextLane: Sendable {
     init(isMain: Bool) {
         self.isMain = isMain
         queue = isMain ? .main : DispatchQueue(label: "org.diptych.context")
+        if isMain { DispatchQueue.main.setSpecific(key: Self.mainMark, value: true) }
+    }
+
+    /// The main queue's mark: off Apple's platforms other threads than the main one may drain it.
+    private static let mainMark = DispatchSpecificKey<Bool>()
+
+    static var isOnMain: Bool {
+        Thread.isMainThread || DispatchQueue.getSpecific(key: mainMark) == true
     }
 
     var isCurrent: Bool {
-        if isMain && Thread.isMainThread { return true }
+        if isMain && Self.isOnMain { return true }
         return owner.load(ordering: .acquiring) == UInt(pthread_self())
     }
 

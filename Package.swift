@@ -75,6 +75,7 @@ let tools: [Target] = []
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
+    tests("RecordWireTests", uses: ["RecordWire"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

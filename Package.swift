@@ -73,7 +73,10 @@ let twoMachines: [Target] = [
 let tools: [Target] = []
 
 let testTargets: [Target] = [
-    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"])
+    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests(
+        "RecordServerTests",
+        uses: ["RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

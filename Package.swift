@@ -76,7 +76,13 @@ let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests(
         "RecordServerTests",
-        uses: ["RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform"]),
+        uses: [
+            "RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform", "CZlib",
+        ]),
+    tests(
+        "MirrorTransportTests",
+        uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
+    tests("RecordWireTests", uses: ["RecordWire"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

@@ -21,7 +21,7 @@ public struct CertificateFolder: Sendable {
     private var serverFile: URL { folder.appendingPathComponent("server.pem") }
 
     /// Returns a certificate for this machine's names and `hosts`: the one on file, or a new one where
-    /// that is due within 30 days or lacks a host. Throws `ServerError`.
+    /// that is due within 90 days or lacks a host. Throws `ServerError`.
     public func identity(hosts: [String]) throws -> TLSIdentity {
         let names = ["localhost", "127.0.0.1", "::1"]
         let wanted = names + hosts.filter { !names.contains($0) && !isAnyAddress($0) }
@@ -111,6 +111,6 @@ public struct CertificateFolder: Sendable {
     private enum Days {
         static let authority = 3_650.0
         static let server = 397.0
-        static let renewal = 30.0
+        static let renewal = 90.0
     }
 }

@@ -75,6 +75,14 @@ let tools: [Target] = []
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
+    tests(
+        "RecordServerTests",
+        uses: [
+            "RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform", "CZlib",
+        ]),
+    tests(
+        "MirrorTransportTests",
+        uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
 ]
 

@@ -3,10 +3,11 @@ internal import Foundation
 internal import Platform
 public import RecordWire
 
-/// Carries requests to a record service over HTTPS with libcurl, one after another on one connection.
+/// Carries requests to a record service over HTTPS with libcurl, one after another on one
+/// connection.
 ///
-/// Certificate and host name are always verified. Throws `RecordError` where the service refused, and
-/// `TransportError` where no answer came. A cancelled task is heard within about a second.
+/// Certificate and host name are always verified. Throws `RecordError` where the service refused,
+/// and `TransportError` where no answer came. A cancelled task is heard within about a second.
 public final class CurlChannel: RecordChannel {
     private let configuration: ChannelConfiguration
     // Its own serial queue: libcurl blocks, and Swift's cooperative threads must not.

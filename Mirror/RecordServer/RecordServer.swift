@@ -30,8 +30,9 @@ public final class RecordServer: Sendable {
         return CertificateFolder(folder, platform: platform).authorityFile
     }
 
-    /// Listens, and returns the address clients use. Throws `ServerError`. A certificate of the local
-    /// authority is renewed here when due, so a server must start anew at least every 90 days.
+    /// Listens, and returns the address clients use. Throws `ServerError`. A certificate of the
+    /// local authority is renewed here when due, so a server must start anew at least every 90
+    /// days.
     public func start() throws -> URL {
         let identity = try identity()
         let port = try http.start(
@@ -49,7 +50,8 @@ public final class RecordServer: Sendable {
         return url
     }
 
-    /// Takes no new connection, waits for the requests under way (`drainSeconds`), then closes. Blocks.
+    /// Takes no new connection, waits for the requests under way (`drainSeconds`), then closes.
+    /// Blocks.
     public func stop() { http.stop() }
 
     private var host: String {

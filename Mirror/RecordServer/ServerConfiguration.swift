@@ -4,8 +4,8 @@ public import Foundation
 public struct ServerConfiguration: Sendable {
     /// Where the certificate comes from.
     public enum TLS: Sendable {
-        /// From a local authority in this folder, made on first run; `hosts` are the names that clients
-        /// use besides localhost and the listen address.
+        /// From a local authority in this folder, made on first run; `hosts` are the names that
+        /// clients use besides localhost and the listen address.
         case automatic(folder: URL, hosts: [String])
         /// From PEM files.
         case files(certificate: URL, key: URL)
@@ -19,8 +19,8 @@ public struct ServerConfiguration: Sendable {
     public var port: UInt16 = 8_443
     public var tls: TLS
     public var http = HTTPConfiguration()
-    /// The largest request body after decompression.
-    public var expandedBytesMax = 32 << 20
+    /// The largest request body after decompression; the service's own limit stands above it.
+    public var expandedBytesMax = 8 << 20
     public var accessLog: AccessLog?
     public var failureLog: FailureLog?
 

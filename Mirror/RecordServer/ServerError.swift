@@ -1,6 +1,7 @@
 /// Why the server cannot start, and what to do about it.
 public struct ServerError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is; compare with the static members. The numbers are stable (README).
+    /// What kind of failure it is; compare with the static members. The numbers are stable
+    /// (README).
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: Int {
             case portInUse = 101

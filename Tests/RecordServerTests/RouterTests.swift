@@ -178,6 +178,45 @@ import Testing
         #expect(try answer(Data("{}".utf8), [("Content-Encoding", "br")]).status == 415)
     }
 
+    @Test func aLargeBodyIsTakenWithoutWaiting() throws {
+        let server = try TestServer()
+        let client = try server.client()
+        let began = ContinuousClock.now
+        let answer = try client.perform(
+            server.post("records/modify", try save(String(repeating: "x", count: 6_000_000))))
+        #expect(answer.status == 200 && answer.body.count > 6_000_000)
+        // A client that waits in vain for 100 Continue loses a second here.
+        #expect(ContinuousClock.now - began < .seconds(5))
+    }
+
+    @Test func stopLetsARequestEndOverTLSAndAnotherServerTakesThePort() throws {
+        let entered = DispatchSemaphore(value: 0)
+        let first = try TestServer { configuration in
+            configuration.accessLog = { _ in
+                entered.signal()
+                usleep(300_000)
+            }
+        }
+        let client = try first.client()
+        let call = first.get("/health")
+        let status = Lock(0)
+        let done = DispatchSemaphore(value: 0)
+        let carried = Thrown(client)
+        Thread {
+            let answer = try? carried.value.perform(call)
+            status.withLock { $0 = answer?.status ?? -1 }
+            done.signal()
+        }.start()
+        #expect(entered.wait(timeout: .now() + 10) == .success)
+        first.server.stop()
+        #expect(done.wait(timeout: .now() + 10) == .success)
+        #expect(status.withLock { $0 } == 200)
+        let port = try #require(first.url.port)
+        let second = try TestServer { $0.port = UInt16(port) }
+        #expect(second.url == first.url)
+        #expect(try second.client().perform(second.get("/health")).status == 200)
+    }
+
     @Test func oneConnectionCarriesManyRequests() throws {
         let server = try TestServer()
         let client = try server.client()

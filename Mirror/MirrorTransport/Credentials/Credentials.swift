@@ -18,7 +18,7 @@ public struct Credentials: Hashable, Sendable {
         guard isFit else {
             throw TransportError(
                 .badConfiguration,
-                "A token holds a space or a character outside ASCII; copy it again, without line ends."
+                "A token holds a space or a character outside ASCII; copy it anew."
             )
         }
     }

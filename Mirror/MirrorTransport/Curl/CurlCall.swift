@@ -40,7 +40,8 @@ package struct CurlAnswer: Sendable {
     package var body: Data
 }
 
-/// Bytes on the wire, head lines included, TLS's own not; counted as they are sent, that is compressed.
+/// Bytes on the wire, head lines included, TLS's own not; counted as they are sent, that is
+/// compressed.
 public struct ByteCount: Sendable, Hashable {
     public var sent: Int64 = 0
     public var received: Int64 = 0

@@ -12,7 +12,8 @@ enum CurlFailure {
             fields: ["bytesMax": String(bytesMax), "host": host ?? ""])
     }
 
-    /// `verification` is OpenSSL's result for the chain; 0 with a refused certificate means its names.
+    /// `verification` is OpenSSL's result for the chain. With a refused certificate, 0 and 1 (where
+    /// libcurl had not yet asked for it) mean that only its names are wrong.
     static func error(
         _ code: CURLcode, _ words: String, verification: Int, host: String?
     ) -> TransportError {
@@ -29,7 +30,7 @@ enum CurlFailure {
     private static func refusedCertificate(_ verification: Int) -> (TransportError.Code, String) {
         // 9 and 10 are X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED.
         switch verification {
-        case 0:
+        case 0, 1:
             (
                 .tlsWrongHost,
                 "The service's certificate is for other hosts; use the name it was made for, or "

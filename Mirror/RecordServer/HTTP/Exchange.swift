@@ -36,7 +36,7 @@ final class Exchange: @unchecked Sendable {
         request.headers = headers
         let announced = headers["Content-Length"].flatMap { Int($0) } ?? 0
         guard announced > limits.bodyBytesMax else {
-            body.reserveCapacity(announced)
+            body.reserveCapacity(min(announced, 1 << 20))
             return .readOn
         }
         dropBody()

@@ -1,7 +1,7 @@
 /// The bounds within which the HTTP server listens to strangers.
 public struct HTTPConfiguration: Sendable {
     /// The largest request body, in bytes as sent.
-    public var bodyBytesMax = 4 << 20
+    public var bodyBytesMax = 8 << 20
     /// How much of a body that is too large is read and dropped, so that its sender hears why.
     public var discardedBytesMax = 64 << 20
     /// Memory for one connection's request line and headers; beyond it the answer is 431.

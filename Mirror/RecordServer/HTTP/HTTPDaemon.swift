@@ -9,7 +9,7 @@ final class HTTPDaemon: Sendable {
     private let answer: @Sendable (HTTPRequest) -> HTTPResponse
     private let log: AccessLog?
     private let counts = Lock(HTTPStatistics())
-    private let running = DispatchGroup()
+    private let running = RunningCount()
 
     init(
         configuration: HTTPConfiguration, platform: Platform, log: AccessLog?,
@@ -23,9 +23,9 @@ final class HTTPDaemon: Sendable {
 
     var statistics: HTTPStatistics { counts.withLock { $0 } }
 
-    /// Waits until no request is under way; false when `seconds` were not enough.
-    func waitUntilIdle(seconds: Int) -> Bool {
-        running.wait(timeout: .now() + .seconds(seconds)) == .success
+    /// Waits until no request is under way, at most for `seconds`.
+    func waitUntilIdle(seconds: Int) {
+        running.waitUntilZero(seconds: seconds)
     }
 
     func accepted() {

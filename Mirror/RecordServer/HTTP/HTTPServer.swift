@@ -4,11 +4,11 @@ package import Platform
 
 /// An HTTP/1.1 server on one address: each whole request goes to a closure, whose answer goes back.
 ///
-/// The closure runs on the daemon's threads, several at a time; it may block, and then holds only the
-/// connections of its own thread.
+/// The closure runs on the daemon's threads, several at a time; it may block, and then holds only
+/// the connections of its own thread.
 package final class HTTPServer: Sendable {
     private struct Running: @unchecked Sendable {
-        // @unchecked: the pointer is handed to libmicrohttpd only, which guards it; one stop takes it.
+        // @unchecked: libmicrohttpd guards what the pointer names; one stop takes it away.
         let pointer: OpaquePointer
         let socket: ListeningSocket
         let retained: Unmanaged<HTTPDaemon>
@@ -48,8 +48,8 @@ package final class HTTPServer: Sendable {
         return socket.port
     }
 
-    /// Takes no new connection, lets the requests under way end (at most `drainSeconds`), then closes.
-    /// Blocks. Harmless when not started.
+    /// Takes no new connection, lets the requests under way end (at most `drainSeconds`), then
+    /// closes. Blocks. Harmless when not started.
     package func stop() {
         let stopped = running.withLock { running in
             defer { running = nil }
@@ -58,7 +58,7 @@ package final class HTTPServer: Sendable {
         guard let stopped else { return }
         MHD_quiesce_daemon(stopped.pointer)
         stopped.socket.shutDown()
-        _ = daemon.waitUntilIdle(seconds: configuration.drainSeconds)
+        daemon.waitUntilIdle(seconds: configuration.drainSeconds)
         MHD_stop_daemon(stopped.pointer)
         stopped.socket.close()
         stopped.retained.release()

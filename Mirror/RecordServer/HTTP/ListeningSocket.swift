@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// A TCP socket bound to an address of this machine. Closed by `close`, or by the daemon it is given to.
+/// A TCP socket bound to an address of this machine. Closed by `close`, or by the daemon it is
+/// given to.
 struct ListeningSocket: Sendable {
     let descriptor: Int32
     /// The real port, also where a free one was asked for.

@@ -2,7 +2,8 @@ internal import Foundation
 package import Platform
 internal import RecordWire
 
-/// Turns HTTP requests into requests of the service, and its answers into HTTP. Holds no rule of its own.
+/// Turns HTTP requests into requests of the service, and its answers into HTTP. Holds no rule of
+/// its own.
 package struct Router: Sendable {
     private let door: ServiceDoor
     private let capabilities: ServerCapabilities

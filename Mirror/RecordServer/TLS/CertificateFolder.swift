@@ -20,8 +20,8 @@ public struct CertificateFolder: Sendable {
     private var authorityKeyFile: URL { folder.appendingPathComponent("authority-key.pem") }
     private var serverFile: URL { folder.appendingPathComponent("server.pem") }
 
-    /// Returns a certificate for this machine's names and `hosts`: the one on file, or a new one where
-    /// that is due within 90 days or lacks a host. Throws `ServerError`.
+    /// Returns a certificate for this machine's names and `hosts`: the one on file, or a new one
+    /// where that is due within 90 days or lacks a host. Throws `ServerError`.
     public func identity(hosts: [String]) throws -> TLSIdentity {
         let names = ["localhost", "127.0.0.1", "::1"]
         let wanted = names + hosts.filter { !names.contains($0) && !isAnyAddress($0) }

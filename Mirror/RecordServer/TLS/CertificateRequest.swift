@@ -80,7 +80,8 @@ struct CertificateRequest {
 
 /// Host names and numeric addresses as certificates write them.
 enum HostName {
-    /// Throws unless `host` is a host name or a numeric address: nothing else may enter a certificate.
+    /// Throws unless `host` is a host name or a numeric address: nothing else may enter a
+    /// certificate.
     static func check(_ host: String) throws {
         let allowed = host.utf8.allSatisfy { byte in
             switch byte {

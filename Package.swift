@@ -46,7 +46,7 @@ let oneMachine: [Target] = [
     room("Platform"),
     room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
     room("ObjectModel"),
-    room("Predicates", uses: ["ObjectModel"]),
+    room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver"]),
     room("Persistence", uses: stores),
@@ -73,7 +73,8 @@ let twoMachines: [Target] = [
 let tools: [Target] = []
 
 let testTargets: [Target] = [
-    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"])
+    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests("PredicatesTests", uses: ["Predicates", "Platform"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

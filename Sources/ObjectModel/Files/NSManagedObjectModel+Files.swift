@@ -22,6 +22,25 @@ extension NSManagedObjectModel {
         return try ModelReader.model(in: file.data, file: file.path)
     }
 
+    /// Writes the model as an `.xcdatamodel` folder at `url`, replacing one that is there.
+    /// Of several version identifiers the file keeps the first. Throws `ModelFileError` when the
+    /// model holds what such a file cannot, or the system refuses.
+    public func writeSource(to url: URL) throws {
+        let text = try sourceText()
+        do {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: url.appendingPathComponent("contents"), options: .atomic)
+        } catch {
+            throw ModelFileError(
+                .cannotWrite, file: url.path,
+                "the model cannot be written; check the folder's rights",
+                cause: error)
+        }
+    }
+
+    /// The model as the text of an `.xcdatamodel`'s `contents`.
+    public func sourceText() throws -> String { try ModelWriter(model: self).text() }
+
     /// Takes everything out of `other`, which is left without entities.
     private func takeOver(_ other: NSManagedObjectModel) {
         let taken = other.entities

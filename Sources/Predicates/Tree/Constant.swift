@@ -19,6 +19,14 @@ enum Constant {
     case other(Any)
 
     init(_ value: Any?) {
+        guard let value else {
+            self = .null
+            return
+        }
+        if let common = Constant.common(value) {
+            self = common
+            return
+        }
         guard let value = Constant.unwrapped(value) else {
             self = .null
             return
@@ -45,6 +53,17 @@ enum Constant {
         }
     }
 
+    /// The kinds that most values are of, told apart without the cost of dynamic casts.
+    private static func common(_ value: Any) -> Constant? {
+        let kind = type(of: value)
+        if kind == String.self { return (value as? String).map(Constant.text) }
+        if kind == Int.self { return (value as? Int).map(Constant.integer) }
+        if kind == Bool.self { return (value as? Bool).map(Constant.bool) }
+        if kind == Double.self { return (value as? Double).map(Constant.real) }
+        if kind == Date.self { return (value as? Date).map(Constant.date) }
+        return nil
+    }
+
     /// Takes away optionals, `AnyHashable` and `NSNull`.
     private static func unwrapped(_ value: Any?) -> Any? {
         guard let value else { return nil }
@@ -59,18 +78,14 @@ enum Constant {
     private static func swiftScalar(_ value: Any) -> Constant? {
         let kind = type(of: value)
         if kind is AnyClass { return nil }
-        if kind == Bool.self, let flag = value as? Bool { return .bool(flag) }
         if let integer = value as? any FixedWidthInteger {
             return Int(exactly: integer).map(Constant.integer)
                 ?? .decimal(Decimal(string: String(describing: integer)) ?? 0)
         }
         switch value {
-        case let value as Double: return .real(value)
         case let value as any BinaryFloatingPoint: return .real(Double(value))
-        case let value as String: return .text(value)
         case let value as Substring: return .text(String(value))
         case let value as Decimal: return .decimal(value)
-        case let value as Date: return .date(value)
         case let value as UUID: return .uuid(value)
         case let value as URL: return .url(value)
         case let value as Data: return .data(value)

@@ -3,7 +3,7 @@ internal import Foundation
 extension Evaluator {
     func holds(_ comparison: ComparisonNode) throws -> Bool {
         let left = try value(of: comparison.left)
-        let right = Constant(try value(of: comparison.right))
+        let right = try constant(of: comparison.right)
         switch comparison.modifier {
         case .direct: return try compare(Constant(left), comparison, right)
         case .any:

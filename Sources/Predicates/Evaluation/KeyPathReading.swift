@@ -11,17 +11,23 @@ enum KeyPathReading {
             return try operate(key, rest, on: object)
         }
         if key == "self" || key == "SELF" { return try value(of: rest, in: object) }
+        guard let object else { return nil }
+        if let reading = object as? any KeyValueReading {
+            return try value(of: rest, in: try reading.value(forKey: key))
+        }
+        if let dictionary = object as? [String: Any] {
+            return try value(of: rest, in: dictionary[key])
+        }
         if let elements = listElements(of: object) {
             return try elements.map { try value(of: path, in: $0) ?? NSNull() }
         }
         return try value(of: rest, in: try answer(of: object, to: key))
     }
 
-    private static func answer(of object: Any?, to key: String) throws -> Any? {
-        guard let object, !(object is NSNull) else { return nil }
-        if let reading = object as? any KeyValueReading { return try reading.value(forKey: key) }
+    private static func answer(of object: Any, to key: String) throws -> Any? {
         if let dictionary = object as? [AnyHashable: Any] { return dictionary[key] }
-        return try ScalarKeys.value(of: Constant(object), key)
+        let constant = Constant(object)
+        return constant.isNull ? nil : try ScalarKeys.value(of: constant, key)
     }
 
     private static func operate(

@@ -3,7 +3,7 @@ extension PredicateParser {
     mutating func expression() throws(PredicateFormatError) -> ExpressionNode {
         try enter()
         defer { depth -= 1 }
-        if case .variable(let name) = kind, tokens[index + 1].kind == .symbol(":=") {
+        if case .variable(let name) = kind, following == .symbol(":=") {
             index += 2
             return .function(FunctionName.assign, [.constant(name), try expression()])
         }
@@ -103,7 +103,7 @@ extension PredicateParser {
 
     private mutating func subscriptIndex() throws(PredicateFormatError) -> ExpressionNode {
         for symbol in [FunctionName.firstSymbol, FunctionName.lastSymbol, FunctionName.sizeSymbol]
-        where tokens[index + 1].kind == .symbol("]") && takes(word: symbol) {
+        where following == .symbol("]") && takes(word: symbol) {
             return .function(symbol, [])
         }
         return try expression()

@@ -35,7 +35,7 @@ extension PredicateParser {
     private mutating func word(
         _ name: String, escaped: Bool
     ) throws(PredicateFormatError) -> ExpressionNode {
-        let isCall = tokens[index + 1].kind == .symbol("(")
+        let isCall = following == .symbol("(")
         if escaped {
             index += 1
             return .keyPath([name])

@@ -1,6 +1,9 @@
 extension PredicateParser {
     var kind: Token.Kind { tokens[index].kind }
 
+    /// The token after this one; after the end comes the end.
+    var following: Token.Kind { index + 1 < tokens.count ? tokens[index + 1].kind : .end }
+
     /// Takes a keyword, in any case of letters, or the sign that says the same.
     mutating func takes(word: String, or sign: String? = nil) -> Bool {
         switch kind {
@@ -30,7 +33,8 @@ extension PredicateParser {
         _ expected: String, _ code: PredicateFormatError.Code = .syntax, at place: Int? = nil
     ) -> PredicateFormatError {
         PredicateFormatError(
-            code, position: tokens[place ?? index].position, expected: expected, format: format)
+            code, position: tokens[min(place ?? index, tokens.count - 1)].position,
+            expected: expected, format: format)
     }
 
     /// Goes one level deeper; the caller comes back up by lowering `depth`.

@@ -19,11 +19,21 @@ enum Constant {
     case other(Any)
 
     init(_ value: Any?) {
+        guard let value else {
+            self = .null
+            return
+        }
+        if let common = Constant.common(value) {
+            self = common
+            return
+        }
         guard let value = Constant.unwrapped(value) else {
             self = .null
             return
         }
-        self = Constant.swiftScalar(value) ?? Constant.bridged(value) ?? Constant.collection(value)
+        self =
+            Constant.common(value) ?? Constant.swiftScalar(value) ?? Constant.bridged(value)
+            ?? Constant.collection(value)
     }
 
     /// The value as evaluation and stores like it: `Bool`, `Int`, `Double`, `Decimal`, `String`,
@@ -45,6 +55,17 @@ enum Constant {
         }
     }
 
+    /// The kinds that most values are of, told apart without the cost of dynamic casts.
+    private static func common(_ value: Any) -> Constant? {
+        let kind = type(of: value)
+        if kind == String.self { return (value as? String).map(Constant.text) }
+        if kind == Int.self { return (value as? Int).map(Constant.integer) }
+        if kind == Bool.self { return (value as? Bool).map(Constant.bool) }
+        if kind == Double.self { return (value as? Double).map(Constant.real) }
+        if kind == Date.self { return (value as? Date).map(Constant.date) }
+        return nil
+    }
+
     /// Takes away optionals, `AnyHashable` and `NSNull`.
     private static func unwrapped(_ value: Any?) -> Any? {
         guard let value else { return nil }
@@ -59,18 +80,14 @@ enum Constant {
     private static func swiftScalar(_ value: Any) -> Constant? {
         let kind = type(of: value)
         if kind is AnyClass { return nil }
-        if kind == Bool.self, let flag = value as? Bool { return .bool(flag) }
         if let integer = value as? any FixedWidthInteger {
             return Int(exactly: integer).map(Constant.integer)
                 ?? .decimal(Decimal(string: String(describing: integer)) ?? 0)
         }
         switch value {
-        case let value as Double: return .real(value)
         case let value as any BinaryFloatingPoint: return .real(Double(value))
-        case let value as String: return .text(value)
         case let value as Substring: return .text(String(value))
         case let value as Decimal: return .decimal(value)
-        case let value as Date: return .date(value)
         case let value as UUID: return .uuid(value)
         case let value as URL: return .url(value)
         case let value as Data: return .data(value)
@@ -126,16 +143,20 @@ extension Optional: OptionalReading {
 /// Returns the elements of a Swift or Foundation array, set or ordered set, and nil for anything
 /// else. The order of a set is not defined.
 package func listElements(of value: Any?) -> [Any?]? {
-    func isClass(_ value: Any) -> Bool { type(of: value) is AnyClass }
-    switch value {
-    case nil: return nil
-    case let value as NSArray where isClass(value):
-        return value.map { $0 }
-    case let value as NSSet: return value.allObjects
-    case let value as NSOrderedSet: return value.array
-    case let value as [Any?]: return value
-    case let value as Set<AnyHashable>: return value.map(\.base)
-    default: return nil
+    guard let value else { return nil }
+    if type(of: value) is AnyClass {
+        return switch value {
+        case let value as NSArray: value.map { $0 }
+        case let value as NSSet: value.allObjects
+        case let value as NSOrderedSet: value.array
+        default: nil
+        }
+    }
+    return switch value {
+    case let value as [Any]: value
+    case let value as [Any?]: value
+    case let value as Set<AnyHashable>: value.map(\.base)
+    default: nil
     }
 }
 

@@ -73,7 +73,8 @@ let twoMachines: [Target] = [
 let tools: [Target] = []
 
 let testTargets: [Target] = [
-    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"])
+    tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

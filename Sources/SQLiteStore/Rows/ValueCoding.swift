@@ -71,6 +71,25 @@ enum ValueCoding {
         }
     }
 
+    /// The attribute value of a value that SQL computed.
+    static func value(_ value: SQLiteValue, as kind: ColumnKind) -> AttributeValue {
+        if case .decimal = kind { return decimal(value) }
+        switch (kind, value) {
+        case (_, .null): return .null
+        case (.integer, _), (.boolean, _):
+            return value.int64.map { .integer($0) } ?? value.double.map { .double($0) } ?? .null
+        case (.date, _): return value.double.map { .date($0) } ?? .null
+        case (.double, _), (.float, _): return value.double.map { .double($0) } ?? .null
+        case (.uri, .text(let text)): return .uri(text)
+        case (_, .text(let text)): return .text(text)
+        case (.uuid, .blob(let data)) where data.count == 16:
+            return .uuid(UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        case (_, .blob(let data)): return .data(data)
+        case (_, .integer(let integer)): return .integer(integer)
+        case (_, .real(let real)): return .double(real)
+        }
+    }
+
     // MARK: Numbers
 
     private static func integer(_ value: AttributeValue) -> Int64? {

@@ -46,7 +46,7 @@ let oneMachine: [Target] = [
     room("Platform"),
     room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
     room("ObjectModel"),
-    room("Predicates", uses: ["ObjectModel"]),
+    room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver"]),
     room("Persistence", uses: stores),
@@ -76,6 +76,7 @@ let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("SQLiteStoreTests", uses: stores),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
+    tests("PredicatesTests", uses: ["Predicates", "Platform"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

@@ -74,6 +74,7 @@ let tools: [Target] = []
 
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests("SQLiteStoreTests", uses: stores),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
     tests(
         "RecordServerTests",

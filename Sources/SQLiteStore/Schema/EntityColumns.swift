@@ -12,6 +12,21 @@ public struct EntityColumns: Sendable {
     public let toOnes: [LinkColumns]
     /// By to-many slot.
     public let toManys: [ToManyPlace]
+    /// Whether a link of this entity has a place among ordered members.
+    let hasOrderedLinks: Bool
+
+    init(
+        number: Int32, root: Int32, table: String, attributes: [AttributeColumn],
+        toOnes: [LinkColumns], toManys: [ToManyPlace]
+    ) {
+        self.number = number
+        self.root = root
+        self.table = table
+        self.attributes = attributes
+        self.toOnes = toOnes
+        self.toManys = toManys
+        hasOrderedLinks = toOnes.contains { $0.order != nil }
+    }
 }
 
 /// The column of one attribute, or of one element of a composite.

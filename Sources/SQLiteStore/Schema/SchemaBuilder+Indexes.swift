@@ -31,15 +31,30 @@ extension SchemaBuilder {
         return (table?.columns ?? []).map(\.name).filter { keys.contains($0) }
     }
 
-    /// The old flag of single attributes, which Xcode's compiler also sets for each attribute that has
-    /// a fetch index of its own.
+    /// The old flag of single attributes, and the old groups of several. Xcode's compiler also sets the
+    /// flag for each attribute that has an ascending fetch index of its own, so a model read from its
+    /// source gets the index too.
     private mutating func buildLegacyIndexes(of entity: EntityLayout, table: String) {
         let isOwn = ownNames(of: entity)
-        for slot in entity.attributes where slot.attribute.isIndexed && isOwn(slot.name) {
+        let isSource = !layout.model.documentFacts.isEmpty
+        let alone = Set(
+            entity.entity.indexes
+                .filter { isSource && $0.elements.count == 1 && $0.elements[0].isAscending }
+                .compactMap { $0.elements[0].property?.name ?? $0.elements[0].propertyName })
+        for slot in entity.attributes
+        where isOwn(slot.name) && (slot.attribute.isIndexed || alone.contains(slot.name)) {
             guard let column = attributes[entity.number]?[slot.name]?.name else { continue }
             let name = sqlName("Z_\(entity.name)_\(slot.name)")
             schema.indexes.append(
                 "CREATE INDEX \(name) ON \(table) (\(column) COLLATE BINARY ASC)")
+        }
+        for group in entity.entity.compoundIndexes {
+            let names = group.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
+            let columns = names.compactMap { self.column(of: $0, in: entity) }
+            guard columns.count == group.count, columns.count > 1 else { continue }
+            let name = sqlName("Z_\(entity.name)_\(names.joined(separator: "_"))")
+            let list = columns.map { "\($0) COLLATE BINARY ASC" }.joined(separator: ", ")
+            schema.indexes.append("CREATE INDEX \(name) ON \(table) (\(list))")
         }
     }
 

@@ -44,7 +44,11 @@ struct SchemaBuilder {
             if let table = tables[tree[0].number] { schema.tables.append(table) }
             for entity in tree { schema.tables += joinTables[entity.number] ?? [] }
         }
-        for entity in layout.entities { schema.columnsByNumber[entity.number] = columns(of: entity) }
+        for entity in layout.entities {
+            schema.columnsByNumber[entity.number] = columns(of: entity)
+            let preserved = entity.preservedSlots
+            if !preserved.isEmpty { schema.preservedSlots[entity.number] = preserved }
+        }
         for tree in trees { buildIndexes(of: tree) }
         for tree in trees { buildTriggers(of: tree) }
     }

@@ -14,6 +14,8 @@ public struct StoreSchema: Sendable {
     public internal(set) var notes: [SchemaNote] = []
     public internal(set) var constraints: [UniqueConstraint] = []
     var columnsByNumber: [Int32: EntityColumns] = [:]
+    /// The slots of attributes that are kept after deletion, of the entities that have any.
+    var preservedSlots: [Int32: [Int]] = [:]
 
     init(layout: ModelLayout) { self.layout = layout }
 

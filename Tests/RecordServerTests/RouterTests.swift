@@ -161,16 +161,21 @@ import Testing
     }
 
     @Test func aBombIsStoppedAndABrokenStreamRefused() throws {
-        let server = try TestServer { $0.expandedBytesMax = 3 << 20 }
+        let server = try TestServer { $0.expandedBytesMax = 6 << 20 }
         let client = try server.client()
         let gzipped = [("Content-Encoding", "gzip")]
         func answer(_ body: Data, _ headers: [(String, String)]) throws -> CurlAnswer {
             try client.perform(
                 server.post("records/modify", body, headers: TestServer.tokens + headers))
         }
-        let bomb = try answer(gzip(Data(count: 100 << 20)), gzipped)
-        #expect(bomb.status == 413)
-        #expect(try error(bomb).code == .limitExceeded)
+        // Beyond the size; then within it, but swelling a thousandfold.
+        for bomb in [noise(7 << 20), Data(count: 5 << 20)] {
+            let stopped = try answer(gzip(bomb), gzipped)
+            #expect(stopped.status == 413)
+            #expect(try error(stopped).code == .limitExceeded)
+        }
+        #expect(try answer(gzip(noise(5 << 20)), gzipped).status == 400)
+        #expect(try answer(gzip(Data(count: 3 << 20)), gzipped).status == 400)
         #expect(try answer(gzip(Data("[]".utf8)).dropLast(3), gzipped).status == 400)
         #expect(try answer(Data("plain".utf8), gzipped).status == 400)
         #expect(try answer(gzip(Data("{}".utf8)) + Data([0]), gzipped).status == 400)
@@ -259,6 +264,16 @@ import Testing
         let value: Value
         init(_ value: Value) { self.value = value }
     }
+}
+
+/// Bytes that shrink by less than half.
+private func noise(_ count: Int) -> Data {
+    var state: UInt64 = 1
+    return Data(
+        (0..<count).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(state >> 60)
+        })
 }
 
 private func gzip(_ data: Data) -> Data {

@@ -8,9 +8,9 @@ enum Gzip {
     static let bytesMin = 1_024
     /// Speed before size: the service's cores are shared by all its clients.
     private static let level: Int32 = 3
-    /// Past the first megabyte no honest record shrinks more than this.
+    /// What the largest record may need is free of it: a blank picture shrinks a thousandfold.
     private static let ratioMax = 200
-    private static let freeBytes = 1 << 20
+    private static let freeBytes = 4 << 20
 
     /// The body compressed; nil where it is short or would not shrink.
     static func compress(_ body: Data) -> Data? {

@@ -75,6 +75,7 @@ let tools: [Target] = []
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
+    tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

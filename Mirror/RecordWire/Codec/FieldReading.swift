@@ -64,7 +64,7 @@ struct FieldReading {
         if let text = try? field.container.decode(String.self, forKey: Self.value) {
             return try wholeNumber(text)
         }
-        return try field.container.decode(Int64.self, forKey: Self.value)
+        return try field.wholeNumber(Self.value)
     }
 
     private func wholeNumber(_ text: String) throws -> Int64 {
@@ -116,7 +116,13 @@ struct FieldReading {
 
     private func wholeNumber(_ list: inout any UnkeyedDecodingContainer) throws -> Int64 {
         if let text = try? list.decode(String.self) { return try wholeNumber(text) }
-        return try list.decode(Int64.self)
+        do {
+            return try list.decode(Int64.self)
+        } catch let error as DecodingError {
+            throw error
+        } catch {
+            throw field.refusal(Self.value, "holds an element that \(WireNumber.wanted)")
+        }
     }
 
     private func double(_ list: inout any UnkeyedDecodingContainer) throws -> Double {

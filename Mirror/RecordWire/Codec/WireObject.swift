@@ -45,7 +45,22 @@ struct WireObject {
     }
 
     func integer(_ key: WireKey) throws -> Int64? {
-        try container.decodeIfPresent(Int64.self, forKey: key)
+        has(key) ? try wholeNumber(key) : nil
+    }
+
+    func wholeNumber(_ key: WireKey) throws -> Int64 {
+        try number(key, WireNumber.wanted)
+    }
+
+    /// Foundation throws an error of its own, without a place, for a number out of the type's range.
+    private func number<Number: Decodable>(_ key: WireKey, _ reason: String) throws -> Number {
+        do {
+            return try container.decode(Number.self, forKey: key)
+        } catch let error as DecodingError {
+            throw error
+        } catch {
+            throw refusal(key, reason)
+        }
     }
 
     func bool(_ key: WireKey) throws -> Bool? {
@@ -60,7 +75,7 @@ struct WireObject {
             }
             return value
         }
-        return try container.decode(Double.self, forKey: key)
+        return try number(key, "is past the range of DOUBLE")
     }
 
     func object(_ key: WireKey) throws -> WireObject? {

@@ -57,6 +57,8 @@ enum WireProblem {
 
 /// Numbers that travel as strings.
 enum WireNumber {
+    static let wanted = "is no whole number of 64 bits"
+
     /// The doubles JSON cannot spell, or any number as text; nil for other text.
     static func double(_ text: String) -> Double? {
         switch text {

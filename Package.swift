@@ -87,6 +87,8 @@ let testTargets: [Target] = [
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
     tests("HouseRules", uses: []),
+    tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
+    tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

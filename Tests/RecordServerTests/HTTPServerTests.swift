@@ -145,6 +145,17 @@ import Testing
         #expect(error.fields["port"] == String(port))
     }
 
+    @Test func aServerStartsOnceAndAgainAfterAStop() throws {
+        let (server, port) = try server()
+        let error = #expect(throws: ServerError.self) {
+            try server.start(address: "127.0.0.1", port: 0, tls: nil)
+        }
+        #expect(error?.code == .cannotListen)
+        server.stop()
+        #expect(try server.start(address: "127.0.0.1", port: port, tls: nil) == port)
+        server.stop()
+    }
+
     @Test func anAddressOfAnotherMachineIsSaidInWords() {
         let server = HTTPServer(
             configuration: HTTPConfiguration(), platform: .system, answer: describe)

@@ -34,6 +34,9 @@ package final class HTTPServer: Sendable {
     /// Listens on `address`, with TLS where an identity is given, and returns the real port.
     /// Port 0 takes a free one. Throws `ServerError`.
     package func start(address: String, port: UInt16, tls: TLSIdentity?) throws -> UInt16 {
+        guard running.withLock({ $0 == nil }) else {
+            throw ServerError(.cannotListen, "The server runs already; stop it first.")
+        }
         try tls?.check()
         let socket = try ListeningSocket(address: address, port: port)
         let retained = Unmanaged.passRetained(daemon)

@@ -34,6 +34,7 @@ package struct Router: Sendable {
             response = refused(refusal.error, status: refusal.status, uuid)
             refusal.headers.forEach { response.headers.append($0, $1) }
         } catch let error as RecordError {
+            if error.code == .internalError { failureLog?(uuid, error) }
             response = refused(error, status: error.code.httpStatus, uuid)
         } catch {
             failureLog?(uuid, error)

@@ -28,6 +28,12 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         try StoreQuery(query, coordinator: self).count()
     }
 
+    func answersWhole(_ query: ObjectQuery) -> Bool {
+        let shape = EntityShape.of(query.entity)
+        let stores = (query.stores ?? persistentStores).filter { $0.layout(of: shape) != nil }
+        return stores.count <= 1
+    }
+
     func translating<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()

@@ -32,6 +32,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     package init(model: NSManagedObjectModel, platform: Platform) {
+        model.freeze()
         managedObjectModel = model
         self.platform = platform
         shapes = model.entities.map(EntityShape.of)

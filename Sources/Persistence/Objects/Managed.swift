@@ -38,6 +38,7 @@ extension NSManagedObject {
     /// A missing value is nil for an optional, and zero, false or empty for a scalar, text or collection; for other
     /// types it traps, as does a value of another type than the declared one.
     public final func managedValue<Value>(forKey key: String) -> Value {
+        if let record = AccessRecord.current { record.note(key, Value.self) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
         if case .attribute(let slot) = shape.slot(key), let quick: Value = plain(attributes[slot]) {

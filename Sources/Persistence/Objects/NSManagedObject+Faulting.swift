@@ -80,6 +80,15 @@ extension NSManagedObject {
         changedNow.removeAll()
     }
 
+    /// Takes values the store computed while it saved.
+    final func take(derived values: [Int: AttributeValue]) {
+        for (slot, value) in values where slot < attributes.count {
+            attributes[slot] = value
+            snapshot?.attributes[slot] = value
+        }
+        if isFault { snapshot = nil }
+    }
+
     /// What was changed is stored now.
     final func commit(version: Int64) {
         snapshot = ObjectSnapshot(version: version, attributes: attributes, toOnes: toOnes)

@@ -199,6 +199,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// The value of a property the model does not have. Traps unless a subclass answers.
     open func value(forUndefinedKey key: String) -> Any? {
+        if key == "objectID" { return objectID }
+        if let catching = UndefinedKeys.current {
+            catching.note(undefinedKeyMessage(key))
+            return nil
+        }
         preconditionFailure(undefinedKeyMessage(key))
     }
 

@@ -10,7 +10,7 @@ public final class MemoryRowStore: RowStore {
     public let layout: ModelLayout
     public let identifier: String
     public let keepsHistory: Bool
-    private let platform: Platform
+    let platform: Platform
     private let tables: Lock<MemoryTables>
 
     public init(

@@ -24,6 +24,16 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         viewContext.persistentStoreCoordinator = persistentStoreCoordinator
     }
 
+    /// A container for the model file of that name among the program's resources. Traps when there is none.
+    public convenience init(name: String) {
+        guard let model = ModelSearch.model(named: name) else {
+            preconditionFailure(
+                "No model \"\(name)\" (.momd, .mom, .xcdatamodeld, .xcdatamodel) is among the program's "
+                    + "resources; add it to the target, or use init(name:managedObjectModel:).")
+        }
+        self.init(name: name, managedObjectModel: model)
+    }
+
     /// Where stores are kept: `$XDG_DATA_HOME` or `~/.local/share`, then the program's name.
     open class func defaultDirectoryURL() -> URL {
         let environment = ProcessInfo.processInfo.environment

@@ -1,0 +1,24 @@
+public import ObjectModel
+
+// Entities by name, and objects of them.
+extension NSEntityDescription {
+    /// The entity of that name in the context's model.
+    public class func entity(
+        forEntityName entityName: String, in context: NSManagedObjectContext
+    ) -> NSEntityDescription? {
+        context.model?.entitiesByName[entityName]
+    }
+
+    /// Makes a new object of the named entity, of the entity's class. Traps for a name the model does not have.
+    public class func insertNewObject(
+        forEntityName entityName: String, into context: NSManagedObjectContext
+    ) -> NSManagedObject {
+        guard let entity = entity(forEntityName: entityName, in: context) else {
+            preconditionFailure(
+                "The context's model has no entity \"\(entityName)\"; check the name, and that the context "
+                    + "has a coordinator.")
+        }
+        let type = context.registry.type(for: EntityShape.of(entity))
+        return type.init(entity: entity, insertInto: context)
+    }
+}

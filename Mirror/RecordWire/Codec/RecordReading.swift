@@ -52,7 +52,8 @@ extension WireObject {
         var fields: [String: FieldValue?] = [:]
         fields.reserveCapacity(names.count)
         for name in names {
-            let value = try object.object(name).flatMap { try FieldReading($0).read() }
+            let isNull = try object.container.decodeNil(forKey: name)
+            let value = isNull ? nil : try FieldReading(object.child(name)).read()
             fields.updateValue(value, forKey: name.stringValue)
         }
         return fields

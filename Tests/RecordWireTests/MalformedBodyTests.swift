@@ -96,7 +96,8 @@ struct Malformed: Sendable, CustomTestStringConvertible {
             "changes/zone", #"{"zones":[{"zoneID":{},"resultsLimit":0}]}"#,
             "zones[0].resultsLimit must be at least 1"),
         Malformed(
-            "changes/database", #"{"metaSyncToken":"x"}"#, "metaSyncToken belongs to zones/changes"),
+            "changes/database", #"{"metaSyncToken":"x"}"#,
+            "metaSyncToken belongs to zones/changes"),
         Malformed(
             "zones/modify", #"{"operations":[{"operationType":"create"}]}"#, "zone is missing"),
         Malformed("zones/lookup", #"{"zones":[{"name":"x"}]}"#, "zones[0].name is not a key"),

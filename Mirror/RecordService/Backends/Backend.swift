@@ -35,7 +35,8 @@ protocol BackendTransaction: AnyObject {
     /// Adds rows or replaces those of the same names.
     func save(_ records: [RecordRow], in zone: Int64) throws
     func removeRecords(in zone: Int64) throws
-    /// Gives the rows changed after `change`, in the order of their changes, until `body` returns false.
+    /// Gives the rows changed after `change`, in the order of their changes, until `body` returns
+    /// false.
     func records(
         in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
         _ body: (RecordRow) throws -> Bool
@@ -67,7 +68,8 @@ struct ZoneRow {
     let name: String
     /// Raised when a deleted zone is made again; tokens of earlier generations are void.
     var generation: Int64
-    /// The last change number given to a record. It never falls, not even when the zone is made again.
+    /// The last change number given to a record. It never falls, not even when the zone is made
+    /// again.
     var counter: Int64
     /// The database's counter when this zone changed last; 0 keeps it out of the database's feed.
     var databaseChange: Int64

@@ -27,7 +27,8 @@ extension RecordService {
             let row = try transaction.database(key)
             let newest = SyncToken(row, service: self.backend.serviceID, change: row?.counter ?? 0)
             var after: Int64 = 0
-            // A token of a database without rows stands at 0 and stays good when the first row comes.
+            // A token of a database without rows stands at 0 and stays good when the first row
+            // comes.
             if changes.syncToken != Self.start(self.backend.serviceID) {
                 after = try SyncToken.change(in: changes.syncToken, at: newest, zoneID: nil)
             }

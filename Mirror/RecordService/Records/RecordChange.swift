@@ -88,7 +88,8 @@ struct RecordChange {
         return row.record(in: zone, fields: shown(fields))
     }
 
-    /// A record deleted already answers the same again, so a request whose answer was lost may be sent again.
+    /// A record deleted already answers the same again, so a request whose answer was lost may be
+    /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
         guard var row else {

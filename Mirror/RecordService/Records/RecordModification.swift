@@ -41,7 +41,8 @@ struct RecordModification {
         }
     }
 
-    /// One result per operation, in order. Writes nothing when the request is atomic and one is refused.
+    /// One result per operation, in order. Writes nothing when the request is atomic and one is
+    /// refused.
     func perform(
         in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession
     ) throws -> [RecordResult] {

@@ -154,8 +154,8 @@ struct ArchiveReader {
         return text
     }
 
-    /// A count of things of at least `size` bytes each: more than fit in the rest is refused before memory
-    /// is taken for them.
+    /// A count of things of at least `size` bytes each: more than fit in the rest is refused before
+    /// memory is taken for them.
     private mutating func count(ofAtLeast size: Int) throws -> Int {
         let count = try word()
         guard count <= UInt64((bytes.count - offset) / size) else { throw truncated() }

@@ -2,9 +2,9 @@ public import Foundation
 
 /// One record as few bytes, for ledgers and tables.
 ///
-/// A version byte, then length-prefixed values; fields sorted by name, so equal records are equal bytes.
-/// Decoding takes any bytes: it throws `RecordArchiveError` and uses no more memory than they justify.
-/// Doubles keep their bits, NaN included.
+/// A version byte, then length-prefixed values; fields sorted by name, so equal records are equal
+/// bytes. Decoding takes any bytes: it throws `RecordArchiveError` and uses no more memory than
+/// they justify. Doubles keep their bits, NaN included.
 public enum RecordArchive {
     static let version: UInt8 = 1
 

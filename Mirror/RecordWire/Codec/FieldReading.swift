@@ -15,7 +15,8 @@ struct FieldReading {
         return try tagged(type)
     }
 
-    /// Most of a body is fields, so their few keys are compared one by one, which is quicker than a set.
+    /// Most of a body is fields, so their few keys are compared one by one, which is quicker than a
+    /// set.
     private func checkKeys() throws {
         for key in field.container.allKeys {
             switch key.stringValue {
@@ -172,8 +173,8 @@ struct FieldReading {
     }
 }
 
-/// Values without a type: text is STRING, a whole number INT64, another number DOUBLE, an object what its
-/// keys say. Times and bytes look like numbers and text, so they need their type.
+/// Values without a type: text is STRING, a whole number INT64, another number DOUBLE, an object
+/// what its keys say. Times and bytes look like numbers and text, so they need their type.
 extension FieldReading {
     private func guessed() throws -> FieldValue {
         let container = field.container

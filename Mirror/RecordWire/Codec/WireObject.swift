@@ -56,9 +56,9 @@ struct WireObject {
         try number(key, WireNumber.wanted, spelled: nil)
     }
 
-    /// A number, or text that `spelled` understands. Text is tried second, because a throw costs more than
-    /// reading a whole record. Foundation throws an error of its own, without a place, for a number out of
-    /// the type's range; `reason` says that in our words.
+    /// A number, or text that `spelled` understands. Text is tried second, because a throw costs
+    /// more than reading a whole record. Foundation throws an error of its own, without a place,
+    /// for a number out of the type's range; `reason` says that in our words.
     func number<Number: Decodable>(
         _ key: WireKey, _ reason: String, spelled: ((String) -> Number?)?
     ) throws -> Number {

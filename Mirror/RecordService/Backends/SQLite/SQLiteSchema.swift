@@ -7,8 +7,8 @@ enum SQLiteSchema {
     private static let applicationID: Int64 = 0x4470_7453
     private static let version: Int64 = 1
 
-    /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of a newer
-    /// version. Two processes may come here at once: the first makes the tables.
+    /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
+    /// a newer version. Two processes may come here at once: the first makes the tables.
     static func prepare(_ connection: Connection, serviceID: Int64) throws {
         try connection.transaction(.immediate) {
             let application = try connection.pragma("application_id")?.int64 ?? 0

@@ -162,7 +162,8 @@ import Testing
         var asset = RecordAsset()
         asset.receipt = "r"
         let fields: [String: FieldValue?] = [
-            "s": .string("é\u{0}"), "i": .int64(.min), "d": .double(-.infinity), "t": .timestamp(1),
+            "s": .string("é\u{0}"), "i": .int64(.min), "d": .double(-.infinity),
+            "t": .timestamp(1),
             "b": .bytes(Data([0, 1])), "r": .reference(RecordReference(recordName: "x")),
             "p": .location(place), "a": .asset(asset), "e": .list(type: .bytes, []),
             "l": .list(type: .string, [.string("x"), .string("")]),

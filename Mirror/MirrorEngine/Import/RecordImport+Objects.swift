@@ -153,23 +153,32 @@ extension RecordImport {
         if layout.hasUniquenessConstraints { try flush() }
     }
 
-    /// The state both sides last agreed on. A field in which the service has what this device sent and got no answer
-    /// for is agreed on too: it is our own write, not another's.
+    /// The state both sides last agreed on. What this device sent and got no answer for is agreed on too, once the
+    /// service says that it took it: it is our own write, not another's.
     private func mergeBase(of arrival: Arrival) throws -> ObjectState? {
         if mirror.faults.isPlanted("import.ignoreBase") { return nil }
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
-        var base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+        let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
         guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
             let sent = try mirror.ledger.sent(arrival.record.recordName)
         else { return base }
         let own = try mirror.mapping.state(of: sent, entity: arrival.layout)
-        var recognised = base ?? ObjectState(empty: arrival.layout)
-        for slot in own.changes(from: recognised)
-        where own.value(slot) == arrival.state.value(slot) {
+        if try mirror.ledger.setting(.namesCallers) != nil {
+            let wasTaken = arrival.record.callerChangeTag != arrival.entry.base?.callerChangeTag
+            return wasTaken ? own : base
+        }
+        return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
+    }
+
+    /// A service that does not say whose writes it took: a property that stands there as it was sent is ours.
+    private func recognise(
+        _ own: ObjectState, in remote: ObjectState, base: ObjectState
+    ) -> ObjectState {
+        var recognised = base
+        for slot in own.changes(from: base) where own.value(slot) == remote.value(slot) {
             recognised.copy(slot, from: own)
         }
-        base = recognised
-        return base
+        return recognised
     }
 
     /// A property that waits for a decision keeps its local value, whatever else arrives.

@@ -46,18 +46,19 @@ struct RecordChange {
         case .create:
             if let live { throw try exists(live) }
             if let row { try checkRevival(operation.record, of: row) }
-            return try write(operation.record, over: nil, keeping: false)
+            return try write(operation.record, over: nil, after: row, keeping: false)
         case .update, .replace:
             guard let row else {
                 throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
             try checkTag(of: operation, row)
             guard let live else { throw try conflict(row, operation.record.recordChangeTag ?? "") }
-            return try write(operation.record, over: live, keeping: operation.kind == .update)
+            return try write(
+                operation.record, over: live, after: row, keeping: operation.kind == .update)
         case .forceUpdate:
-            return try write(operation.record, over: live, keeping: true)
+            return try write(operation.record, over: live, after: row, keeping: true)
         case .forceReplace:
-            return try write(operation.record, over: live, keeping: false)
+            return try write(operation.record, over: live, after: row, keeping: false)
         case .delete, .forceDelete:
             return try delete(operation, row)
         }
@@ -67,7 +68,7 @@ struct RecordChange {
 
     /// `keeping`: fields that are not given stay as they are.
     private mutating func write(
-        _ given: Record, over live: RecordRow?, keeping: Bool
+        _ given: Record, over live: RecordRow?, after former: RecordRow?, keeping: Bool
     ) throws -> Record {
         let type = try recordType(of: given, over: live)
         try check(given.fields)
@@ -84,13 +85,15 @@ struct RecordChange {
         counter += 1
         let row = RecordRow(
             name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
-            created: live?.created ?? stamp, modified: stamp)
+            created: live?.created ?? stamp, modified: stamp, callerChange: counter,
+            formerWriter: former.flatMap(formerWriter))
         rows.append(row)
         bytes += archive.count
         return row.record(in: zone, fields: shown(fields))
     }
 
-    /// A record deleted already answers the same again, so a request whose answer was lost may be sent again.
+    /// A record deleted already answers the same again, so a request whose answer was lost may be
+    /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
         guard var row = row ?? newTombstone(for: operation) else {
@@ -100,13 +103,23 @@ struct RecordChange {
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
+        row.formerWriter = formerWriter(of: row)
         counter += 1
         row.change = counter
+        row.callerChange = counter
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp
         rows.append(row)
         return row.record(in: zone, fields: [:])
+    }
+
+    /// Whose write this one follows, when it was another device's.
+    private func formerWriter(of row: RecordRow) -> (device: String, change: Int64)? {
+        guard let device = row.modified.deviceID, device != stamp.deviceID, row.change > 0 else {
+            return nil
+        }
+        return (device, row.change)
     }
 
     /// The name of a record that never came is closed by a forceDelete, so that a late copy of the request that

@@ -31,7 +31,8 @@ public enum RecordResponse: Hashable, Sendable {
     case caller(CallerReply)
 }
 
-/// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which device.
+/// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which
+/// device.
 public struct RecordTarget: Hashable, Sendable {
     public var container: String
     public var environment: String

@@ -86,6 +86,7 @@ let testTargets: [Target] = [
         uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("HouseRules", uses: []),
     tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
 ]

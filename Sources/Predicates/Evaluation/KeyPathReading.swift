@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Walks key paths through objects, dictionaries, lists and plain values, by key-value coding's rules.
+/// Walks key paths through objects, dictionaries, lists and plain values, by key-value coding's
+/// rules.
 enum KeyPathReading {
-    /// Returns the value at `path` from `object`. A list answers a key with the list of its elements'
-    /// answers; an `@operator` computes over the list before it, by the path after it.
+    /// Returns the value at `path` from `object`. A list answers a key with the list of its
+    /// elements' answers; an `@operator` computes over the list before it, by the path after it.
     static func value(of path: ArraySlice<String>, in object: Any?) throws -> Any? {
         guard let key = path.first else { return plainConstant(object) }
         let rest = path.dropFirst()
@@ -112,7 +113,7 @@ enum ScalarKeys {
         }
         throw EvaluationError(
             .unknownKey,
-            "A \(value.kindName) has no key \(key); types that have keys conform to KeyValueReading.",
+            "A \(value.kindName) has no key \(key); conform types with keys to KeyValueReading.",
             fields: ["key": key])
     }
 }

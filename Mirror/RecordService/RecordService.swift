@@ -73,11 +73,12 @@ public final class RecordService: Sendable {
             makeName: { self.platform.randomness.uuid().uuidString })
         let outcome = try backend.write { transaction in
             let types = try self.fieldTypes.session(for: database, transaction)
-            let results = try modification.perform(in: database, transaction, types: types)
-            return (results, types.learned)
+            let reply = try modification.perform(
+                in: database, transaction, types: types, service: self.backend.serviceID)
+            return (reply, types.learned)
         }
         fieldTypes.keep(outcome.1, for: database)
-        return .records(RecordsReply(results: outcome.0))
+        return .records(outcome.0)
     }
 }
 

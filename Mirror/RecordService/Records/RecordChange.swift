@@ -45,12 +45,14 @@ struct RecordChange {
         switch operation.kind {
         case .create:
             if let live { throw try exists(live) }
+            if let row { try checkRevival(operation.record, of: row) }
             return try write(operation.record, over: nil, keeping: false)
         case .update, .replace:
-            guard let live else {
-                throw RecordService.notFound(operation.record.recordName, wasDeleted: row != nil)
+            guard let row else {
+                throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
-            try checkTag(of: operation, live)
+            let tag = try checkTag(of: operation, row)
+            guard let live else { throw try conflict(row, tag) }
             return try write(operation.record, over: live, keeping: operation.kind == .update)
         case .forceUpdate:
             return try write(operation.record, over: live, keeping: true)
@@ -92,16 +94,10 @@ struct RecordChange {
     /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
-        guard var row else {
-            guard operation.kind == .forceDelete else {
-                throw RecordService.notFound(name, wasDeleted: false)
-            }
-            var gone = Record(recordName: name, recordType: operation.record.recordType)
-            gone.deleted = true
-            gone.zoneID = zone
-            return gone
+        guard var row = try row ?? newTombstone(for: operation) else {
+            throw RecordService.notFound(name, wasDeleted: false)
         }
-        guard !row.isDeleted else { return row.record(in: zone, fields: [:]) }
+        guard !row.isDeleted || row.change == 0 else { return row.record(in: zone, fields: [:]) }
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
@@ -112,6 +108,17 @@ struct RecordChange {
         row.modified = stamp
         rows.append(row)
         return row.record(in: zone, fields: [:])
+    }
+
+    /// The name of a record that never came is closed by a forceDelete, so that a late copy of the
+    /// request that would have made it finds it deleted.
+    private func newTombstone(for operation: RecordOperation) throws -> RecordRow? {
+        guard operation.kind == .forceDelete else { return nil }
+        let type = operation.record.recordType
+        if !type.isEmpty { try limits.checkName(type, of: "record type") }
+        return RecordRow(
+            name: operation.record.recordName, type: type, change: 0,
+            isDeleted: true, fields: Data(), created: stamp, modified: stamp)
     }
 
     private func shown(_ fields: [String: FieldValue?]) -> [String: FieldValue?] {
@@ -135,24 +142,40 @@ struct RecordChange {
         return live.type
     }
 
-    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws {
+    @discardableResult
+    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws -> String {
         guard let tag = operation.record.recordChangeTag else {
             throw RecordError(
                 .badRequest,
                 "\(operation.kind.rawValue) needs the recordChangeTag of the record it changes; "
                     + "send it, or use \(operation.kind.forced.rawValue).")
         }
-        guard tag != row.tag else { return }
+        guard tag == row.tag else { throw try conflict(row, tag) }
+        return tag
+    }
+
+    /// A deleted name comes to life again only for a client that knows of the deletion and names
+    /// its tag: a late copy of the request that made the record first must not bring it back.
+    private func checkRevival(_ given: Record, of row: RecordRow) throws {
+        guard let tag = given.recordChangeTag else { throw try exists(row) }
+        guard tag == row.tag else { throw try conflict(row, tag) }
+    }
+
+    private func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
+        let what = row.isDeleted ? "deleted" : "changed"
         var error = RecordError(
-            .conflict, "The record was changed since tag \(tag); merge with serverRecord and retry."
-        )
+            .conflict,
+            "The record was \(what) since tag \(tag) was given; merge with serverRecord and retry.")
         error.serverRecord = try row.record(in: zone)
-        throw error
+        return error
     }
 
     private func exists(_ row: RecordRow) throws -> RecordError {
         var error = RecordError(
-            .exists, "A record of this name exists; update it, or create one of another name.")
+            .exists,
+            row.isDeleted
+                ? "A record of this name was deleted; send the deletion's tag to bring it back."
+                : "A record of this name exists; update it, or create one of another name.")
         error.serverRecord = try row.record(in: zone)
         return error
     }

@@ -41,12 +41,15 @@ struct RecordModification {
         }
     }
 
-    /// One result per operation, in order. Writes nothing when the request is atomic and one is
-    /// refused.
+    /// One result per operation, in order, and the zone's tokens before and after. Writes nothing
+    /// when the request is atomic and one is refused.
     func perform(
-        in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession
-    ) throws -> [RecordResult] {
+        in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession,
+        service: Int64
+    ) throws -> RecordsReply {
         let (database, zoneRow) = try places(key, transaction)
+        let token = { SyncToken(zoneRow, service: service, change: $0).text }
+        let before = zone.isDefault ? nil : token(zoneRow.counter)
         let known = try transaction.records(
             named: operations.map(\.record.recordName), in: zoneRow.id)
         var change = RecordChange(
@@ -58,12 +61,17 @@ struct RecordModification {
             results.append(try change.result(of: operation, on: known[operation.record.recordName]))
         }
         guard change.bytes <= limits.requestBytesMax else { throw tooLarge(change.bytes) }
-        if isAtomic, results.contains(where: \.isFailure) { return results.map(blocked) }
-        guard !change.rows.isEmpty else { return results }
+        if isAtomic, results.contains(where: \.isFailure) {
+            return RecordsReply(
+                results: results.map(blocked), syncToken: before, previousSyncToken: before)
+        }
+        let after = zone.isDefault ? nil : token(change.counter)
+        let reply = RecordsReply(results: results, syncToken: after, previousSyncToken: before)
+        guard !change.rows.isEmpty else { return reply }
         try transaction.save(change.rows, in: zoneRow.id)
         try types.save()
         try raiseCounters(database, zoneRow, to: change.counter, transaction)
-        return results
+        return reply
     }
 
     /// The default zone's row comes with its first write.

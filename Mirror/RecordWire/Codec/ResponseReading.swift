@@ -22,7 +22,9 @@ extension WireObject {
                 return .record(try entry.asRecord())
             }
         }
-        return RecordsReply(results: results, syncToken: try string("syncToken"))
+        return RecordsReply(
+            results: results, syncToken: try string("syncToken"),
+            previousSyncToken: try string("previousSyncToken"))
     }
 
     private func zoneChangesReply() throws -> ZoneChangesReply {

@@ -48,6 +48,7 @@ extension JSONWriter {
             }
         }
         member("syncToken", reply.syncToken)
+        member("previousSyncToken", reply.previousSyncToken)
     }
 
     private mutating func zoneChanges(_ reply: ZoneChangesReply, numbersAsStrings: Bool) throws {

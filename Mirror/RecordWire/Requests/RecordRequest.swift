@@ -98,11 +98,19 @@ public struct LookupRecords: Hashable, Sendable {
 /// Answers `records/modify` and `records/lookup`: one entry per operation, in order.
 public struct RecordsReply: Hashable, Sendable {
     public var results: [RecordResult]
+    /// The zone's token after this request.
     public var syncToken: String?
+    /// The zone's token before this request (our extension). A client whose own token equals it has
+    /// seen all that others wrote, and may go on from `syncToken` without reading its own writes
+    /// back.
+    public var previousSyncToken: String?
 
-    public init(results: [RecordResult], syncToken: String? = nil) {
+    public init(
+        results: [RecordResult], syncToken: String? = nil, previousSyncToken: String? = nil
+    ) {
         self.results = results
         self.syncToken = syncToken
+        self.previousSyncToken = previousSyncToken
     }
 }
 

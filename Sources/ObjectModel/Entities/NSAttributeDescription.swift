@@ -1,32 +1,13 @@
 internal import Foundation
 
-/// The kind of value an attribute holds. Raw values are Apple's. Source: Apple, NSAttributeType.
-public enum NSAttributeType: UInt, Sendable, CaseIterable {
-    case undefinedAttributeType = 0
-    case integer16AttributeType = 100
-    case integer32AttributeType = 200
-    case integer64AttributeType = 300
-    case decimalAttributeType = 400
-    case doubleAttributeType = 500
-    case floatAttributeType = 600
-    case stringAttributeType = 700
-    case booleanAttributeType = 800
-    case dateAttributeType = 900
-    case binaryDataAttributeType = 1000
-    case UUIDAttributeType = 1100
-    case URIAttributeType = 1200
-    case transformableAttributeType = 1800
-    case objectIDAttributeType = 2000
-    case compositeAttributeType = 2100
-}
-
 /// One value of an object. Source: Apple, NSAttributeDescription.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     open var attributeType: NSAttributeType = .undefinedAttributeType
-    /// The class of the values, for transformable attributes; empty for the type's own class.
+    /// The class of the values, for transformable attributes; nil for the type's own class.
     open var attributeValueClassName: String?
-    /// The value a new object starts with, in its Swift type.
+    /// The value a new object starts with, in its Swift type: `Int16`, `Int32`, `Int64`, `Decimal`,
+    /// `Double`, `Float`, `String`, `Bool`, `Date`, `Data`, `UUID` or `URL`.
     open var defaultValue: Any?
     /// The registered name of the transformer of a transformable attribute.
     open var valueTransformerName: String?
@@ -37,11 +18,30 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     open var allowsCloudEncryption = false
     /// What a value must satisfy: bounds, length, pattern, as the model file says it.
     open var validation = AttributeValidation()
+    /// Whether generated classes spell the value as a plain number; nil where the file is silent.
+    open var usesScalarValueType: Bool?
 
-    public override init() { super.init() }
+    public required init() { super.init() }
+
+    override func give(to twin: NSPropertyDescription) {
+        super.give(to: twin)
+        guard let twin = twin as? NSAttributeDescription else { return }
+        twin.attributeType = attributeType
+        twin.attributeValueClassName = attributeValueClassName
+        twin.defaultValue = defaultValue
+        twin.valueTransformerName = valueTransformerName
+        twin.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+        twin.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+        twin.allowsCloudEncryption = allowsCloudEncryption
+        twin.validation = validation
+        twin.usesScalarValueType = usesScalarValueType
+    }
 }
 
-/// The bounds an attribute's value must keep, as texts of the model file (numbers, or ISO dates).
+/// The bounds an attribute's value must keep, as texts of the model file.
+///
+/// Bounds are numbers for numbers, lengths in characters for strings, and seconds since
+/// 2001-01-01 UTC for dates.
 public struct AttributeValidation: Hashable, Sendable {
     public var minimum: String?
     public var maximum: String?
@@ -52,6 +52,8 @@ public struct AttributeValidation: Hashable, Sendable {
         self.maximum = maximum
         self.regularExpression = regularExpression
     }
+
+    public var isEmpty: Bool { minimum == nil && maximum == nil && regularExpression == nil }
 }
 
 /// A value the SQLite store computes from others. Source: Apple, NSDerivedAttributeDescription.
@@ -60,7 +62,13 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
     /// The expression as the model file spells it, for example `pages.@count` or `chat.serverId`.
     open var derivationExpressionText: String?
 
-    public override init() { super.init() }
+    public required init() { super.init() }
+
+    override func give(to twin: NSPropertyDescription) {
+        super.give(to: twin)
+        guard let twin = twin as? NSDerivedAttributeDescription else { return }
+        twin.derivationExpressionText = derivationExpressionText
+    }
 }
 
 /// A value made of named elements, each with a column of its own.
@@ -68,9 +76,18 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     open var elements: [NSAttributeDescription] = []
+    /// The name under which the model file defines the elements, shared by attributes of one shape.
+    open var compositeName: String?
 
-    public override init() {
+    public required init() {
         super.init()
         attributeType = .compositeAttributeType
+    }
+
+    override func give(to twin: NSPropertyDescription) {
+        super.give(to: twin)
+        guard let twin = twin as? NSCompositeAttributeDescription else { return }
+        twin.elements = elements.compactMap { $0.copy() as? NSAttributeDescription }
+        twin.compositeName = compositeName
     }
 }

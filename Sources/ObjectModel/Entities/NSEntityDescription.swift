@@ -2,72 +2,106 @@ public import Foundation
 
 /// A kind of object: its name, its properties, its place in the inheritance tree.
 ///
-/// May be changed until a coordinator uses its model. Source: Apple, NSEntityDescription.
-open class NSEntityDescription: NSObject, @unchecked Sendable {
+/// May be changed until a coordinator uses its model; that freezes the lookup dictionaries, and later
+/// changes are not seen by them. Source: Apple, NSEntityDescription.
+open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     open var name: String?
     open var managedObjectClassName: String = "NSManagedObject"
     open var isAbstract = false
     open var userInfo: [AnyHashable: Any]?
     open var versionHashModifier: String?
+    /// The entity's name in the previous model version, for inferred mappings; nil for `name`.
     open var renamingIdentifier: String?
-    /// Groups of attribute names whose values are unique among the entity's objects.
+    /// Groups of attributes, or of their names, whose values are unique among the entity's objects.
     open var uniquenessConstraints: [[Any]] = []
-    open var indexes: [NSFetchIndexDescription] = []
-    /// Groups of property names of the legacy compound indexes.
-    open var compoundIndexes: [[Any]] = []
-    /// Whether the entity takes part in mirroring (`syncable` in the model file).
-    open var isSyncable = true
-    open var coreSpotlightDisplayNameExpressionText: String?
-    public internal(set) weak var managedObjectModel: NSManagedObjectModel?
-    public internal(set) weak var superentity: NSEntityDescription?
+    open var indexes: [NSFetchIndexDescription] = [] {
+        didSet { for index in indexes { index.entity = self } }
+    }
+    /// Facts that only editors, old stores and search use.
+    public var marks = EntityMarks()
+    var place = EntityPlace()
 
     /// The entities that inherit from this one.
     open var subentities: [NSEntityDescription] = [] {
         didSet {
-            for former in oldValue where former.superentity === self { former.superentity = nil }
-            for child in subentities { child.superentity = self }
+            for former in oldValue where former.superentity === self {
+                former.place.superentity = nil
+            }
+            for child in subentities { child.place.superentity = self }
         }
     }
 
     /// The properties this entity itself declares.
     public var declaredProperties: [NSPropertyDescription] = [] {
-        didSet { for property in declaredProperties { property.entity = self } }
-    }
-
-    /// All properties, inherited ones included. Setting replaces the declared ones.
-    open var properties: [NSPropertyDescription] {
-        get { (superentity?.properties ?? []) + declaredProperties }
-        set {
-            let inherited = Set((superentity?.properties ?? []).map(\.name))
-            declaredProperties = newValue.filter { !inherited.contains($0.name) }
+        didSet {
+            for former in oldValue where former.entity === self { former.entity = .nowhere }
+            for property in declaredProperties { property.entity = self }
         }
     }
 
-    public override init() { super.init() }
+    public required override init() { super.init() }
+
+    deinit {
+        for property in declaredProperties where property.entity === self {
+            property.entity = .nowhere
+        }
+    }
 
     /// The entity of a property that belongs to none yet.
     static let nowhere = NSEntityDescription()
 
+    /// The model the entity belongs to; reading a member of it traps when there is none.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    public var managedObjectModel: NSManagedObjectModel! { place.model }
+
+    public var superentity: NSEntityDescription? { place.superentity }
+
+    /// Groups of property names of the legacy compound indexes.
+    open var compoundIndexes: [[Any]] {
+        get { marks.compoundIndexes }
+        set { marks.compoundIndexes = newValue.map { $0.compactMap(Self.propertyName(of:)) } }
+    }
+
+    /// Whether the entity takes part in mirroring (`syncable` in the model file).
+    open var isSyncable: Bool {
+        get { marks.isSyncable }
+        set { marks.isSyncable = newValue }
+    }
+
+    open var coreSpotlightDisplayNameExpressionText: String? {
+        get { marks.spotlightDisplayName }
+        set { marks.spotlightDisplayName = newValue }
+    }
+
+    /// All properties, inherited ones first. Setting replaces the declared ones.
+    open var properties: [NSPropertyDescription] {
+        get { place.lookup?.properties ?? gatheredProperties() }
+        set {
+            let inherited = Set((superentity?.properties ?? []).map(ObjectIdentifier.init))
+            declaredProperties = newValue.filter { !inherited.contains(ObjectIdentifier($0)) }
+        }
+    }
+
     open var propertiesByName: [String: NSPropertyDescription] {
-        Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { _, own in own })
+        place.lookup?.propertiesByName ?? EntityLookup(self).propertiesByName
     }
 
     open var attributesByName: [String: NSAttributeDescription] {
-        propertiesByName.compactMapValues { $0 as? NSAttributeDescription }
+        place.lookup?.attributesByName ?? EntityLookup(self).attributesByName
     }
 
     open var relationshipsByName: [String: NSRelationshipDescription] {
-        propertiesByName.compactMapValues { $0 as? NSRelationshipDescription }
+        place.lookup?.relationshipsByName ?? EntityLookup(self).relationshipsByName
     }
 
     open var subentitiesByName: [String: NSEntityDescription] {
-        Dictionary(
-            subentities.compactMap { child in child.name.map { ($0, child) } },
-            uniquingKeysWith: { first, _ in first })
+        place.lookup?.subentitiesByName ?? EntityLookup(self).subentitiesByName
     }
 
-    open func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
+    open func relationships(forDestination entity: NSEntityDescription)
+        -> [NSRelationshipDescription]
+    {
         properties.compactMap { $0 as? NSRelationshipDescription }
             .filter { $0.destinationEntity === entity }
     }
@@ -79,4 +113,21 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
 
     /// The root of the inheritance tree.
     public var rootEntity: NSEntityDescription { superentity?.rootEntity ?? self }
+
+    /// The uniqueness constraints as attribute names.
+    public var uniquenessConstraintNames: [[String]] {
+        uniquenessConstraints.map { $0.compactMap(Self.propertyName(of:)) }
+    }
+
+    /// The inherited properties that are not declared anew here, then the declared ones.
+    private func gatheredProperties() -> [NSPropertyDescription] {
+        guard let superentity else { return declaredProperties }
+        let own = Set(declaredProperties.map(\.name))
+        return superentity.properties.filter { !own.contains($0.name) } + declaredProperties
+    }
+
+    /// The name meant by a member of a constraint or a compound index: a text or a property.
+    private static func propertyName(of member: Any) -> String? {
+        (member as? String) ?? (member as? NSPropertyDescription)?.name
+    }
 }

@@ -7,16 +7,21 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 }
 
 /// One column of a fetch index. Source: Apple, NSFetchIndexElementDescription.
-open class NSFetchIndexElementDescription: NSObject, @unchecked Sendable {
+open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
-    /// The property the element orders by; nil until the model resolves `propertyName`.
-    open weak var property: NSPropertyDescription?
-    open var propertyName: String?
+    private weak var givenProperty: NSPropertyDescription?
+    open private(set) var propertyName: String?
+    /// The indexed expression as the model file spells it; nil for an ordinary property.
+    open var expressionText: String?
+    /// The type of the expression's value.
+    open var expressionResultType: NSAttributeType = .undefinedAttributeType
     open var collationType: NSFetchIndexElementType
     open var isAscending = true
+    /// The index this element belongs to.
+    public internal(set) weak var indexDescription: NSFetchIndexDescription?
 
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
-        self.property = property
+        givenProperty = property
         propertyName = property.name
         self.collationType = collationType
     }
@@ -26,19 +31,60 @@ open class NSFetchIndexElementDescription: NSObject, @unchecked Sendable {
         self.propertyName = propertyName
         self.collationType = collationType
     }
+
+    /// An element over an expression instead of a property.
+    public init(
+        expressionText: String, resultType: NSAttributeType, collationType: NSFetchIndexElementType
+    ) {
+        self.expressionText = expressionText
+        expressionResultType = resultType
+        self.collationType = collationType
+    }
+
+    /// The property the element orders by: the one given, or the entity's of that name.
+    open var property: NSPropertyDescription? {
+        if let givenProperty { return givenProperty }
+        return propertyName.flatMap { indexDescription?.entity?.propertiesByName[$0] }
+    }
+
+    /// A copy that finds its property by name in the entity it comes to belong to.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let twin = NSFetchIndexElementDescription(
+            expressionText: expressionText ?? "", resultType: expressionResultType,
+            collationType: collationType)
+        twin.propertyName = propertyName
+        twin.expressionText = expressionText
+        twin.isAscending = isAscending
+        return twin
+    }
 }
 
 /// An index the SQLite store keeps for an entity. Source: Apple, NSFetchIndexDescription.
-open class NSFetchIndexDescription: NSObject, @unchecked Sendable {
+open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     open var name: String
-    open var elements: [NSFetchIndexElementDescription]
+    open var elements: [NSFetchIndexElementDescription] {
+        didSet { adoptElements() }
+    }
     /// The partial index's predicate as the model file spells it.
     open var partialIndexPredicateText: String?
-    open weak var entity: NSEntityDescription?
+    public internal(set) weak var entity: NSEntityDescription?
 
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         self.elements = elements ?? []
+        super.init()
+        adoptElements()
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let twins = elements.compactMap { $0.copy() as? NSFetchIndexElementDescription }
+        let twin = NSFetchIndexDescription(name: name, elements: twins)
+        twin.partialIndexPredicateText = partialIndexPredicateText
+        return twin
+    }
+
+    private func adoptElements() {
+        for element in elements { element.indexDescription = self }
     }
 }

@@ -3,36 +3,71 @@ public import Foundation
 /// The entities of a program's data, with their configurations and stored fetch requests.
 ///
 /// May be changed until a coordinator uses it. Source: Apple, NSManagedObjectModel.
-open class NSManagedObjectModel: NSObject, @unchecked Sendable {
-    // @unchecked: see NSPropertyDescription.
-    /// All entities. Setting resolves relationship ends and tells each entity its model.
+open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
+    // @unchecked: see NSPropertyDescription; `freezing` guards the one change made while in use.
+    /// All entities. Setting tells each entity its model and finds relationship ends given by name.
     open var entities: [NSEntityDescription] = [] {
-        didSet { for entity in entities { entity.managedObjectModel = self } }
+        didSet {
+            for former in oldValue where former.place.model === self { former.place.model = nil }
+            for entity in entities { entity.place.model = self }
+            findAwaitedEnds()
+        }
     }
     /// Entity names by configuration name. The default configuration (all entities) is not listed.
     public var configurationMembers: [String: [String]] = [:]
     public var fetchRequestTemplates: [String: FetchRequestTemplate] = [:]
     open var versionIdentifiers: Set<AnyHashable> = []
+    open var localizationDictionary: [String: String]?
+    /// What the model file's head says about its editor (tools version, language, platform), by
+    /// the file's own names; kept so that writing the model back loses nothing.
+    public var documentFacts: [String: String] = [:]
+    private var frozenEntities: [String: NSEntityDescription]?
+    private let freezing = NSLock()
 
-    public override init() { super.init() }
+    public required override init() { super.init() }
 
+    /// Entities by name. Cost: O(entities) until a coordinator uses the model, then O(1).
     open var entitiesByName: [String: NSEntityDescription] {
-        Dictionary(
-            entities.compactMap { entity in entity.name.map { ($0, entity) } },
-            uniquingKeysWith: { first, _ in first })
+        frozenEntities ?? gatheredEntities()
     }
 
     open var configurations: [String] { configurationMembers.keys.sorted() }
 
-    /// The entities of a configuration; all of them for nil or an unknown name's empty answer.
+    /// Whether the model file says that the model is mirrored through CloudKit.
+    public var isUsedWithCloudKit: Bool { documentFacts["usedWithCloudKit"] == "YES" }
+
+    /// The entities of a configuration; all of them for nil, nil for an unknown name.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
-        guard let configuration, configuration != "PF_DEFAULT_CONFIGURATION_NAME" else { return entities }
+        guard let configuration, configuration != Self.defaultConfigurationName else {
+            return entities
+        }
         guard let names = configurationMembers[configuration] else { return nil }
         let byName = entitiesByName
         return names.compactMap { byName[$0] }
     }
 
-    open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
+    open func setEntities(
+        _ entities: [NSEntityDescription], forConfigurationName configuration: String
+    ) {
         configurationMembers[configuration] = entities.compactMap(\.name)
     }
+
+    /// Gathers every entity's dictionaries once, for a model that is now in use and changes no more.
+    /// Calling it again does nothing. Cost: O(properties). Any thread.
+    package func freeze() {
+        freezing.lock()
+        defer { freezing.unlock() }
+        guard frozenEntities == nil else { return }
+        for entity in entities { entity.place.lookup = EntityLookup(entity) }
+        frozenEntities = gatheredEntities()
+    }
+
+    private func gatheredEntities() -> [String: NSEntityDescription] {
+        Dictionary(
+            entities.compactMap { entity in entity.name.map { ($0, entity) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Apple's name for the configuration of all entities.
+    static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 }

@@ -2,12 +2,12 @@ public import Foundation
 
 /// What an entity says about one of its properties: an attribute, a relationship or a fetched property.
 ///
-/// Descriptions may be changed freely until a coordinator uses their model; from then on they are read-only.
-/// Source: Apple, NSPropertyDescription.
-open class NSPropertyDescription: NSObject, @unchecked Sendable {
+/// Descriptions may be changed freely until a coordinator uses their model; from then on they are
+/// read-only. Source: Apple, NSPropertyDescription.
+open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: descriptions are read-only once a coordinator uses their model.
 
-    /// The entity that declares the property, or the subentity that inherits it.
+    /// The entity that declares the property.
     public internal(set) unowned(unsafe) var entity: NSEntityDescription = .nowhere
     open var name: String = ""
     open var isOptional = true
@@ -16,16 +16,30 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
     open var userInfo: [AnyHashable: Any]?
     /// Text that changes the version hash where nothing else differs.
     open var versionHashModifier: String?
-    /// The property's name in the previous model version, for inferred mappings.
+    /// The property's name in the previous model version, for inferred mappings; nil for `name`.
     open var renamingIdentifier: String?
-    open var isIndexedBySpotlight = false
-    open var isStoredInExternalRecord = false
-    /// The legacy flag of Xcode's old editor; `NSFetchIndexDescription` replaced it.
-    open var isIndexed = false
     open private(set) var validationPredicates: [NSPredicate] = []
     open private(set) var validationWarnings: [Any] = []
+    /// Marks of editors and of other stores, that change neither columns nor objects.
+    public var marks: PropertyMarks = .syncable
 
-    public override init() { super.init() }
+    public required override init() { super.init() }
+
+    /// The legacy flag of Xcode's old editor; `NSFetchIndexDescription` replaced it.
+    open var isIndexed: Bool {
+        get { marks.contains(.indexed) }
+        set { marks.set(.indexed, to: newValue) }
+    }
+
+    open var isIndexedBySpotlight: Bool {
+        get { marks.contains(.indexedBySpotlight) }
+        set { marks.set(.indexedBySpotlight, to: newValue) }
+    }
+
+    open var isStoredInExternalRecord: Bool {
+        get { marks.contains(.storedInExternalRecord) }
+        set { marks.set(.storedInExternalRecord, to: newValue) }
+    }
 
     /// Replaces the predicates a value must satisfy, each with the warning shown when it does not.
     open func setValidationPredicates(
@@ -33,5 +47,45 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
     ) {
         validationPredicates = predicates ?? []
         validationWarnings = warnings ?? []
+    }
+
+    /// A property with the same facts that belongs to no entity yet.
+    /// A relationship's copy points at the same destination and inverse.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let twin = Self()
+        give(to: twin)
+        return twin
+    }
+
+    /// Hands this description's facts to its copy. Subclasses of this module add theirs.
+    func give(to twin: NSPropertyDescription) {
+        twin.name = name
+        twin.isOptional = isOptional
+        twin.isTransient = isTransient
+        twin.userInfo = userInfo
+        twin.versionHashModifier = versionHashModifier
+        twin.renamingIdentifier = renamingIdentifier
+        twin.validationPredicates = validationPredicates
+        twin.validationWarnings = validationWarnings
+        twin.marks = marks
+    }
+}
+
+/// Marks on a property that change neither its column nor its values.
+public struct PropertyMarks: OptionSet, Hashable, Sendable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    public static let indexed = PropertyMarks(rawValue: 1)
+    public static let indexedBySpotlight = PropertyMarks(rawValue: 2)
+    public static let storedInExternalRecord = PropertyMarks(rawValue: 4)
+    /// Takes part in mirroring (`syncable` in the model file).
+    public static let syncable = PropertyMarks(rawValue: 8)
+    /// Cannot be written by the program; compiled models say so of derived attributes.
+    public static let readOnly = PropertyMarks(rawValue: 16)
+
+    /// Adds `mark` or removes it.
+    public mutating func set(_ mark: PropertyMarks, to isSet: Bool) {
+        if isSet { insert(mark) } else { remove(mark) }
     }
 }

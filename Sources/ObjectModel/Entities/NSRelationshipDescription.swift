@@ -22,40 +22,38 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     open var isOrdered = false
     /// A to-many relationship holds a set (or an ordered set) of objects.
     open var isToMany: Bool { maxCount != 1 }
+    /// The ends by name, until the model that gets this relationship's entity finds them.
+    var awaited = AwaitedEnds()
 
-    public override init() { super.init() }
-}
+    public required init() { super.init() }
 
-/// A weak link: a fetch request kept under a property's name. It has no column.
-/// Source: Apple, NSFetchedPropertyDescription.
-open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-    // @unchecked: see NSPropertyDescription.
-    /// The request as the model file spells it.
-    open var template: FetchRequestTemplate?
+    /// The destination's name. Setting it lets the model find the entity when its entities are set.
+    public var destinationEntityName: String? {
+        get { awaited.destination ?? destinationEntity?.name }
+        set { awaited.destination = newValue }
+    }
 
-    public override init() {
-        super.init()
-        isTransient = true
+    /// The inverse's name. Setting it lets the model find the relationship, as with the destination.
+    public var inverseRelationshipName: String? {
+        get { awaited.inverse ?? inverseRelationship?.name }
+        set { awaited.inverse = newValue }
+    }
+
+    override func give(to twin: NSPropertyDescription) {
+        super.give(to: twin)
+        guard let twin = twin as? NSRelationshipDescription else { return }
+        twin.destinationEntity = destinationEntity
+        twin.inverseRelationship = inverseRelationship
+        twin.deleteRule = deleteRule
+        twin.maxCount = maxCount
+        twin.minCount = minCount
+        twin.isOrdered = isOrdered
+        twin.awaited = awaited
     }
 }
 
-/// A fetch request as a model file keeps it: names and predicate text, bound to nothing yet.
-public struct FetchRequestTemplate: Hashable, Sendable {
-    public var name: String
-    public var entityName: String
-    public var predicateText: String?
-    public var fetchLimit = 0
-    public var fetchBatchSize = 0
-    public var includesSubentities = true
-    public var includesPropertyValues = true
-    public var returnsObjectsAsFaults = true
-    public var returnsDistinctResults = false
-    /// The raw value of the result type: 0 objects, 1 IDs, 2 dictionaries, 4 count.
-    public var resultType: UInt = 0
-
-    public init(name: String, entityName: String, predicateText: String? = nil) {
-        self.name = name
-        self.entityName = entityName
-        self.predicateText = predicateText
-    }
+/// The names of a relationship's ends that no model has found yet.
+struct AwaitedEnds {
+    var destination: String?
+    var inverse: String?
 }

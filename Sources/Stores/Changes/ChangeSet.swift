@@ -70,6 +70,8 @@ public struct SaveOutcome: Sendable {
     public var versions: [RowID: Int64] = [:]
     /// The history transaction's number, when history is kept and something changed.
     public var transactionNumber: Int64?
+    /// Values that the store computed by itself (derived attributes), of rows of this and of other saves.
+    public var derivedValues: [RowID: [Int: AttributeValue]] = [:]
 
     public init() {}
 }

@@ -1,0 +1,43 @@
+internal import Foundation
+
+/// Where an entity stands: its model, its parent, and, once the model is frozen, its dictionaries.
+struct EntityPlace {
+    weak var model: NSManagedObjectModel?
+    weak var superentity: NSEntityDescription?
+    var lookup: EntityLookup?
+}
+
+/// An entity's properties by name, gathered once.
+struct EntityLookup {
+    let properties: [NSPropertyDescription]
+    let propertiesByName: [String: NSPropertyDescription]
+    let attributesByName: [String: NSAttributeDescription]
+    let relationshipsByName: [String: NSRelationshipDescription]
+    let subentitiesByName: [String: NSEntityDescription]
+
+    /// Where a name stands twice, the last property and the first subentity win.
+    init(_ entity: NSEntityDescription) {
+        properties = entity.properties
+        propertiesByName = Dictionary(
+            properties.map { ($0.name, $0) }, uniquingKeysWith: { _, own in own })
+        attributesByName = propertiesByName.compactMapValues { $0 as? NSAttributeDescription }
+        relationshipsByName = propertiesByName.compactMapValues { $0 as? NSRelationshipDescription }
+        subentitiesByName = Dictionary(
+            entity.subentities.compactMap { child in child.name.map { ($0, child) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// Facts of an entity that only editors, old stores and search use.
+public struct EntityMarks: Hashable, Sendable {
+    /// Groups of property names of the legacy compound indexes.
+    public var compoundIndexes: [[String]] = []
+    /// Whether the entity takes part in mirroring (`syncable` in the model file).
+    public var isSyncable = true
+    /// The expression of the name shown by search, as the model file spells it.
+    public var spotlightDisplayName: String?
+    /// How Xcode generates the entity's class: `class`, `category`, or nil for by hand.
+    public var codeGeneration: String?
+
+    public init() {}
+}

@@ -1,0 +1,32 @@
+internal import Foundation
+
+extension NSManagedObjectModel {
+    /// Links the relationships whose ends are given by name, as far as the entities are here by now.
+    func findAwaitedEnds() {
+        let byName = entitiesByName
+        let waiting = entities.flatMap(\.declaredProperties)
+            .compactMap { $0 as? NSRelationshipDescription }
+        for relationship in waiting {
+            guard let name = relationship.awaited.destination, let entity = byName[name] else {
+                continue
+            }
+            relationship.destinationEntity = entity
+            relationship.awaited.destination = nil
+        }
+        for relationship in waiting {
+            guard let name = relationship.awaited.inverse,
+                let inverse = relationship.destinationEntity?.property(named: name)
+                    as? NSRelationshipDescription
+            else { continue }
+            relationship.inverseRelationship = inverse
+            relationship.awaited.inverse = nil
+        }
+    }
+}
+
+extension NSEntityDescription {
+    /// The property of that name, declared here or nearest among the ancestors.
+    func property(named name: String) -> NSPropertyDescription? {
+        declaredProperties.first { $0.name == name } ?? superentity?.property(named: name)
+    }
+}

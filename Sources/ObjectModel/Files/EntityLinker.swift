@@ -1,0 +1,120 @@
+internal import Foundation
+
+/// Turns the names by which a file's entities refer to each other into links.
+struct EntityLinker {
+    private let found: [EntityReader.Found]
+
+    init(_ found: [EntityReader.Found]) { self.found = found }
+
+    /// Links parents, destinations and inverses. Throws where a name leads nowhere.
+    func link() throws {
+        let byName = try indexByName()
+        try linkParents(byName)
+        for entity in found {
+            for end in entity.relationships {
+                try linkDestination(of: end.description, end.element, byName)
+            }
+        }
+        for entity in found {
+            for end in entity.relationships {
+                try linkInverse(of: end.description, end.element, byName)
+            }
+        }
+    }
+
+    private func indexByName() throws -> [String: NSEntityDescription] {
+        var byName: [String: NSEntityDescription] = [:]
+        for item in found {
+            let name = item.entity.name ?? ""
+            guard byName.updateValue(item.entity, forKey: name) == nil else {
+                throw item.element.problem(
+                    .duplicateName,
+                    "the model has two entities named “\(name)”; rename or remove one",
+                    fields: ["entity": name])
+            }
+        }
+        return byName
+    }
+
+    private func linkParents(_ byName: [String: NSEntityDescription]) throws {
+        var parents: [String: String] = [:]
+        var children: [String: [NSEntityDescription]] = [:]
+        for item in found {
+            guard let parent = item.element.text("parentEntity"), let name = item.entity.name else {
+                continue
+            }
+            guard byName[parent] != nil else {
+                throw unknownEntity(parent, item.element, "parentEntity")
+            }
+            parents[name] = parent
+            children[parent, default: []].append(item.entity)
+        }
+        for item in found { try checkAncestors(of: item, parents) }
+        for (parent, entities) in children { byName[parent]?.subentities = entities }
+    }
+
+    private func checkAncestors(of item: EntityReader.Found, _ parents: [String: String]) throws {
+        var path = [item.entity.name ?? ""]
+        while let parent = parents[path[path.count - 1]] {
+            path.append(parent)
+            guard parent != path[0] else {
+                throw item.element.problem(
+                    .inheritanceCircle,
+                    "\(item.element.label) inherits from itself (\(path.joined(separator: " → ")));"
+                        + " clear one parentEntity", fields: ["entity": path[0]])
+            }
+            // A circle further up is reported by its own members.
+            if path.count > parents.count + 1 { return }
+        }
+    }
+
+    private func linkDestination(
+        of relationship: NSRelationshipDescription, _ element: MarkupElement,
+        _ byName: [String: NSEntityDescription]
+    ) throws {
+        guard let name = relationship.awaited.destination else {
+            throw element.problem(
+                .unknownEntity,
+                "\(element.label) has no destination; expected destinationEntity=\"…\"",
+                fields: ["property": relationship.name])
+        }
+        guard let destination = byName[name] else {
+            throw unknownEntity(name, element, "destinationEntity")
+        }
+        relationship.destinationEntity = destination
+        relationship.awaited.destination = nil
+    }
+
+    private func linkInverse(
+        of relationship: NSRelationshipDescription, _ element: MarkupElement,
+        _ byName: [String: NSEntityDescription]
+    ) throws {
+        guard let name = relationship.awaited.inverse else { return }
+        let holder = element.text("inverseEntity")
+        if let holder, byName[holder] == nil {
+            throw unknownEntity(holder, element, "inverseEntity")
+        }
+        let candidates = [holder.flatMap { byName[$0] }, relationship.destinationEntity]
+        let inverse = candidates.lazy.compactMap { $0?.property(named: name) }
+            .compactMap { $0 as? NSRelationshipDescription }.first
+        guard let inverse else {
+            let target = holder ?? relationship.destinationEntity?.name ?? ""
+            throw element.problem(
+                .unknownProperty,
+                "\(element.label) names the inverse “\(name)”, but entity “\(target)” has no such"
+                    + " relationship; correct inverseName or remove it",
+                fields: ["property": relationship.name, "value": name, "entity": target])
+        }
+        relationship.inverseRelationship = inverse
+        relationship.awaited.inverse = nil
+    }
+
+    private func unknownEntity(
+        _ name: String, _ element: MarkupElement, _ key: String
+    ) -> ModelFileError {
+        element.problem(
+            .unknownEntity,
+            "\(element.label) refers to the entity “\(name)”, which the model does not have;"
+                + " correct \(key)", fields: ["entity": name])
+    }
+}

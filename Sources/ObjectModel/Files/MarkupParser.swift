@@ -1,0 +1,128 @@
+internal import Foundation
+
+#if canImport(FoundationXML)
+    internal import FoundationXML
+#endif
+
+/// Parses a model file's XML into elements, within limits of size, depth and number.
+///
+/// Document types are refused before parsing, so no entity is ever expanded and no other file opened.
+final class MarkupParser: NSObject, XMLParserDelegate {
+    private let file: String
+    private var open: [MarkupElement] = []
+    private var root: MarkupElement?
+    private var elementCount = 0
+    private var failure: ModelFileError?
+
+    private static let depthMax = 64
+    private static let elementsMax = 1_000_000
+
+    private init(file: String) { self.file = file }
+
+    /// Returns the root element of `data`; `file` is its name in errors.
+    static func parse(_ data: Data, file: String) throws -> MarkupElement {
+        try MarkupProlog(data: data, file: file).check()
+        let parser = XMLParser(data: data)
+        parser.shouldResolveExternalEntities = false
+        let reader = MarkupParser(file: file)
+        parser.delegate = reader
+        let isComplete = parser.parse()
+        if let failure = reader.failure { throw failure }
+        guard isComplete, parser.parserError == nil, reader.open.isEmpty, let root = reader.root
+        else {
+            throw reader.unfinished(line: parser.lineNumber, cause: parser.parserError)
+        }
+        return root
+    }
+
+    private func unfinished(line: Int, cause: (any Error)?) -> ModelFileError {
+        let sentence =
+            open.last.map {
+                "the XML is broken inside \($0.label), which starts on line \($0.line);"
+                    + " expected </\($0.name)>"
+            } ?? "the XML is broken; expected one complete <model> element"
+        var error = ModelFileError(.malformed, file: file, line: max(line, 1), sentence)
+        error.cause = cause
+        return error
+    }
+
+    private func stop(_ parser: XMLParser, _ sentence: String) {
+        failure =
+            failure ?? ModelFileError(.tooLarge, file: file, line: parser.lineNumber, sentence)
+        parser.abortParsing()
+    }
+
+    func parser(
+        _ parser: XMLParser, didStartElement name: String, namespaceURI: String?,
+        qualifiedName: String?, attributes: [String: String]
+    ) {
+        guard failure == nil else { return }
+        elementCount += 1
+        guard elementCount <= Self.elementsMax, open.count < Self.depthMax else {
+            return stop(
+                parser,
+                "the file has more than \(Self.elementsMax) elements or nests them deeper than"
+                    + " \(Self.depthMax); no model does")
+        }
+        let element = MarkupElement(
+            name: name, attributes: attributes, file: file, line: parser.lineNumber)
+        if let parent = open.last { parent.add(element) } else if root == nil { root = element }
+        open.append(element)
+    }
+
+    func parser(
+        _ parser: XMLParser, didEndElement name: String, namespaceURI: String?,
+        qualifiedName: String?
+    ) {
+        if failure == nil { open.removeLast(open.isEmpty ? 0 : 1) }
+    }
+}
+
+/// What stands before the root element: nothing but the XML declaration and comments is accepted.
+private struct MarkupProlog {
+    let data: Data
+    let file: String
+
+    func check() throws {
+        var rest = data[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        while true {
+            rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+            if rest.starts(with: Array("<?".utf8)) {
+                let declaration = try cut(&rest, through: "?>")
+                try checkEncoding(declaration)
+            } else if rest.starts(with: Array("<!--".utf8)) {
+                _ = try cut(&rest, through: "-->")
+            } else if rest.starts(with: Array("<!".utf8)) {
+                throw ModelFileError(
+                    .malformed, file: file,
+                    "the file declares a document type, which model files never do; expected <model>"
+                )
+            } else {
+                guard rest.first == 0x3C else { throw notMarkup }
+                return
+            }
+        }
+    }
+
+    private func checkEncoding(_ declaration: String) throws {
+        guard let name = declaration.range(of: "encoding") else { return }
+        let value = declaration[name.upperBound...].lowercased()
+        guard ["utf-8", "us-ascii", "iso-8859-1"].contains(where: value.contains) else {
+            throw ModelFileError(
+                .malformed, file: file, "the file is not in UTF-8; expected encoding=\"UTF-8\"")
+        }
+    }
+
+    /// Removes everything up to and including `end` from `rest`, and returns it.
+    private func cut(_ rest: inout Data.SubSequence, through end: String) throws -> String {
+        guard let range = rest.range(of: Data(end.utf8)) else { throw notMarkup }
+        let text = String(decoding: rest[..<range.upperBound], as: UTF8.self)
+        rest = rest[range.upperBound...]
+        return text
+    }
+
+    private var notMarkup: ModelFileError {
+        ModelFileError(.notAModel, file: file, "the file is not XML; expected a <model> element")
+    }
+}

@@ -1,0 +1,54 @@
+internal import Foundation
+
+/// Reads a whole model out of the XML of an `.xcdatamodel`'s `contents`.
+struct ModelReader {
+    private let root: MarkupElement
+
+    /// Reads the model in `data`; `file` is its name in errors.
+    static func model(in data: Data, file: String) throws -> NSManagedObjectModel {
+        let root = try MarkupParser.parse(data, file: file)
+        guard root.name == "model" else {
+            throw root.problem(
+                .notAModel, "the XML is a <\(root.name)>; expected a <model>",
+                fields: ["expected": "model"])
+        }
+        return try ModelReader(root: root).model()
+    }
+
+    private func model() throws -> NSManagedObjectModel {
+        let reader = EntityReader(attributes: AttributeReader(composites: try composites()))
+        let found = try root.children(named: "entity").map(reader.entity)
+        try EntityLinker(found).link()
+        let model = NSManagedObjectModel()
+        model.entities = found.map(\.entity)
+        model.versionIdentifiers = [root.attributes["userDefinedModelVersionIdentifier"] ?? ""]
+        model.documentFacts = root.attributes
+        model.documentFacts["userDefinedModelVersionIdentifier"] = nil
+        try readConfigurations(into: model)
+        for element in root.children(named: "fetchRequest") {
+            let template = try PropertyReader.fetchRequest(element)
+            model.fetchRequestTemplates[template.name] = template
+        }
+        return model
+    }
+
+    private func composites() throws -> [String: MarkupElement] {
+        var composites: [String: MarkupElement] = [:]
+        for element in root.children(named: "composite") {
+            let name = try element.requiredText("name")
+            guard composites.updateValue(element, forKey: name) == nil else {
+                throw element.problem(
+                    .duplicateName, "the model has two composites named “\(name)”",
+                    fields: ["value": name])
+            }
+        }
+        return composites
+    }
+
+    private func readConfigurations(into model: NSManagedObjectModel) throws {
+        for element in root.children(named: "configuration") {
+            model.configurationMembers[try element.requiredText("name")] =
+                try element.children(named: "memberEntity").map { try $0.requiredText("name") }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import Foundation
+
+/// Computes version hashes, each entity's and each property's once.
+///
+/// The rule was found by comparing Apple's files; see the reference on formats. A value of this type
+/// lives for one computation, since descriptions may change afterwards.
+struct VersionHashing {
+    private var entityHashes: [ObjectIdentifier: [UInt8]]
+    private var propertyHashes: [ObjectIdentifier: [UInt8]] = [:]
+
+    /// `known` holds hashes that are taken as given, for example of parents seen elsewhere.
+    init(known: [ObjectIdentifier: [UInt8]] = [:]) { entityHashes = known }
+
+    /// The 32-byte hash of an entity: its name, its ancestors and all its persistent properties.
+    mutating func hash(of entity: NSEntityDescription) -> [UInt8] {
+        if let hash = entityHashes[ObjectIdentifier(entity)] { return hash }
+        var message = Array((entity.name ?? "").utf8)
+        message.append(entity.isAbstract ? 1 : 0)
+        if let parent = entity.superentity { message += hash(of: parent) }
+        let properties = entity.propertiesByName.values
+            .filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
+        for property in properties.sorted(by: Self.precedes) { message += hash(of: property) }
+        message += Array((entity.versionHashModifier ?? "").utf8)
+        let constraints = entity.uniquenessConstraintNames.map { $0.joined(separator: ".") }
+        for constraint in constraints.sorted(by: Self.precedes) {
+            message += Array(constraint.utf8)
+        }
+        let hash = SHA2.sha256(message)
+        entityHashes[ObjectIdentifier(entity)] = hash
+        return hash
+    }
+
+    /// The 32-byte hash of a property. Transient and fetched ones have one too, but entities pass
+    /// over it.
+    mutating func hash(of property: NSPropertyDescription) -> [UInt8] {
+        if let hash = propertyHashes[ObjectIdentifier(property)] { return hash }
+        let hash =
+            switch property {
+            case let derived as NSDerivedAttributeDescription:
+                SHA2.sha256(Array(Self.hashedText(of: derived).utf8))
+            case let composite as NSCompositeAttributeDescription: compositeHash(composite)
+            case let attribute as NSAttributeDescription: attributeHash(attribute)
+            case let relationship as NSRelationshipDescription: relationshipHash(relationship)
+            default: baseHash(property)
+            }
+        propertyHashes[ObjectIdentifier(property)] = hash
+        return hash
+    }
+
+    // MARK: Properties
+
+    private func baseHash(_ property: NSPropertyDescription) -> [UInt8] {
+        var message = Array(property.name.utf8)
+        message.append(property.isOptional ? 1 : 0)
+        message.append(property.marks.contains(.readOnly) ? 1 : 0)
+        message += Array((property.versionHashModifier ?? "").utf8)
+        return SHA2.sha256(message)
+    }
+
+    private func attributeHash(_ attribute: NSAttributeDescription) -> [UInt8] {
+        var message = baseHash(attribute)
+        message += Self.littleEndian(Int(attribute.attributeType.rawValue))
+        if attribute.allowsExternalBinaryDataStorage { message.append(1) }
+        if attribute.preservesValueInHistoryOnDeletion { message.append(1) }
+        return SHA2.sha256(message)
+    }
+
+    private func relationshipHash(_ relationship: NSRelationshipDescription) -> [UInt8] {
+        var message = baseHash(relationship)
+        message += Array((relationship.destinationEntityName ?? "").utf8)
+        let inverse = relationship.inverseRelationship
+        if inverse !== relationship { message += Array((inverse?.name ?? "").utf8) }
+        message += Self.littleEndian(relationship.maxCount)
+        message += Self.littleEndian(relationship.minCount)
+        if relationship.isOrdered { message += [1, 0] }
+        return SHA2.sha256(message)
+    }
+
+    private mutating func compositeHash(_ composite: NSCompositeAttributeDescription) -> [UInt8] {
+        var message: [UInt8] = []
+        for element in composite.elements.sorted(by: Self.precedes) { message += hash(of: element) }
+        return SHA2.sha256(message)
+    }
+
+    /// The derivation as the hash sees it: functions in front, for example `count:(pages)`.
+    static func hashedText(of derived: NSDerivedAttributeDescription) -> String {
+        let text = (derived.derivationExpressionText ?? "").trimmingCharacters(in: .whitespaces)
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard let place = parts.firstIndex(where: { $0.hasPrefix("@") }) else { return text }
+        let operand = (parts[..<place] + parts[(place + 1)...]).joined(separator: ".")
+        return "\(parts[place].dropFirst()):(\(operand))"
+    }
+
+    // MARK: Order and bytes
+
+    private static func precedes(_ left: NSPropertyDescription, _ right: NSPropertyDescription)
+        -> Bool
+    {
+        precedes(left.name, right.name)
+    }
+
+    /// Code-point order, which is also the order of UTF-8 bytes.
+    static func precedes(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+
+    private static func littleEndian(_ number: Int) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: number).littleEndian) { Array($0) }
+    }
+}

@@ -19,15 +19,17 @@ func runSeed(_ seed: UInt64) throws {
     settings.faults = .drawn(by: dice)
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("world-\(seed)-\(getpid())")
     defer { try? FileManager.default.removeItem(at: folder) }
-    let world = try SimulatedWorld(seed: seed, settings: settings, folder: folder)
+    var world: SimulatedWorld?
     do {
-        let broken = try world.run()
+        let made = try SimulatedWorld(seed: seed, settings: settings, folder: folder)
+        world = made
+        let broken = try made.run()
         if !broken.isEmpty {
-            print("seed \(seed)\n" + world.story.joined(separator: "\n"))
+            print("seed \(seed)\n" + (world?.story ?? []).joined(separator: "\n"))
             Issue.record("seed \(seed): \(broken.joined(separator: "\n"))")
         }
     } catch {
-        print("seed \(seed)\n" + world.story.joined(separator: "\n"))
-        Issue.record("seed \(seed) threw \(error)")
+        print("seed \(seed)\n" + (world?.story ?? []).joined(separator: "\n"))
+        Issue.record("seed \(seed) threw \({ var t = ""; dump(error, to: &t); return t }())")
     }
 }

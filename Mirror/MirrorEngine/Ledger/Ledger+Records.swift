@@ -64,13 +64,18 @@ extension Ledger {
         return connection.lastInsertedRowID
     }
 
-    /// The record name of a row, made up now when it has none; the new line waits for export.
-    package func recordName(for row: RowID) throws -> String {
+    /// The record name of a row; nil when it has none yet.
+    package func knownName(of row: RowID) throws -> String? {
         let statement = try connection.prepare(
             "SELECT ZCKRECORDNAME FROM ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ?")
         defer { statement.reset() }
         try statement.bind(Self.values(row))
-        if try statement.step(), let name = statement.text(at: 0) { return name }
+        return try statement.step() ? statement.text(at: 0) : nil
+    }
+
+    /// The record name of a row, made up now when it has none; the new line waits for export.
+    package func recordName(for row: RowID) throws -> String {
+        if let name = try knownName(of: row) { return name }
         let name = platform.randomness.uuid().uuidString
         try addEntry(for: row, named: name, needsUpload: true)
         return name

@@ -28,7 +28,7 @@ package struct ObjectMerge: Sendable {
         for slot in local.changes(from: base) {
             if isSame(slot, remote, base) {
                 outcome.merged.copy(slot, from: local)
-            } else if !agree(slot, local, remote) {
+            } else if !agree(slot, local, remote) || isCounter(slot) {
                 outcome.conflicts.append(settle(slot, base: base, local: local, remote: remote))
             }
         }
@@ -68,6 +68,11 @@ package struct ObjectMerge: Sendable {
             conflict.take(winner)
             outcome.conflicts.append(conflict)
         }
+    }
+
+    /// Equal counts of two devices are two counts: both are added up.
+    private func isCounter(_ slot: PropertySlot) -> Bool {
+        policy.rule(entity: entity.name, property: slot.name(in: entity)).name == MergeRule.counter.name
     }
 
     /// Whether both sides came to the same value. A link's place in an ordered relationship is no matter

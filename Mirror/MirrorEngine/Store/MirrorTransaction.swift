@@ -39,10 +39,9 @@ struct MirrorTransaction {
             entity: row.id.entity, attributes: row.attributes,
             toOnes: Array(repeating: nil, count: row.toOnes.count))
         for (slot, link) in row.toOnes.enumerated() {
-            guard let link else { continue }
+            guard let link, let target = try recordName(of: link.target) else { continue }
             state.toOnes[slot] = NamedLink(
-                try ledger.recordName(for: link.target),
-                orderKey: layout.toOneIsOrdered[slot] ? link.orderKey : nil)
+                target, orderKey: layout.toOneIsOrdered[slot] ? link.orderKey : nil)
         }
         if state.toOnes.contains(where: { $0 == nil }) && !layout.toOnes.isEmpty {
             try addPendingLinks(to: &state, named: name, layout)
@@ -57,6 +56,13 @@ struct MirrorTransaction {
             guard let slot = layout.toOneSlot(link.property), state.toOnes[slot] == nil else { continue }
             state.toOnes[slot] = link.target
         }
+    }
+
+    /// The record name of a row, made up now when it has none; nil for a row that is not there, which a link may
+    /// still point at where a delete rule does nothing.
+    func recordName(of row: RowID) throws -> String? {
+        if let name = try ledger.knownName(of: row) { return name }
+        return try store.row(row) == nil ? nil : try ledger.recordName(for: row)
     }
 
     /// Marks the row for export because the mirror itself changed it.
@@ -74,7 +80,7 @@ struct MirrorTransaction {
     private func comparePairs(of row: RowID, named name: String, at end: PairCatalog.End) throws {
         var members: [String: Link] = [:]
         for link in try store.members(of: row, toMany: end.slot) {
-            members[try ledger.recordName(for: link.target)] = link
+            if let name = try recordName(of: link.target) { members[name] = link }
         }
         var known = try ledger.pairs(of: name, isFirst: end.isFirst, kind: end.kind)
         if end.kind.isReflexive {

@@ -65,6 +65,7 @@ public final class MirroredStore: Sendable {
             try faults.reach("import.betweenTokenAndRows")
         }
         return try write { mirror in
+            try catchUp(mirror)
             var importing = RecordImport(mirror: mirror)
             try importing.apply(page.records)
             try faults.reach("import.beforeTokenWrite")
@@ -84,6 +85,7 @@ public final class MirroredStore: Sendable {
     /// Applies records that were looked up by name; the token stays.
     package func apply(_ records: [Record]) throws -> ImportOutcome {
         try write { mirror in
+            try catchUp(mirror)
             var importing = RecordImport(mirror: mirror)
             try importing.apply(records)
             return importing.outcome
@@ -93,6 +95,12 @@ public final class MirroredStore: Sendable {
     /// Reads a stretch of the history. Returns how many changes were noted, and whether more are waiting.
     package func analyse() throws -> (noted: Int, moreWaiting: Bool) {
         try write { try HistoryAnalysis(mirror: $0).run(limit: Self.historyTransactionsMax) }
+    }
+
+    /// Notes what was saved since the last look before anything is merged, so that a deletion made meanwhile is known.
+    private func catchUp(_ mirror: MirrorTransaction) throws {
+        let analysis = HistoryAnalysis(mirror: mirror)
+        while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}
     }
 
     package func nextBatch() throws -> ExportBatch {
@@ -105,6 +113,7 @@ public final class MirroredStore: Sendable {
     package func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
         let started = now
         return try write { mirror in
+            try catchUp(mirror)
             var recording = ReplyRecording(mirror: mirror)
             let outcome = try recording.record(batch, reply)
             try mirror.ledger.log(

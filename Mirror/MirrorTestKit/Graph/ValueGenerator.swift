@@ -20,7 +20,7 @@ struct ValueGenerator {
         case .UUIDAttributeType: return .uuid(randomness.uuid())
         case .URIAttributeType: return .uri("https://example.org/\(randomness.below(9))")
         case .binaryDataAttributeType, .transformableAttributeType:
-            return .data(Data((0..<randomness.below(12)).map { UInt8($0 &* 37) }))
+            return .data(Data((0..<randomness.below(12)).map { UInt8(truncatingIfNeeded: $0 &* 37) }))
         case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return .null
         }
     }

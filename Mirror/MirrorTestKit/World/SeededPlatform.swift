@@ -64,6 +64,6 @@ public final class SeededFaults: FaultPoints, Sendable {
         if percent > 0, randomness.chance(percent: percent) { throw SimulatedCrash(point: name) }
     }
 
-    /// No more kills from here on.
-    public func calm() { percent.withLock { $0 = 0 } }
+    /// Sets how often a fault point kills; 0 for never.
+    public func setCrashPercent(_ value: Int) { percent.withLock { $0 = value } }
 }

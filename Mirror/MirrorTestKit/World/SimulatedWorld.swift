@@ -40,26 +40,26 @@ public final class SimulatedWorld {
     }
 
     private func makeDevices() throws {
-        let template = folder.appendingPathComponent("template.sqlite")
         for index in 0..<settings.devices {
             let platform = Platform(
                 clock: clock, randomness: SeededRandomness(seed: seed &* 31 &+ UInt64(index + 1)),
                 faults: deviceFaults(index))
             let file = folder.appendingPathComponent("device\(index).sqlite")
-            _ = template
             devices.append(
                 try SimulatedDevice(
                     name: String(UnicodeScalar(UInt8(65 + index))), file: file, settings: settings,
                     platform: platform))
         }
+        for faults in crashing { faults.setCrashPercent(settings.faults.crashPointPercent) }
     }
 
+    /// The dice of the devices' fault points, which are thrown once all devices are made.
     private var crashing: [SeededFaults] = []
 
     private func deviceFaults(_ index: Int) -> SeededFaults {
         let faults = SeededFaults(
             randomness: SeededRandomness(seed: seed &* 131 &+ UInt64(index)),
-            crashPercent: settings.faults.crashPointPercent, plantedBug: settings.faults.plantedBug)
+            crashPercent: 0, plantedBug: settings.faults.plantedBug)
         crashing.append(faults)
         return faults
     }
@@ -167,7 +167,7 @@ public final class SimulatedWorld {
 
     private func calmDown() throws {
         while !delayed.isEmpty { try deliverDelayed() }
-        for faults in crashing { faults.calm() }
+        for faults in crashing { faults.setCrashPercent(0) }
         for device in devices { try device.restart() }
     }
 

@@ -163,9 +163,9 @@ extension RecordImport {
             let sent = try mirror.ledger.sent(arrival.record.recordName)
         else { return base }
         let own = try mirror.mapping.state(of: sent, entity: arrival.layout)
-        if try mirror.ledger.setting(.namesCallers) != nil {
-            let wasTaken = arrival.record.callerChangeTag != arrival.entry.base?.callerChangeTag
-            return wasTaken ? own : base
+        let callerTag = arrival.record.callerChangeTag
+        if try callerTag != nil || mirror.ledger.setting(.namesCallers) != nil {
+            return callerTag != arrival.entry.base?.callerChangeTag ? own : base
         }
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
     }

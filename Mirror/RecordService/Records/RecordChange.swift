@@ -51,8 +51,8 @@ struct RecordChange {
             guard let row else {
                 throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
-            try checkTag(of: operation, row)
-            guard let live else { throw try conflict(row, operation.record.recordChangeTag ?? "") }
+            let tag = try checkTag(of: operation, row)
+            guard let live else { throw try conflict(row, tag) }
             return try write(
                 operation.record, over: live, after: row, keeping: operation.kind == .update)
         case .forceUpdate:
@@ -96,7 +96,7 @@ struct RecordChange {
     /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
-        guard var row = row ?? newTombstone(for: operation) else {
+        guard var row = try row ?? newTombstone(for: operation) else {
             throw RecordService.notFound(name, wasDeleted: false)
         }
         guard !row.isDeleted || row.change == 0 else { return row.record(in: zone, fields: [:]) }
@@ -122,12 +122,14 @@ struct RecordChange {
         return (device, row.change)
     }
 
-    /// The name of a record that never came is closed by a forceDelete, so that a late copy of the request that
-    /// would have made it finds it deleted.
-    private func newTombstone(for operation: RecordOperation) -> RecordRow? {
+    /// The name of a record that never came is closed by a forceDelete, so that a late copy of the
+    /// request that would have made it finds it deleted.
+    private func newTombstone(for operation: RecordOperation) throws -> RecordRow? {
         guard operation.kind == .forceDelete else { return nil }
+        let type = operation.record.recordType
+        if !type.isEmpty { try limits.checkName(type, of: "record type") }
         return RecordRow(
-            name: operation.record.recordName, type: operation.record.recordType, change: 0,
+            name: operation.record.recordName, type: type, change: 0,
             isDeleted: true, fields: Data(), created: stamp, modified: stamp)
     }
 
@@ -152,28 +154,30 @@ struct RecordChange {
         return live.type
     }
 
-    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws {
+    @discardableResult
+    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws -> String {
         guard let tag = operation.record.recordChangeTag else {
             throw RecordError(
                 .badRequest,
                 "\(operation.kind.rawValue) needs the recordChangeTag of the record it changes; "
                     + "send it, or use \(operation.kind.forced.rawValue).")
         }
-        guard tag != row.tag else { return }
-        throw try conflict(row, tag)
+        guard tag == row.tag else { throw try conflict(row, tag) }
+        return tag
     }
 
-    /// A deleted name comes to life again only for a client that knows of the deletion and names its tag: a late copy of
-    /// the request that made the record first must not bring it back.
+    /// A deleted name comes to life again only for a client that knows of the deletion and names
+    /// its tag: a late copy of the request that made the record first must not bring it back.
     private func checkRevival(_ given: Record, of row: RecordRow) throws {
         guard let tag = given.recordChangeTag else { throw try exists(row) }
         guard tag == row.tag else { throw try conflict(row, tag) }
     }
 
     private func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
+        let what = row.isDeleted ? "deleted" : "changed"
         var error = RecordError(
-            .conflict, "The record was changed since tag \(tag); merge with serverRecord and retry."
-        )
+            .conflict,
+            "The record was \(what) since tag \(tag) was given; merge with serverRecord and retry.")
         error.serverRecord = try row.record(in: zone)
         return error
     }

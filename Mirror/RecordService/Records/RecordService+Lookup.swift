@@ -27,7 +27,7 @@ extension RecordService {
 
     private func rows(
         of lookup: LookupRecords, _ zone: ZoneID, _ key: DatabaseKey,
-        _ transaction: any BackendTransaction
+        _ device: String?, _ transaction: any BackendTransaction
     ) throws -> [String: RecordRow] {
         guard let database = try transaction.database(key),
             let row = try transaction.zone(named: zone.zoneName, in: database.id)

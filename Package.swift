@@ -74,6 +74,8 @@ let tools: [Target] = []
 
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
+    tests("StoresTests", uses: values + ["Stores"]),
     tests("SQLiteStoreTests", uses: stores),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
     tests(

@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import Foundation
+public import Foundation
 
 extension Connection {
     /// Registers the SQL function `name` with `arguments` parameters (-1 for any number).
@@ -17,6 +17,43 @@ extension Connection {
         }
         guard code == SQLITE_OK else { throw fault(code, sql: nil) }
     }
+}
+
+extension Connection {
+    /// Registers the collation `name`, by which texts are put in order. `order` is called on this
+    /// connection's lane and lives as long as the connection.
+    public func register(
+        collation name: String, _ order: @escaping (String, String) -> ComparisonResult
+    ) throws {
+        let box = Unmanaged.passRetained(CollationBox(order))
+        let code = sqlite3_create_collation_v2(
+            handle, name, SQLITE_UTF8, box.toOpaque(), callCollation
+        ) { pointer in
+            if let pointer { Unmanaged<CollationBox>.fromOpaque(pointer).release() }
+        }
+        guard code == SQLITE_OK else {
+            // Unlike a function's, a refused collation's box is not released by SQLite.
+            box.release()
+            throw fault(code, sql: nil)
+        }
+    }
+}
+
+private final class CollationBox {
+    let order: (String, String) -> ComparisonResult
+    init(_ order: @escaping (String, String) -> ComparisonResult) { self.order = order }
+}
+
+private func callCollation(
+    box: UnsafeMutableRawPointer?, leftCount: Int32, left: UnsafeRawPointer?, rightCount: Int32,
+    right: UnsafeRawPointer?
+) -> Int32 {
+    guard let box else { return 0 }
+    func text(_ start: UnsafeRawPointer?, _ count: Int32) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+    let order = Unmanaged<CollationBox>.fromOpaque(box).takeUnretainedValue().order
+    return Int32(order(text(left, leftCount), text(right, rightCount)).rawValue)
 }
 
 private final class FunctionBox {

@@ -32,7 +32,8 @@ final class OpenStore {
         reader = RowReader(
             connection: connection, schema: schema, files: file.url.map(ExternalFiles.init))
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
-        queries = QueryCompiler(schema: schema, reader: reader)
+        queries = QueryCompiler(schema: schema, reader: reader, platform: platform)
+        try TextFunctions.register(with: connection)
         derived = DerivedValues(schema: schema)
         try derived.register(with: connection)
         if writesHistory {
@@ -74,33 +75,38 @@ final class OpenStore {
     func rows(matching query: RowQuery) throws -> [Row] {
         let plan = try reader.plan(
             for: query.entity, includesSubentities: query.includesSubentities)
-        let compiled = try queries.select({ $0.list(prefix: "t.") }, query)
-        let statement = try connection.prepare(compiled.sql)
-        defer { statement.reset() }
-        try statement.bind(compiled.values)
-        return try reader.rows(of: statement, plan: plan)
+        return try run(query, .rows) { try reader.rows(of: $0, plan: plan) }
     }
 
     func ids(matching query: RowQuery) throws -> [RowID] {
-        let compiled = try queries.select({ _ in "t.Z_ENT, t.Z_PK" }, query)
-        let statement = try connection.prepare(compiled.sql)
-        defer { statement.reset() }
-        try statement.bind(compiled.values)
-        var ids: [RowID] = []
-        while try statement.step() {
-            let entity =
-                statement.isNull(at: 0)
-                ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
-            ids.append(RowID(entity: entity, key: statement.int64(at: 1)))
+        try run(query, .ids) { statement in
+            var ids: [RowID] = []
+            while try statement.step() {
+                let entity =
+                    statement.isNull(at: 0)
+                    ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
+                ids.append(RowID(entity: entity, key: statement.int64(at: 1)))
+            }
+            return ids
         }
-        return ids
     }
 
     func count(matching query: RowQuery) throws -> Int {
-        let compiled = try queries.select({ _ in "1" }, query)
-        let count = try connection.value(
-            "SELECT count(*) FROM (\(compiled.sql))", compiled.values)
-        return Int(count?.int64 ?? 0)
+        try run(query, .count) { statement in
+            try statement.step() ? Int(statement.int64(at: 0)) : 0
+        }
+    }
+
+    private func run<Result>(
+        _ query: RowQuery, _ selection: QueryCompiler.Selection, _ read: (Statement) throws -> Result
+    ) throws -> Result {
+        let compiled = try queries.compile(query, selection)
+        return try LongLists.with(compiled.longLists, on: connection) {
+            let statement = try connection.prepare(compiled.sql.text)
+            defer { statement.reset() }
+            try statement.bind(compiled.sql.values)
+            return try read(statement)
+        }
     }
 
     // MARK: Keys

@@ -74,7 +74,7 @@ let tools: [Target] = []
 
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
-    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

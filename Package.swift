@@ -91,6 +91,7 @@ let testTargets: [Target] = [
     tests("HouseRules", uses: []),
     tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

@@ -77,7 +77,6 @@ let testTargets: [Target] = [
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
     tests("StoresTests", uses: values + ["Stores"]),
     tests("SQLiteStoreTests", uses: stores),
-    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
     tests(
         "RecordServerTests",
         uses: [

@@ -45,9 +45,9 @@ public final class RecordService: Sendable {
         switch request {
         case .modifyRecords(let modify):
             return try modifyRecords(modify, database, device: target.deviceID)
-        case .lookupRecords(let lookup): 
+        case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database, device: target.deviceID)
-        case .zoneChanges(let changes): 
+        case .zoneChanges(let changes):
             return try zoneChanges(changes, database, device: target.deviceID)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations): return try modifyZones(operations, database)

@@ -91,7 +91,8 @@ struct RecordRow {
     var modified: RecordStamp
     /// The change that the asking device's own last write made.
     var callerChange: Int64?
-    /// The device whose write this one follows, when it was another, and what change that write made.
+    /// The device whose write this one follows, when it was another, and what change that write
+    /// made.
     var formerWriter: (device: String, change: Int64)?
 }
 

@@ -18,7 +18,8 @@ extension WireObject {
     }
 
     private static let recordKeys: Set<String> = [
-        "recordName", "recordType", "recordChangeTag", "callerChangeTag", "fields", "pluginFields", "created",
+        "recordName", "recordType", "recordChangeTag", "callerChangeTag", "fields", "pluginFields",
+        "created",
         "modified", "deleted", "zoneID",
     ]
     private static let sharingKeys = [

@@ -31,7 +31,9 @@ extension SQLiteTransaction {
         named names: [String], in zone: Int64, for device: String?
     ) throws -> [String: RecordRow] {
         let statement = try connection.prepare(
-            "SELECT \(Self.columns), \(Self.callerChange) FROM records WHERE zone = ?2 AND name = ?3")
+            "SELECT \(Self.columns), \(Self.callerChange) FROM records WHERE zone = ?2 AND name "
+                + "= ?3"
+        )
         defer { statement.reset() }
         var rows: [String: RecordRow] = [:]
         rows.reserveCapacity(names.count)

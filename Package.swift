@@ -77,7 +77,6 @@ let testTargets: [Target] = [
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
     tests("StoresTests", uses: values + ["Stores"]),
     tests("SQLiteStoreTests", uses: stores),
-    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
     tests(
         "RecordServerTests",
         uses: [
@@ -91,6 +90,7 @@ let testTargets: [Target] = [
     tests("HouseRules", uses: []),
     tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

@@ -3,7 +3,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure; compare with the static members.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String {
-            case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline, throttled
+            case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline,
+                throttled
             case otherContainer, ledgerDamaged, unknownConflict, stopped
         }
         private let kind: Kind

@@ -2,6 +2,7 @@
 public struct Caller: Hashable, Sendable {
     public var userRecordName: String
 
-    /// Names a caller whose identity somebody else has checked. `RecordService.authenticate` checks tokens.
+    /// Names a caller whose identity somebody else has checked. `RecordService.authenticate` checks
+    /// tokens.
     public init(userRecordName: String) { self.userRecordName = userRecordName }
 }

@@ -4,9 +4,10 @@ public import RecordWire
 
 /// Keeps zones of records for the users of containers, and tells each device what changed.
 ///
-/// It answers requests as CloudKit Web Services describes them, apart from how they travel. Calls come from any
-/// thread and return when the answer is final; each writing request is one transaction, whole or not at all.
-/// Several services, also in several processes, may share one file.
+/// It answers requests as CloudKit Web Services describes them, apart from how they travel. Calls
+/// come from any thread and return when the answer is final; each writing request is one
+/// transaction, whole or not at all. Several services, also in several processes, may share one
+/// file.
 public final class RecordService: Sendable {
     /// What this service takes; publish it to clients.
     public let limits: ServiceLimits
@@ -17,8 +18,8 @@ public final class RecordService: Sendable {
     let platform: Platform
     private let fieldTypes = FieldTypeRegister()
 
-    /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this object.
-    /// Throws INTERNAL_ERROR when the file is not a service's or cannot be opened.
+    /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
+    /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened.
     public init(
         path: String = ":memory:", platform: Platform, limits: ServiceLimits = ServiceLimits(),
         secrets: any SecretSource = OpenSSLSecrets()
@@ -33,9 +34,9 @@ public final class RecordService: Sendable {
 
     /// Answers `request` of `caller` in the database that `target` names.
     ///
-    /// Failures of one record or zone are entries of the answer. Throws what fails the request as a whole:
-    /// NOT_FOUND (container, environment, database), ZONE_NOT_FOUND, BAD_REQUEST, LIMIT_EXCEEDED,
-    /// TRY_AGAIN_LATER and INTERNAL_ERROR, after which nothing was written.
+    /// Failures of one record or zone are entries of the answer. Throws what fails the request as a
+    /// whole: NOT_FOUND (container, environment, database), ZONE_NOT_FOUND, BAD_REQUEST,
+    /// LIMIT_EXCEEDED, TRY_AGAIN_LATER and INTERNAL_ERROR, after which nothing was written.
     public func handle(
         _ request: RecordRequest, target: RecordTarget, caller: Caller
     ) throws(RecordError) -> RecordResponse {
@@ -44,8 +45,10 @@ public final class RecordService: Sendable {
         switch request {
         case .modifyRecords(let modify):
             return try modifyRecords(modify, database, device: target.deviceID)
-        case .lookupRecords(let lookup): return try lookupRecords(lookup, database)
-        case .zoneChanges(let changes): return try zoneChanges(changes, database)
+        case .lookupRecords(let lookup):
+            return try lookupRecords(lookup, database, device: target.deviceID)
+        case .zoneChanges(let changes):
+            return try zoneChanges(changes, database, device: target.deviceID)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations): return try modifyZones(operations, database)
         case .lookupZones(let zones): return try lookupZones(zones, database)
@@ -54,8 +57,8 @@ public final class RecordService: Sendable {
         }
     }
 
-    /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED for a wrong
-    /// one, NOT_FOUND for an unknown container.
+    /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED
+    /// for a wrong one, NOT_FOUND for an unknown container.
     public func authenticate(
         apiToken: String?, userToken: String?, container: String
     ) throws(RecordError) -> Caller {

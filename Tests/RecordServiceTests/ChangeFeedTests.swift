@@ -3,7 +3,8 @@ import RecordWire
 import Testing
 
 @Suite struct ChangeFeedTests {
-    /// A reader that pages while others write. It must end equal to the zone, and no change may come twice.
+    /// A reader that pages while others write. It must end equal to the zone, and no change may
+    /// come twice.
     private struct Follower {
         var token: String?
         var records: [String: Record] = [:]

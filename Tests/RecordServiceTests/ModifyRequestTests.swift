@@ -21,7 +21,7 @@ import Testing
         #expect(try fixture.changes(since: start).records.isEmpty)
         let loose = try fixture.modify(operations)
         #expect(loose.map { $0.error?.code } == [nil, .conflict, nil])
-        #expect(try fixture.changes(since: start).records.map(\.recordName) == ["a"])
+        #expect(try fixture.changes(since: start).records.map(\.recordName) == ["a", "b"])
     }
 
     @Test func anAtomicRequestWithoutRefusalsWritesAll() throws {
@@ -131,6 +131,37 @@ import Testing
         }
         let saved = try fixture.save(.note("a"))
         #expect(saved.recordChangeTag == "1")
+    }
+
+    @Test func theAnswerTellsTheTokensBeforeAndAfter() throws {
+        let fixture = try ServiceFixture()
+        let seen = try fixture.changes(since: nil).syncToken
+        let operations = [RecordOperation(.create, .note("a"))]
+        func reply(_ zone: ZoneID?) throws -> RecordsReply {
+            let modify = ModifyRecords(operations: operations, zoneID: zone, atomic: true)
+            guard case .records(let reply) = try fixture.send(.modifyRecords(modify)) else {
+                throw WrongAnswer()
+            }
+            return reply
+        }
+        let first = try reply(ServiceFixture.zone)
+        #expect(first.previousSyncToken == seen)
+        let after = try fixture.changes(since: first.syncToken)
+        #expect(after.records.isEmpty && after.syncToken == first.syncToken)
+        let refused = try reply(ServiceFixture.zone)
+        #expect(refused.previousSyncToken == first.syncToken)
+        #expect(refused.syncToken == first.syncToken)
+        #expect(try reply(nil).syncToken == nil)
+    }
+
+    @Test func aLateCopyOfAnOldRequestBringsNothingBack() throws {
+        let fixture = try ServiceFixture()
+        _ = try fixture.modify([RecordOperation(.forceDelete, .note("a"))])
+        let late = try fixture.modify([RecordOperation(.create, .note("a"))])[0].error
+        #expect(late?.code == .exists)
+        #expect(late?.serverRecord?.deleted == true)
+        let tag = late?.serverRecord?.recordChangeTag
+        #expect(try fixture.save(.note("a", tag: tag), .create).deleted == false)
     }
 
     @Test func aLostAnswerIsHarmless() throws {

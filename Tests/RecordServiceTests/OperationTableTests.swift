@@ -35,12 +35,14 @@ import Testing
     static func expected(_ test: Case) -> Outcome {
         switch (test.kind, test.state, test.tag) {
         case (.create, .live, _): .refused(.exists)
-        case (.create, _, _): .fresh
+        case (.create, .absent, _), (.create, .deleted, .right): .fresh
+        case (.create, .deleted, .stale): .refused(.conflict)
+        case (.create, .deleted, .missing): .refused(.exists)
         case (.update, .live, .right): .merged
         case (.replace, .live, .right): .fresh
-        case (.update, .live, .stale), (.replace, .live, .stale): .refused(.conflict)
-        case (.update, .live, .missing), (.replace, .live, .missing): .refused(.badRequest)
-        case (.update, _, _), (.replace, _, _): .refused(.notFound)
+        case (.update, .absent, _), (.replace, .absent, _): .refused(.notFound)
+        case (.update, _, .missing), (.replace, _, .missing): .refused(.badRequest)
+        case (.update, _, _), (.replace, _, _): .refused(.conflict)
         case (.forceUpdate, .live, _): .merged
         case (.forceUpdate, _, _), (.forceReplace, _, _): .fresh
         case (.delete, .absent, _): .refused(.notFound)
@@ -113,7 +115,7 @@ import Testing
     private func checkFeed(_ written: [Record], _ expected: Outcome, _ state: State) throws {
         switch expected {
         case .fresh, .merged: #expect(written.map(\.deleted) == [false])
-        case .gone: #expect(written.map(\.deleted) == (state == .live ? [true] : []))
+        case .gone: #expect(written.map(\.deleted) == (state == .deleted ? [] : [true]))
         case .refused: #expect(written.isEmpty)
         }
     }
@@ -162,7 +164,8 @@ import Testing
         var asset = RecordAsset()
         asset.receipt = "r"
         let fields: [String: FieldValue?] = [
-            "s": .string("é\u{0}"), "i": .int64(.min), "d": .double(-.infinity), "t": .timestamp(1),
+            "s": .string("é\u{0}"), "i": .int64(.min), "d": .double(-.infinity),
+            "t": .timestamp(1),
             "b": .bytes(Data([0, 1])), "r": .reference(RecordReference(recordName: "x")),
             "p": .location(place), "a": .asset(asset), "e": .list(type: .bytes, []),
             "l": .list(type: .string, [.string("x"), .string("")]),

@@ -3,7 +3,8 @@ import RecordService
 import RecordWire
 import Testing
 
-/// Measures a release build; set DIPTYCH_SPEED=1. The floors are a fifth of what a small machine does.
+/// Measures a release build; set DIPTYCH_SPEED=1. The floors are a fifth of what a small machine
+/// does.
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["DIPTYCH_SPEED"] != nil))
 struct SpeedTests {
     private static let batch = 400

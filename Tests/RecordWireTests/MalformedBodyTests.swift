@@ -69,14 +69,18 @@ struct Malformed: Sendable, CustomTestStringConvertible {
         .field(#"{"value":"1.5","type":"INT64"}"#, "\(place).value is text that spells no"),
         .field(#"{"value":1.5,"type":"TIMESTAMP"}"#, "\(place).value is no whole number"),
         .field(#"{"value":"?","type":"BYTES"}"#, "\(place).value is no base64"),
-        .field(#"{"value":"many","type":"DOUBLE"}"#, "\(place).value is text, where a number"),
-        .field(#"{"value":"1e999","type":"DOUBLE"}"#, "\(place).value is text, where a number"),
+        .field(
+            #"{"value":"many","type":"DOUBLE"}"#, "\(place).value is text that spells no number"),
+        .field(
+            #"{"value":"1e999","type":"DOUBLE"}"#, "\(place).value is text that spells no number"),
         .field(#"{"value":1e999,"type":"DOUBLE"}"#, "\(place).value is past the range"),
         .field(#"{"value":true}"#, "\(place).value has no type of this protocol"),
         .field(#"{"value":9223372036854775808}"#, "\(place).value does not fit INT64"),
         .field(#"{"value":[]}"#, "\(place).value does not tell its type"),
         .field(#"{"value":[[1]],"type":"INT64_LIST"}"#, "\(place).value[0] has a wrong type"),
-        .field(#"{"value":[1,"x"],"type":"INT64_LIST"}"#, "\(place).value is text that spells no"),
+        .field(
+            #"{"value":[1,"x"],"type":"INT64_LIST"}"#,
+            "\(place).value holds an element that is text that spells no"),
         .field(#"{"value":[1,null],"type":"INT64_LIST"}"#, "\(place).value[1] is null"),
         .field(#"{"value":{"a":1}}"#, "\(place).value does not tell its type"),
         .field(#"{"value":{"recordName":"r","action":"KEEP"}}"#, "\(place).value.action is KEEP"),
@@ -92,7 +96,8 @@ struct Malformed: Sendable, CustomTestStringConvertible {
             "changes/zone", #"{"zones":[{"zoneID":{},"resultsLimit":0}]}"#,
             "zones[0].resultsLimit must be at least 1"),
         Malformed(
-            "changes/database", #"{"metaSyncToken":"x"}"#, "metaSyncToken belongs to zones/changes"),
+            "changes/database", #"{"metaSyncToken":"x"}"#,
+            "metaSyncToken belongs to zones/changes"),
         Malformed(
             "zones/modify", #"{"operations":[{"operationType":"create"}]}"#, "zone is missing"),
         Malformed("zones/lookup", #"{"zones":[{"name":"x"}]}"#, "zones[0].name is not a key"),

@@ -46,17 +46,20 @@ import Testing
         modify.desiredKeys = []
         let encoded = try WireCodec.encode(.modifyRecords(modify))
         let text = """
-            {"operations":[{"operationType":"update","record":{"recordName":"r1","recordType":"Note",\
+            {"operations":[{"operationType":"update","record":{"recordName":"r1",\
+            "recordType":"Note",\
             "recordChangeTag":"1e","fields":{"a":{"value":"tea \\"green\\"\\n","type":"STRING"},\
             "b":{"value":9007199254740993,"type":"INT64"},"c":{"value":3.0,"type":"DOUBLE"},\
             "d":{"value":1700000000123,"type":"TIMESTAMP"},"e":{"value":"AP8=","type":"BYTES"},\
-            "f":{"value":{"recordName":"r2","zoneID":{"zoneName":"notes","ownerRecordName":"_anna"},\
+            "f":{"value":{"recordName":"r2",\
+            "zoneID":{"zoneName":"notes","ownerRecordName":"_anna"},\
             "action":"VALIDATE"},"type":"REFERENCE"},\
             "g":{"value":{"latitude":1.5,"longitude":-2.25},"type":"LOCATION"},\
             "h":{"value":{"size":7,"receipt":"R"},"type":"ASSETID"},\
             "i":{"value":[],"type":"INT64_LIST"},"j":{"value":[0.5,"NaN"],"type":"DOUBLE_LIST"},\
             "k":{"value":"-Infinity","type":"DOUBLE"},"l":{"value":null}}}},\
-            {"operationType":"delete","record":{"recordName":"r3","recordChangeTag":"2","fields":{}}}],\
+            {"operationType":"delete","record":{"recordName":"r3","recordChangeTag":"2",\
+            "fields":{}}}],\
             "zoneID":{"zoneName":"notes","ownerRecordName":"_anna"},"atomic":true,"desiredKeys":[]}
             """
         #expect(String(decoding: encoded.body, as: UTF8.self) == text)
@@ -99,7 +102,8 @@ import Testing
         try expect(
             .zoneChanges(ZoneChanges(zones: [entry, other])), path: "changes/zone",
             text: """
-                {"zones":[{"zoneID":{"zoneName":"notes","ownerRecordName":"_anna"},"syncToken":"AQ",\
+                {"zones":[{"zoneID":{"zoneName":"notes","ownerRecordName":"_anna"},\
+                "syncToken":"AQ",\
                 "resultsLimit":50,"desiredKeys":["title"],"desiredRecordTypes":["Note"]},\
                 {"zoneID":{"zoneName":"tags"}}]}
                 """)
@@ -167,7 +171,8 @@ import Testing
                 "s":{"value":"2024"},"i":{"value":-9223372036854775808},"d":{"value":0.5},
                 "r":{"value":{"recordName":"x","action":"NONE"}},"li":{"value":[1,2]},
                 "ld":{"value":[1,2.5]},"ls":{"value":["a"]},"n":null,"n2":{"value":null},
-                "n3":{"value":null,"type":"STRING"},"big":{"value":"9223372036854775807","type":"INT64"},
+                "n3":{"value":null,"type":"STRING"},
+                "big":{"value":"9223372036854775807","type":"INT64"},
                 "a":{"value":{"fileChecksum":"c"}},"p":{"value":{"latitude":1,"longitude":2}},
                 "id":{"value":"7","type":"DOUBLE"},"as":{"value":{"size":1},"type":"ASSET"}
                 }}}]}

@@ -75,10 +75,14 @@ import Testing
         try expect(
             .databaseChanges(
                 DatabaseChangesReply(
-                    zones: [.init(zoneID: zone, deleted: true)], syncToken: "T", moreComing: false)),
+                    zones: [.init(zoneID: zone, deleted: true)], syncToken: "T",
+                    moreComing: false)),
             to: .databaseChanges(DatabaseChanges(syncToken: nil)),
             text:
-                #"{"zones":[{"zoneID":\#(zoneText),"deleted":true}],"syncToken":"T","moreComing":false}"#
+                """
+                {"zones":[{"zoneID":\(zoneText),"deleted":true}],"syncToken":"T",\
+                "moreComing":false}
+                """
         )
         try expect(
             .zones([
@@ -111,7 +115,8 @@ import Testing
         let text = """
             {"records":[{"recordName":"r","recordType":"T","recordChangeTag":"1","pluginFields":{},
             "shortGUID":"g","parent":{"recordName":"p"},"fields":{
-            "e":{"value":"x","type":"STRING","isEncrypted":true},"u":{"value":[],"type":"UNKNOWN_LIST"},
+            "e":{"value":"x","type":"STRING","isEncrypted":true},
+            "u":{"value":[],"type":"UNKNOWN_LIST"},
             "b":{"value":"AA==","type":"ENCRYPTED_BYTES"}},
             "created":{"timestamp":1,"user":"_u"},"zoneID":{"zoneName":"z","zoneType":"REGULAR"}}],
             "more":1}

@@ -17,7 +17,8 @@ func runSeed(_ seed: UInt64) throws {
     var settings = WorldSettings(model: SampleModel.make())
     settings.devices = 2 + dice.below(2)
     settings.faults = .drawn(by: dice)
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("world-\(seed)-\(getpid())")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "world-\(seed)-\(getpid())")
     defer { try? FileManager.default.removeItem(at: folder) }
     var world: SimulatedWorld?
     do {

@@ -5,10 +5,12 @@ internal import RecordWire
 internal import SQLiteStore
 internal import Stores
 
-/// Derives the next export batch from what the ledger observed: local state against base, line by line.
+/// Derives the next export batch from what the ledger observed: local state against base, line by
+/// line.
 ///
-/// Only fields that differ from the base travel, with the base's tag. A line that waits and differs in nothing is settled
-/// without a request. What is sent is kept until its answer comes, so that a lost reply can be recognised.
+/// Only fields that differ from the base travel, with the base's tag. A line that waits and differs
+/// in nothing is settled without a request. What is sent is kept until its answer comes, so that a
+/// lost reply can be recognised.
 struct BatchBuilder {
     let mirror: MirrorTransaction
     private(set) var batch = ExportBatch()
@@ -26,7 +28,9 @@ struct BatchBuilder {
         try addObjects()
         if !isFull { try addDroppedNames() }
         if !isFull { try addPairs() }
-        for item in batch.items where item.subject.isUpsert { try mirror.ledger.keepSent(item.result) }
+        for item in batch.items where item.subject.isUpsert {
+            try mirror.ledger.keepSent(item.result)
+        }
         try mirror.ledger.finish()
         return batch
     }
@@ -41,7 +45,8 @@ struct BatchBuilder {
             cursor = last.key
             let live = entries.filter { !$0.needsCloudDelete }.map(\.row)
             let rows = Dictionary(
-                try mirror.store.rows(live).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
+                try mirror.store.rows(live).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one }
+            )
             for entry in entries where !isFull { try add(entry, row: rows[entry.row]) }
         }
     }
@@ -52,7 +57,9 @@ struct BatchBuilder {
         guard let base = entry.base, !base.deleted else {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             record.recordChangeTag = entry.base?.recordChangeTag
-            return append(.object(key: entry.key, transaction: entry.pendingTransaction), .create, record, record)
+            return append(
+                .object(key: entry.key, transaction: entry.pendingTransaction), .create, record,
+                record)
         }
         let layout = try mirror.layout(of: row.id)
         let slots = state.changes(from: try mirror.mapping.state(of: base, entity: layout))
@@ -65,9 +72,14 @@ struct BatchBuilder {
         change.fields = try mirror.mapping.fields(of: state, in: slots)
         var result = base
         for (name, value) in change.fields {
-            if let value { result.fields[name] = value } else { result.fields.removeValue(forKey: name) }
+            if let value {
+                result.fields[name] = value
+            } else {
+                result.fields.removeValue(forKey: name)
+            }
         }
-        append(.object(key: entry.key, transaction: entry.pendingTransaction), .update, change, result)
+        append(
+            .object(key: entry.key, transaction: entry.pendingTransaction), .update, change, result)
     }
 
     private mutating func addDeletion(of entry: RecordEntry) throws {
@@ -130,7 +142,8 @@ struct BatchBuilder {
 
     private func place(of member: RowID, among owner: RowID, in name: String) throws -> Int64? {
         guard let slot = try mirror.layout(of: owner).toManySlot(name) else { return nil }
-        return try mirror.store.members(of: owner, toMany: slot).first { $0.target == member }?.orderKey
+        return try mirror.store.members(of: owner, toMany: slot).first { $0.target == member }?
+            .orderKey
     }
 
     // MARK: Names
@@ -143,7 +156,8 @@ struct BatchBuilder {
     }
 
     private mutating func append(
-        _ subject: ExportBatch.Subject, _ kind: RecordOperation.Kind, _ record: Record, _ result: Record
+        _ subject: ExportBatch.Subject, _ kind: RecordOperation.Kind, _ record: Record,
+        _ result: Record
     ) {
         batch.items.append(
             .init(subject: subject, operation: RecordOperation(kind, record), result: result))

@@ -7,7 +7,8 @@ internal import Stores
 
 /// Reads the history since the last look and notes which objects wait for export.
 ///
-/// Transactions that the mirror itself wrote are passed over: what they leave to export was noted when they were written.
+/// Transactions that the mirror itself wrote are passed over: what they leave to export was noted
+/// when they were written.
 struct HistoryAnalysis {
     let mirror: MirrorTransaction
 
@@ -18,7 +19,8 @@ struct HistoryAnalysis {
         var transaction: Int64 = 0
     }
 
-    /// Reads at most `limit` transactions. Returns how many changes were noted, and whether more are waiting.
+    /// Reads at most `limit` transactions. Returns how many changes were noted, and whether more
+    /// are waiting.
     func run(limit: Int) throws -> (noted: Int, moreWaiting: Bool) {
         guard let token = try mirror.ledger.historyToken(), try reaches(token) else {
             return (try noteEverything(), false)
@@ -35,7 +37,9 @@ struct HistoryAnalysis {
 
     /// Whether the history still reaches back to `token`: older transactions may have been purged.
     private func reaches(_ token: Int64) throws -> Bool {
-        guard let oldest = try mirror.store.connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.int64
+        guard
+            let oldest = try mirror.store.connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?
+                .int64
         else { return try mirror.store.lastTransactionNumber() <= token }
         return oldest <= token + 1
     }
@@ -71,7 +75,8 @@ struct HistoryAnalysis {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
         try mirror.ledger.markChanged(row, transaction: net.transaction)
-        if mirror.faults.isPlanted("export.echoImports"), let entry = try mirror.ledger.entry(for: row),
+        if mirror.faults.isPlanted("export.echoImports"),
+            let entry = try mirror.ledger.entry(for: row),
             var base = entry.base
         {
             base.fields = base.fields.filter { $0.key == RecordNames.entityName }
@@ -96,7 +101,8 @@ struct HistoryAnalysis {
         }
     }
 
-    /// The first look at a store, or one after its history was purged: every row is compared with its base.
+    /// The first look at a store, or one after its history was purged: every row is compared with
+    /// its base.
     private func noteEverything() throws -> Int {
         let last = try mirror.store.lastTransactionNumber()
         var noted = 0

@@ -19,7 +19,8 @@ package struct ReplyOutcome: Hashable, Sendable {
     package init() {}
 }
 
-/// Takes note of the service's answer to a batch: bases advance, marks are cleared, conflicts are merged.
+/// Takes note of the service's answer to a batch: bases advance, marks are cleared, conflicts are
+/// merged.
 struct ReplyRecording {
     let mirror: MirrorTransaction
     private(set) var outcome = ReplyOutcome()
@@ -28,6 +29,7 @@ struct ReplyRecording {
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
     mutating func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
+        if reply.previousSyncToken != nil { try mirror.ledger.set(.namesCallers, to: .integer(1)) }
         for (item, result) in zip(batch.items, reply.results) {
             switch result {
             case .record(let record): try accept(item, record)
@@ -50,6 +52,7 @@ struct ReplyRecording {
         outcome.exported += 1
         var base = item.result
         base.recordChangeTag = record.recordChangeTag
+        base.callerChangeTag = record.callerChangeTag
         switch item.subject {
         case .object(let key, let transaction):
             try mirror.ledger.setBase(base, key: key)
@@ -75,7 +78,9 @@ struct ReplyRecording {
         let name = item.operation.record.recordName
         switch error.code {
         case .conflict, .exists:
-            if let record = error.serverRecord { records.append(record) } else {
+            if let record = error.serverRecord {
+                records.append(record)
+            } else {
                 outcome.unknownStates.append(name)
             }
         case .notFound: try forget(item)
@@ -90,7 +95,8 @@ struct ReplyRecording {
         }
     }
 
-    /// The service does not know the record: what was to be deleted is gone, what was to be changed is sent whole.
+    /// The service does not know the record: what was to be deleted is gone, what was to be changed
+    /// is sent whole.
     private mutating func forget(_ item: ExportBatch.Item) throws {
         switch item.subject {
         case .object(let key, _):
@@ -103,7 +109,8 @@ struct ReplyRecording {
         }
     }
 
-    /// When nobody else wrote to the zone since this device last read it, its own writes need not be read back.
+    /// When nobody else wrote to the zone since this device last read it, its own writes need not
+    /// be read back.
     private func advanceToken(_ reply: RecordsReply) throws {
         let zone = try mirror.ledger.zone(mirror.settings.zoneName)
         guard let token = zone.token, token == reply.previousSyncToken, let next = reply.syncToken

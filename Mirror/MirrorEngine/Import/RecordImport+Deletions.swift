@@ -4,7 +4,8 @@ internal import SQLiteStore
 internal import Stores
 
 extension RecordImport {
-    /// Removes a pair that the service no longer has, unless another record stands for the same pair.
+    /// Removes a pair that the service no longer has, unless another record stands for the same
+    /// pair.
     mutating func applyPairDeletion(of record: Record) throws {
         guard let entry = try mirror.ledger.pair(named: record.recordName) else { return }
         let twins = try mirror.ledger.twins(of: entry, symmetric: isReflexive(entry.pair))
@@ -13,10 +14,13 @@ extension RecordImport {
         outcome.applied += 1
     }
 
-    /// The service no longer has an object. Deletion wins over an edit made here, unless the policy keeps what was edited.
+    /// The service no longer has an object. Deletion wins over an edit made here, unless the policy
+    /// keeps what was edited.
     mutating func applyDeletion(of record: Record) throws {
         guard let entry = try mirror.ledger.entry(named: record.recordName) else { return }
-        if entry.base?.deleted == true, entry.base?.recordChangeTag == record.recordChangeTag { return }
+        if entry.base?.deleted == true, entry.base?.recordChangeTag == record.recordChangeTag {
+            return
+        }
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else {
             return try forget(entry)
         }
@@ -41,8 +45,8 @@ extension RecordImport {
         }
     }
 
-    /// Removes an object with its line. What pointed at it is cleared and waits for export; nothing else is deleted,
-    /// since a child that was made here has no other copy.
+    /// Removes an object with its line. What pointed at it is cleared and waits for export; nothing
+    /// else is deleted, since a child that was made here has no other copy.
     mutating func remove(_ entry: RecordEntry) throws {
         for (source, slot) in try mirror.store.referrers(of: entry.row) where source != entry.row {
             var update = RowUpdate(id: source)

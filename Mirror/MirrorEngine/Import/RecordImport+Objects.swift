@@ -22,7 +22,8 @@ extension RecordImport {
         for arrival in arrivals { try settle(arrival) }
     }
 
-    /// Finds or makes the object's line, so that links among the records of one batch find each other.
+    /// Finds or makes the object's line, so that links among the records of one batch find each
+    /// other.
     private mutating func receive(_ record: Record) throws -> Arrival? {
         guard let layout = mirror.mapping.entity(of: record), !layout.entity.isAbstract else {
             outcome.unknown += 1
@@ -48,7 +49,8 @@ extension RecordImport {
             return nil
         }
         let row = RowID(entity: layout.number, key: key)
-        let line = try mirror.ledger.addEntry(for: row, named: record.recordName, needsUpload: false)
+        let line = try mirror.ledger.addEntry(
+            for: row, named: record.recordName, needsUpload: false)
         let entry = RecordEntry(
             key: line, row: row, recordName: record.recordName, needsUpload: false,
             needsCloudDelete: false, pendingTransaction: 0, base: nil)
@@ -94,7 +96,9 @@ extension RecordImport {
             row.toOnes[slot] = try resolve(
                 arrival.state.toOnes[slot], property: arrival.layout.toOnes[slot].name,
                 of: arrival.record.recordName)
-            if let target = row.toOnes[slot]?.target { noteList(of: row.id, slot: slot, target: target) }
+            if let target = row.toOnes[slot]?.target {
+                noteList(of: row.id, slot: slot, target: target)
+            }
         }
         changes.inserts.append(row)
         if arrival.layout.hasUniquenessConstraints { try flush() }
@@ -105,7 +109,8 @@ extension RecordImport {
 
     private mutating func merge(_ arrival: Arrival) throws {
         guard let row = try mirror.store.row(arrival.entry.row) else {
-            // Deleted here by a save that was not analysed yet: the deletion will meet this record then.
+            // Deleted here by a save that was not analysed yet: the deletion will meet this record
+            // then.
             return try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
         }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
@@ -116,7 +121,9 @@ extension RecordImport {
         if result.merged != local || result.merged != arrival.state {
             if base.map({ !local.changes(from: $0).isEmpty }) ?? true { outcome.merged += 1 }
         }
-        for conflict in result.conflicts { try log(conflict, arrival.layout, arrival.record.recordName) }
+        for conflict in result.conflicts {
+            try log(conflict, arrival.layout, arrival.record.recordName)
+        }
         try write(result.merged, over: row, local: local, arrival)
     }
 
@@ -153,23 +160,33 @@ extension RecordImport {
         if layout.hasUniquenessConstraints { try flush() }
     }
 
-    /// The state both sides last agreed on. A field in which the service has what this device sent and got no answer
-    /// for is agreed on too: it is our own write, not another's.
+    /// The state both sides last agreed on. What this device sent and got no answer for is agreed
+    /// on too, once the service says that it took it: it is our own write, not another's.
     private func mergeBase(of arrival: Arrival) throws -> ObjectState? {
         if mirror.faults.isPlanted("import.ignoreBase") { return nil }
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
-        var base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+        let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
         guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
             let sent = try mirror.ledger.sent(arrival.record.recordName)
         else { return base }
         let own = try mirror.mapping.state(of: sent, entity: arrival.layout)
-        var recognised = base ?? ObjectState(empty: arrival.layout)
-        for slot in own.changes(from: recognised)
-        where own.value(slot) == arrival.state.value(slot) {
+        let callerTag = arrival.record.callerChangeTag
+        if try callerTag != nil || mirror.ledger.setting(.namesCallers) != nil {
+            return callerTag != arrival.entry.base?.callerChangeTag ? own : base
+        }
+        return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
+    }
+
+    /// A service that does not say whose writes it took: a property that stands there as it was
+    /// sent is ours.
+    private func recognise(
+        _ own: ObjectState, in remote: ObjectState, base: ObjectState
+    ) -> ObjectState {
+        var recognised = base
+        for slot in own.changes(from: base) where own.value(slot) == remote.value(slot) {
             recognised.copy(slot, from: own)
         }
-        base = recognised
-        return base
+        return recognised
     }
 
     /// A property that waits for a decision keeps its local value, whatever else arrives.
@@ -182,7 +199,8 @@ extension RecordImport {
         where waiting.contains(arrival.layout.attributes[index].name) {
             result.merged.attributes[index] = local.attributes[index]
         }
-        for index in local.toOnes.indices where waiting.contains(arrival.layout.toOnes[index].name) {
+        for index in local.toOnes.indices where waiting.contains(arrival.layout.toOnes[index].name)
+        {
             result.merged.toOnes[index] = local.toOnes[index]
         }
     }

@@ -18,8 +18,8 @@ extension RecordImport {
         touchedLists.insert(OrderedList(owner: target, slot: position))
     }
 
-    /// Two devices may have put different objects at the same place. The one with the larger name moves behind the
-    /// other: every device computes the same, so all lists come to the same order.
+    /// Two devices may have put different objects at the same place. The one with the larger name
+    /// moves behind the other: every device computes the same, so all lists come to the same order.
     mutating func repairOrder() throws {
         for list in touchedLists.sorted(by: { ($0.owner, $0.slot) < ($1.owner, $1.slot) }) {
             try repair(list)

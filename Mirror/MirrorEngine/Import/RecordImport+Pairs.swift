@@ -20,7 +20,8 @@ extension RecordImport {
         }
     }
 
-    private mutating func update(_ entry: PairEntry, with record: Record, _ pair: PairRecord) throws {
+    private mutating func update(_ entry: PairEntry, with record: Record, _ pair: PairRecord) throws
+    {
         guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
         let wasSent = try mirror.ledger.sent(record.recordName) != nil
         try mirror.ledger.setPairBase(record, key: entry.key)

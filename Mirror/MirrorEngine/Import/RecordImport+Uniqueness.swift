@@ -3,10 +3,12 @@ internal import RecordWire
 internal import SQLiteStore
 internal import Stores
 
-/// The same natural key made on two devices becomes one object on all: the smaller record name keeps its identity,
-/// relationships move to it, and the service drops the larger name. Every device computes alike.
+/// The same natural key made on two devices becomes one object on all: the smaller record name
+/// keeps its identity, relationships move to it, and the service drops the larger name. Every
+/// device computes alike.
 extension RecordImport {
-    /// Merges a record whose unique key an object here has already. Returns false when there is none.
+    /// Merges a record whose unique key an object here has already. Returns false when there is
+    /// none.
     mutating func settleTwin(_ arrival: Arrival) throws -> Bool {
         guard let holder = try holder(of: arrival.state, arrival.layout),
             let row = try mirror.store.row(holder), holder.entity == arrival.layout.number
@@ -38,7 +40,9 @@ extension RecordImport {
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
         let mayBeKnown = try twin.base != nil || mirror.ledger.sent(twin.recordName) != nil
-        for pair in try mirror.ledger.pairs(of: twin.recordName) { try mirror.ledger.retirePair(pair) }
+        for pair in try mirror.ledger.pairs(of: twin.recordName) {
+            try mirror.ledger.retirePair(pair)
+        }
         try mirror.ledger.forgetSent(twin.recordName)
         try mirror.ledger.repoint(
             key: twin.key, to: twin.row, named: arrival.record.recordName)
@@ -46,12 +50,14 @@ extension RecordImport {
         if mayBeKnown {
             try mirror.ledger.keepReceipt(forDropping: twin.recordName, mergedInto: twin.key)
         }
-        for (source, _) in try mirror.store.referrers(of: twin.row) { try mirror.markForExport(source) }
+        for (source, _) in try mirror.store.referrers(of: twin.row) {
+            try mirror.markForExport(source)
+        }
         try mirror.comparePairs(of: twin.row)
     }
 
-    /// Absorbs one of two objects here when an edit from the service gives them the same unique key. Returns true when
-    /// the arriving object was the one absorbed, or was dealt with here.
+    /// Absorbs one of two objects here when an edit from the service gives them the same unique
+    /// key. Returns true when the arriving object was the one absorbed, or was dealt with here.
     mutating func settleClash(
         _ merged: ObjectState, row: Row, _ arrival: Arrival
     ) throws -> Bool {
@@ -87,7 +93,9 @@ extension RecordImport {
             change.added = [Link(other)]
             changes.toManys.append(change)
         }
-        for pair in try mirror.ledger.pairs(of: loser.recordName) { try mirror.ledger.retirePair(pair) }
+        for pair in try mirror.ledger.pairs(of: loser.recordName) {
+            try mirror.ledger.retirePair(pair)
+        }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
         try mirror.ledger.removeEntry(loser)
@@ -99,7 +107,8 @@ extension RecordImport {
     private mutating func logAbsorbed(
         _ loser: RecordEntry, into survivor: RecordEntry, _ layout: EntityLayout
     ) throws {
-        guard let lost = try mirror.store.row(loser.row), let kept = try mirror.store.row(survivor.row)
+        guard let lost = try mirror.store.row(loser.row),
+            let kept = try mirror.store.row(survivor.row)
         else { return }
         let lostState = try mirror.state(of: lost, named: loser.recordName)
         let keptState = try mirror.state(of: kept, named: survivor.recordName)

@@ -4,10 +4,12 @@ internal import RecordWire
 internal import SQLiteStore
 internal import Stores
 
-/// Applies records of the service to the store: rows, bases and marks, within the caller's transaction.
+/// Applies records of the service to the store: rows, bases and marks, within the caller's
+/// transaction.
 ///
-/// The order of the records within a batch does not matter: objects first, then pairs, then deletions, and links whose
-/// target is missing wait for it. Applying the same records again changes nothing.
+/// The order of the records within a batch does not matter: objects first, then pairs, then
+/// deletions, and links whose target is missing wait for it. Applying the same records again
+/// changes nothing.
 struct RecordImport {
     let mirror: MirrorTransaction
     var outcome = ImportOutcome()

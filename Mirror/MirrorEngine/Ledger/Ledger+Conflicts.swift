@@ -51,7 +51,8 @@ extension Ledger {
                     entity: row.text(at: 2) ?? "", recordName: row.text(at: 3) ?? "",
                     property: row.text(at: 4) ?? "", rule: row.text(at: 5) ?? "",
                     winner: row.text(at: 6) ?? "", base: try Self.field(row.blob(at: 7)),
-                    local: try Self.field(row.blob(at: 8)), remote: try Self.field(row.blob(at: 9))))
+                    local: try Self.field(row.blob(at: 8)), remote: try Self.field(row.blob(at: 9)))
+            )
         }
         return entries
     }
@@ -71,7 +72,8 @@ extension Ledger {
     package func waitingProperties(of name: String) throws -> Set<String> {
         Set(
             try connection.rows(
-                "SELECT ZPROPERTY FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting' AND ZRECORDNAME = ?",
+                "SELECT ZPROPERTY FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting' AND "
+                    + "ZRECORDNAME = ?",
                 [.text(name)]
             ).compactMap { $0[0].string })
     }
@@ -81,7 +83,8 @@ extension Ledger {
         ofConflict id: Int64, _ side: ConflictSide
     ) throws -> (plain: FieldValue?, exact: FieldValue?) {
         let bytes = try connection.value(
-            "SELECT Z\(side.rawValue.uppercased()) FROM ADIPTYCHCONFLICT WHERE Z_PK = ?", [.integer(id)])
+            "SELECT Z\(side.rawValue.uppercased()) FROM ADIPTYCHCONFLICT WHERE Z_PK = ?",
+            [.integer(id)])
         guard let record = try bytes?.data.map(Self.decode) else { return (nil, nil) }
         return (record.fields["v"] ?? nil, record.fields["e"] ?? nil)
     }

@@ -45,7 +45,8 @@ extension Ledger {
         var events: [MirrorEvent] = []
         try connection.forEachRow(
             "SELECT ZEVENTIDENTIFIER, ZCLOUDKITEVENTTYPE, ZSTARTEDAT, ZENDEDAT, ZSUCCEEDED, "
-                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN FROM ANSCKEVENT ORDER BY Z_PK"
+                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN FROM ANSCKEVENT "
+                + "ORDER BY Z_PK"
         ) { row in
             events.append(
                 MirrorEvent(
@@ -61,7 +62,9 @@ extension Ledger {
     }
 
     private static func uuid(_ bytes: Data?) -> UUID {
-        guard let bytes, bytes.count == 16 else { return UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+        guard let bytes, bytes.count == 16 else {
+            return UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        }
         return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 }

@@ -100,7 +100,8 @@ extension Ledger {
     package func setPairBase(_ record: Record, key: Int64) throws {
         try connection.run(
             "INSERT OR REPLACE INTO ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET "
-                + "(Z_PK, Z_ENT, Z_OPT, ZMIRROREDRELATIONSHIP, ZBINARYDATA) VALUES (?1, 17011, 1, ?1, ?2)",
+                + "(Z_PK, Z_ENT, Z_OPT, ZMIRROREDRELATIONSHIP, ZBINARYDATA) VALUES (?1, 17011, "
+                + "1, ?1, ?2)",
             [.integer(key), .blob(RecordArchive.encode(record))])
         try connection.run(
             "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = ?1 WHERE Z_PK = ?1 "

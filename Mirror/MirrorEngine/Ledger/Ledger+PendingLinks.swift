@@ -12,7 +12,8 @@ extension Ledger {
         try dropPending(link.recordName, property: link.property)
         try connection.run(
             "INSERT INTO ANSCKIMPORTPENDINGRELATIONSHIP (Z_ENT, Z_OPT, ZNEEDSDELETE, ZRECORDNAME, "
-                + "ZRELATEDRECORDNAME, ZRELATIONSHIPNAME, ZOPERATION) VALUES (17008, 1, 0, ?, ?, ?, ?)",
+                + "ZRELATEDRECORDNAME, ZRELATIONSHIPNAME, ZOPERATION) VALUES (17008, 1, 0, ?, "
+                + "?, ?, ?)",
             [
                 .text(link.recordName), .text(link.target.recordName), .text(link.property),
                 SQLiteValue(link.target.orderKey),
@@ -42,7 +43,8 @@ extension Ledger {
     private func links(_ condition: String, _ name: String) throws -> [PendingLink] {
         try connection.rows(
             "SELECT ZRECORDNAME, ZRELATIONSHIPNAME, ZRELATEDRECORDNAME, ZOPERATION "
-                + "FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE \(condition) ORDER BY Z_PK", [.text(name)]
+                + "FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE \(condition) ORDER BY Z_PK",
+            [.text(name)]
         ).map { row in
             PendingLink(
                 recordName: row[0].string ?? "", property: row[1].string ?? "",

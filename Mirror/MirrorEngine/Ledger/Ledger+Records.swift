@@ -31,18 +31,20 @@ extension Ledger {
 
     package func entry(for row: RowID) throws -> RecordEntry? {
         try entry(
-            "SELECT \(Self.entryColumns) WHERE m.ZENTITYID = ? AND m.ZENTITYPK = ?", Self.values(row))
+            "SELECT \(Self.entryColumns) WHERE m.ZENTITYID = ? AND m.ZENTITYPK = ?",
+            Self.values(row))
     }
 
-    /// The entries that wait for export after the line `key`, in order, without those held back by a
-    /// waiting conflict or refused by the service.
+    /// The entries that wait for export after the line `key`, in order, without those held back by
+    /// a waiting conflict or refused by the service.
     package func pendingEntries(after key: Int64, limit: Int) throws -> [RecordEntry] {
         let sql =
             "SELECT \(Self.entryColumns) WHERE (m.ZNEEDSUPLOAD = 1 OR m.ZNEEDSCLOUDDELETE = 1) "
             + "AND m.Z_PK > ? "
             + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHCONFLICT c WHERE c.ZWINNER = 'waiting' "
             + "AND c.ZRECORDNAME = m.ZCKRECORDNAME) "
-            + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = m.ZCKRECORDNAME) "
+            + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = "
+            + "m.ZCKRECORDNAME) "
             + "ORDER BY m.Z_PK LIMIT ?"
         var entries: [RecordEntry] = []
         try connection.forEachRow(sql, [.integer(key), SQLiteValue(limit)]) {
@@ -58,7 +60,8 @@ extension Ledger {
     ) throws -> Int64 {
         try connection.run(
             "INSERT INTO ANSCKRECORDMETADATA (Z_ENT, Z_OPT, ZENTITYID, ZENTITYPK, ZCKRECORDNAME, "
-                + "ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, ZPENDINGEXPORTTRANSACTIONNUMBER, "
+                + "ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, "
+                + "ZPENDINGEXPORTTRANSACTIONNUMBER, "
                 + "ZRECORDZONE) VALUES (17012, 1, ?, ?, ?, ?, 0, 0, ?, 1)",
             Self.values(row) + [.text(name), SQLiteValue(needsUpload), .integer(transaction)])
         return connection.lastInsertedRowID
@@ -81,8 +84,8 @@ extension Ledger {
         return name
     }
 
-    /// The row that a record name stands for: its own, or the one that absorbed its object. nil when there is
-    /// none, or when it is deleted here.
+    /// The row that a record name stands for: its own, or the one that absorbed its object. nil
+    /// when there is none, or when it is deleted here.
     package func row(named name: String) throws -> RowID? {
         let found = try connection.rows(
             "SELECT ZENTITYID, ZENTITYPK, ZNEEDSCLOUDDELETE FROM ANSCKRECORDMETADATA "
@@ -95,10 +98,12 @@ extension Ledger {
         return RowID(entity: Int32(truncatingIfNeeded: entity), key: key)
     }
 
-    /// Notes that a row changed in `transaction` and waits for export; makes its line when it has none.
+    /// Notes that a row changed in `transaction` and waits for export; makes its line when it has
+    /// none.
     package func markChanged(_ row: RowID, transaction: Int64) throws {
         try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = ?3, "
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = "
+                + "?3, "
                 + "ZPENDINGEXPORTCHANGETYPENUMBER = 1 WHERE ZENTITYID = ?1 AND ZENTITYPK = ?2",
             Self.values(row) + [.integer(transaction)])
         if connection.changes == 0 {
@@ -142,7 +147,8 @@ extension Ledger {
     package func setBase(_ record: Record, key: Int64) throws {
         try connection.run(
             "INSERT OR REPLACE INTO ANSCKRECORDMETADATAENCODEDRECORDASSET "
-                + "(Z_PK, Z_ENT, Z_OPT, ZRECORDMETADATA, ZBINARYDATA) VALUES (?1, 17013, 1, ?1, ?2)",
+                + "(Z_PK, Z_ENT, Z_OPT, ZRECORDMETADATA, ZBINARYDATA) VALUES (?1, 17013, 1, ?1, "
+                + "?2)",
             [.integer(key), .blob(RecordArchive.encode(record))])
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1 WHERE Z_PK = ?1 "
@@ -154,7 +160,8 @@ extension Ledger {
         try connection.run(
             "DELETE FROM ANSCKRECORDMETADATAENCODEDRECORDASSET WHERE Z_PK = ?", [.integer(key)])
         try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = NULL WHERE Z_PK = ?", [.integer(key)])
+            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = NULL WHERE Z_PK = ?",
+            [.integer(key)])
     }
 
     /// Removes an object's line and all that hangs on it.
@@ -162,7 +169,8 @@ extension Ledger {
         try clearBase(key: entry.key)
         try connection.run("DELETE FROM ANSCKRECORDMETADATA WHERE Z_PK = ?", [.integer(entry.key)])
         try connection.run(
-            "DELETE FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+            "DELETE FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE ZRECORDNAME = ?",
+            [.text(entry.recordName)])
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try connection.run(
@@ -171,7 +179,8 @@ extension Ledger {
         try forgetSent(entry.recordName)
     }
 
-    /// Forgets what the service had: everything is to be sent again. Objects deleted here need no telling then.
+    /// Forgets what the service had: everything is to be sent again. Objects deleted here need no
+    /// telling then.
     package func forgetBases() throws {
         for table in [
             "ANSCKRECORDMETADATAENCODEDRECORDASSET", "ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET",
@@ -203,7 +212,8 @@ extension Ledger {
         RecordEntry(
             key: statement.int64(at: 0),
             row: RowID(
-                entity: Int32(truncatingIfNeeded: statement.int64(at: 1)), key: statement.int64(at: 2)),
+                entity: Int32(truncatingIfNeeded: statement.int64(at: 1)),
+                key: statement.int64(at: 2)),
             recordName: statement.text(at: 3) ?? "",
             needsUpload: statement.int64(at: 4) == 1,
             needsCloudDelete: statement.int64(at: 5) == 1,
@@ -218,7 +228,8 @@ extension Ledger {
             throw MirrorError(
                 .ledgerDamaged,
                 "A record kept in the store's mirroring tables cannot be read. "
-                    + "Run 'diptych reset' to fetch the records anew; local edits are kept.", cause: error)
+                    + "Run 'diptych reset' to fetch the records anew; local edits are kept.",
+                cause: error)
         }
     }
 }

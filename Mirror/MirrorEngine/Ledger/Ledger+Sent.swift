@@ -4,8 +4,8 @@ internal import SQLiteDriver
 
 /// What was sent and not yet answered, what the service refused, and names that are to disappear.
 ///
-/// A sent record is kept until the base advances. When the reply was lost, the service's record is recognised as our own
-/// write by its values, and is no conflict.
+/// A sent record is kept until the base advances. When the reply was lost, the service's record is
+/// recognised as our own write by its values, and is no conflict.
 extension Ledger {
     package func keepSent(_ record: Record) throws {
         try connection.run(
@@ -36,12 +36,14 @@ extension Ledger {
             ])
     }
 
-    /// Notes that the object called `name` is now one with the line `key`; the service is to drop the name.
+    /// Notes that the object called `name` is now one with the line `key`; the service is to drop
+    /// the name.
     package func keepReceipt(forDropping name: String, mergedInto key: Int64) throws {
         try connection.run(
             "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?", [.text(name)])
         try connection.run(
-            "INSERT INTO ANSCKRECORDZONEMOVERECEIPT (Z_ENT, Z_OPT, ZNEEDSCLOUDDELETE, ZRECORDMETADATA, "
+            "INSERT INTO ANSCKRECORDZONEMOVERECEIPT (Z_ENT, Z_OPT, ZNEEDSCLOUDDELETE, "
+                + "ZRECORDMETADATA, "
                 + "ZMOVEDAT, ZRECORDNAME) VALUES (17017, 1, 1, ?, ?, ?)",
             [.integer(key), SQLiteValue(platform.clock.now()), .text(name)])
     }

@@ -20,7 +20,8 @@ extension Ledger {
         guard let row else {
             try connection.run(
                 "INSERT INTO ANSCKRECORDZONEMETADATA (Z_ENT, Z_OPT, ZHASRECORDZONENUM, ZDATABASE, "
-                    + "ZCKOWNERNAME, ZCKRECORDZONENAME, ZSUPPORTSATOMICCHANGES, ZSUPPORTSFETCHCHANGES) "
+                    + "ZCKOWNERNAME, ZCKRECORDZONENAME, ZSUPPORTSATOMICCHANGES, "
+                    + "ZSUPPORTSFETCHCHANGES) "
                     + "VALUES (17015, 1, 0, 1, '__defaultOwner__', ?, 1, 1)", [.text(name)])
             return ZoneEntry(name: name, exists: false, token: nil)
         }
@@ -34,7 +35,8 @@ extension Ledger {
             [SQLiteValue(exists), .text(name)])
     }
 
-    /// Keeps the place up to which the zone was read. Belongs in the transaction that applies what was read.
+    /// Keeps the place up to which the zone was read. Belongs in the transaction that applies what
+    /// was read.
     package func setToken(_ token: String?, zone name: String) throws {
         try connection.run(
             "UPDATE ANSCKRECORDZONEMETADATA SET ZCURRENTCHANGETOKEN = ?, ZLASTFETCHDATE = ? "

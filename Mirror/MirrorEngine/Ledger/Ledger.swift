@@ -4,9 +4,9 @@ package import SQLiteDriver
 
 /// What mirroring remembers, in system tables of the store's own file.
 ///
-/// It keeps what was observed (the last record seen, the last version sent, a deletion still to tell) rather than a
-/// list of things to do: the work is derived from it. A ledger lives within one store transaction, so object
-/// rows, bases and tokens change together.
+/// It keeps what was observed (the last record seen, the last version sent, a deletion still to
+/// tell) rather than a list of things to do: the work is derived from it. A ledger lives within one
+/// store transaction, so object rows, bases and tokens change together.
 package struct Ledger {
     package let connection: Connection
     package let platform: Platform
@@ -22,7 +22,8 @@ package struct Ledger {
         try LedgerSchema.create(in: connection)
         try set(.deviceID, to: .text(platform.randomness.uuid().uuidString))
         try connection.run(
-            "INSERT INTO ANSCKDATABASEMETADATA (Z_PK, Z_ENT, Z_OPT, ZDATABASESCOPENUM, ZDATABASENAME) "
+            "INSERT INTO ANSCKDATABASEMETADATA (Z_PK, Z_ENT, Z_OPT, ZDATABASESCOPENUM, "
+                + "ZDATABASENAME) "
                 + "VALUES (1, 17001, 1, 2, 'private')")
         return true
     }
@@ -32,7 +33,8 @@ package struct Ledger {
         try LedgerSchema.exists(in: connection)
     }
 
-    /// Brings the bookkeeping of primary keys up to date. The last step of each transaction that adds rows.
+    /// Brings the bookkeeping of primary keys up to date. The last step of each transaction that
+    /// adds rows.
     package func finish() throws { try LedgerSchema.raiseKeys(in: connection) }
 }
 
@@ -56,6 +58,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let container = LedgerKey(text: "DiptychContainer")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
+    /// Set once the service was seen to tell a device which write of a record was its own.
+    package static let namesCallers = LedgerKey(text: "DiptychServiceNamesCallers")
     /// The reason why sync does not run, in words; absent when the last round was whole.
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.
@@ -86,7 +90,8 @@ extension Ledger {
         case .null: return
         }
         try connection.run(
-            "INSERT INTO ANSCKMETADATAENTRY (Z_ENT, Z_OPT, ZKEY, \(column)) VALUES (17009, 1, ?, ?)",
+            "INSERT INTO ANSCKMETADATAENTRY (Z_ENT, Z_OPT, ZKEY, \(column)) VALUES (17009, 1, "
+                + "?, ?)",
             [.text(key.text), value])
     }
 

@@ -35,8 +35,10 @@ package enum MirrorFailure: Sendable {
             self.init(error)
         } else if let error = error as? any ChannelFailure {
             let failure = MirrorError(.offline, error.message, fields: error.fields, cause: error)
-            self = error.isTransient
-                ? .transient(failure, retryAfterSeconds: error.retryAfterSeconds) : .permanent(failure)
+            self =
+                error.isTransient
+                ? .transient(failure, retryAfterSeconds: error.retryAfterSeconds)
+                : .permanent(failure)
         } else {
             self = .permanent(
                 MirrorError(.offline, "The service could not be asked: \(error)", cause: error))

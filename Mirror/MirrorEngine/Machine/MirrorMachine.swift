@@ -2,9 +2,9 @@ package import RecordWire
 
 /// The course of one sync round, as a value: events in, the next instruction out.
 ///
-/// No clock, socket or disk inside, so that every order of events, every lost reply and every crash between two
-/// instructions can be tried. A round reads the zone to its end, then exports until nothing waits, then reads again,
-/// until both are quiet.
+/// No clock, socket or disk inside, so that every order of events, every lost reply and every crash
+/// between two instructions can be tried. A round reads the zone to its end, then exports until
+/// nothing waits, then reads again, until both are quiet.
 package struct MirrorMachine: Sendable {
     /// What happened. Each instruction is answered by one event.
     package enum Event: Sendable {
@@ -101,7 +101,8 @@ package struct MirrorMachine: Sendable {
     private mutating func fetch() -> Instruction {
         passes += 1
         guard passes <= limits.requestsMax else {
-            return stop(.stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
+            return stop(
+                .stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
         }
         hasSent = false
         result.requests += 1
@@ -134,7 +135,8 @@ package struct MirrorMachine: Sendable {
         result.requests += 1
         passes += 1
         guard passes <= limits.requestsMax else {
-            return stop(.stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
+            return stop(
+                .stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
         }
         var request = ModifyRecords(operations: batch.operations, zoneID: zoneID)
         request.desiredKeys = []

@@ -3,7 +3,8 @@ internal import Stores
 
 /// The rules that make a new value of two: each answers nil where the values do not allow it.
 enum Combination {
-    /// Remote plus what this device added since the base. Integers that would overflow are not combined.
+    /// Remote plus what this device added since the base. Integers that would overflow are not
+    /// combined.
     static func counter(
         base: AttributeValue, local: AttributeValue, remote: AttributeValue
     ) -> AttributeValue? {
@@ -29,7 +30,8 @@ enum Combination {
         precedes(one, other).map { $0 ? one : other }
     }
 
-    /// Merges by lines: lines that one side changed come from it. Answers nil where both changed the same lines.
+    /// Merges by lines: lines that one side changed come from it. Answers nil where both changed
+    /// the same lines.
     static func text(
         base: AttributeValue, local: AttributeValue, remote: AttributeValue
     ) -> AttributeValue? {

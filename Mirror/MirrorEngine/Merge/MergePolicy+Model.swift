@@ -22,7 +22,9 @@ extension MergePolicy {
         return policy
     }
 
-    private static func rule(in userInfo: [AnyHashable: Any]?, of owner: String) throws -> MergeRule? {
+    private static func rule(in userInfo: [AnyHashable: Any]?, of owner: String) throws
+        -> MergeRule?
+    {
         guard let word = userInfo?[userInfoKey] as? String else { return nil }
         guard let rule = MergeRule(name: word) else {
             throw MirrorError(

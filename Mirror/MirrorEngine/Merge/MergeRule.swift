@@ -10,7 +10,8 @@ public enum MergeRule: Sendable {
     case overwrite
     /// The whole remote record (`NSRollbackMergePolicy`).
     case rollback
-    /// Neither: the conflict waits, and the object with it, until the app decides (`NSErrorMergePolicy`).
+    /// Neither: the conflict waits, and the object with it, until the app decides
+    /// (`NSErrorMergePolicy`).
     case error
     /// Remote plus what this device added: for numbers.
     case counter

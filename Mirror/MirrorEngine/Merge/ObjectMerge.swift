@@ -43,12 +43,14 @@ package struct ObjectMerge: Sendable {
     ) {
         if let rule = outcome.conflicts.first(where: { $0.rule == MergeRule.rollback.name })?.rule {
             discard(&outcome, from: local, base: base, keeping: remote, rule: rule, winner: .remote)
-        } else if let rule = outcome.conflicts.first(where: { $0.rule == MergeRule.overwrite.name })?
-            .rule
-        {
+        } else if let rule = outcome.conflicts.first(where: { $0.rule == MergeRule.overwrite.name }
+        )?
+        .rule {
             discard(&outcome, from: remote, base: base, keeping: local, rule: rule, winner: .local)
         } else {
-            for conflict in outcome.conflicts { outcome.merged.set(conflict.slot, to: conflict.result) }
+            for conflict in outcome.conflicts {
+                outcome.merged.set(conflict.slot, to: conflict.result)
+            }
         }
     }
 
@@ -72,11 +74,12 @@ package struct ObjectMerge: Sendable {
 
     /// Equal counts of two devices are two counts: both are added up.
     private func isCounter(_ slot: PropertySlot) -> Bool {
-        policy.rule(entity: entity.name, property: slot.name(in: entity)).name == MergeRule.counter.name
+        policy.rule(entity: entity.name, property: slot.name(in: entity)).name
+            == MergeRule.counter.name
     }
 
-    /// Whether both sides came to the same value. A link's place in an ordered relationship is no matter
-    /// of conflict: where only it differs, the service's is taken.
+    /// Whether both sides came to the same value. A link's place in an ordered relationship is no
+    /// matter of conflict: where only it differs, the service's is taken.
     private func agree(_ slot: PropertySlot, _ local: ObjectState, _ remote: ObjectState) -> Bool {
         if case .toOne(let index) = slot {
             return local.toOnes[index]?.recordName == remote.toOnes[index]?.recordName
@@ -117,7 +120,8 @@ package struct ObjectMerge: Sendable {
 
     private func combined(_ conflict: PropertyConflict, by rule: MergeRule) -> PropertyValue? {
         if case .custom(let answer) = rule { return custom(conflict, answer) }
-        guard case .attribute(let base) = conflict.base, case .attribute(let local) = conflict.local,
+        guard case .attribute(let base) = conflict.base,
+            case .attribute(let local) = conflict.local,
             case .attribute(let remote) = conflict.remote
         else { return nil }
         let value: AttributeValue? =

@@ -15,7 +15,8 @@ package enum PropertyValue: Hashable, Sendable {
     }
 }
 
-/// A property that both sides changed, and what became of it. Each one is a row of the conflict log.
+/// A property that both sides changed, and what became of it. Each one is a row of the conflict
+/// log.
 package struct PropertyConflict: Hashable, Sendable {
     /// Whose value the object has afterwards.
     package enum Winner: String, Sendable {

@@ -5,8 +5,8 @@ internal import Stores
 
 /// One attribute's value on the wire and back (MIRRORING §2).
 ///
-/// A date travels as whole milliseconds and a decimal as a double, as other clients expect; where that would lose
-/// something, an `_exact` field beside it keeps the rest.
+/// A date travels as whole milliseconds and a decimal as a double, as other clients expect; where
+/// that would lose something, an `_exact` field beside it keeps the rest.
 package enum AttributeCoding {
     /// The seconds between 1970 and 2001.
     static let referenceSeconds = 978_307_200.0
@@ -26,7 +26,8 @@ package enum AttributeCoding {
         }
     }
 
-    /// The value of an attribute of `type` from its two fields. Throws when the plain field has another type.
+    /// The value of an attribute of `type` from its two fields. Throws when the plain field has
+    /// another type.
     static func value(
         plain: FieldValue?, exact: FieldValue?, type: NSAttributeType
     ) throws(AttributeMismatch) -> AttributeValue {
@@ -76,7 +77,8 @@ package enum AttributeCoding {
         Double(milliseconds) / 1000 - referenceSeconds
     }
 
-    /// The exact seconds when they are the same millisecond; another client may have changed only the plain field.
+    /// The exact seconds when they are the same millisecond; another client may have changed only
+    /// the plain field.
     private static func seconds(_ milliseconds: Int64, exact: FieldValue?) -> Double {
         guard case .double(let seconds) = exact,
             ((seconds + referenceSeconds) * 1000).rounded() == Double(milliseconds)

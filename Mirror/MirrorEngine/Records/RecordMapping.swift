@@ -24,7 +24,9 @@ package struct RecordMapping: Sendable {
         let entity = try layout(of: state)
         var record = Record(recordName: name, recordType: recordType(of: state.entity))
         record.fields[RecordNames.entityName] = .string(entity.name)
-        for slot in state.changes(from: nil) { write(slot, of: state, entity, into: &record.fields) }
+        for slot in state.changes(from: nil) {
+            write(slot, of: state, entity, into: &record.fields)
+        }
         return record
     }
 
@@ -38,7 +40,8 @@ package struct RecordMapping: Sendable {
         return fields
     }
 
-    /// The entity of a record: the concrete one that it names, nil when this model does not know it.
+    /// The entity of a record: the concrete one that it names, nil when this model does not know
+    /// it.
     package func entity(of record: Record) -> EntityLayout? {
         if case .string(let name)?? = record.fields[RecordNames.entityName] {
             return layout.entity(named: name)
@@ -62,7 +65,8 @@ package struct RecordMapping: Sendable {
     private func layout(of state: ObjectState) throws -> EntityLayout {
         guard let entity = layout.entity(state.entity) else {
             throw MirrorError(
-                .unknownEntity, "The store holds a row of entity number \(state.entity), which the model lacks. "
+                .unknownEntity,
+                "The store holds a row of entity number \(state.entity), which the model lacks. "
                     + "Open the store with the model it was written with.")
         }
         return entity
@@ -79,8 +83,10 @@ package struct RecordMapping: Sendable {
         } catch {
             throw MirrorError(
                 .fieldMismatch,
-                "Field \(RecordNames.field(slot.name)) of record \(record.recordName) has a type that the "
-                    + "model's attribute cannot hold. Compare the model with the one the record was written with.",
+                "Field \(RecordNames.field(slot.name)) of record \(record.recordName) has a "
+                    + "type that the "
+                    + "model's attribute cannot hold. Compare the model with the one the record "
+                    + "was written with.",
                 fields: ["record": record.recordName, "field": RecordNames.field(slot.name)])
         }
     }
@@ -91,7 +97,8 @@ package struct RecordMapping: Sendable {
             return NamedLink(name, orderKey: integer(RecordNames.orderField(property), in: record))
         case .reference(let reference)??:
             return NamedLink(
-                reference.recordName, orderKey: integer(RecordNames.orderField(property), in: record))
+                reference.recordName,
+                orderKey: integer(RecordNames.orderField(property), in: record))
         default: return nil
         }
     }

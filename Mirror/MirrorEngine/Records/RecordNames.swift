@@ -1,4 +1,5 @@
-/// The names NSPersistentCloudKitContainer gives to zones, record types and fields (MIRRORING §1, §2).
+/// The names NSPersistentCloudKitContainer gives to zones, record types and fields (MIRRORING §1,
+/// §2).
 enum RecordNames {
     static let zone = "com.apple.coredata.cloudkit.zone"
     static let entityName = "CD_entityName"
@@ -7,7 +8,8 @@ enum RecordNames {
     static let pairEntities = "CD_entityNames"
     static let pairRecords = "CD_recordNames"
     static let pairRelationships = "CD_relationships"
-    /// Places of the pair's members in ordered relationships: an extension that other clients ignore.
+    /// Places of the pair's members in ordered relationships: an extension that other clients
+    /// ignore.
     static let pairFirstOrder = "CD_firstOrder"
     static let pairSecondOrder = "CD_secondOrder"
 

@@ -12,7 +12,8 @@ package struct InstructionPerformer: Sendable {
         self.container = container
     }
 
-    /// Performs a store instruction and returns what came of it; nil for an instruction of the outside's.
+    /// Performs a store instruction and returns what came of it; nil for an instruction of the
+    /// outside's.
     package func perform(
         _ instruction: MirrorMachine.Instruction
     ) throws -> MirrorMachine.Event? {

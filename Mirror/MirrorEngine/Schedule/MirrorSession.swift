@@ -2,7 +2,8 @@ internal import Foundation
 package import Platform
 package import RecordWire
 
-/// Runs sync rounds of one store with one service: drives the machine, carries its requests, waits where it must.
+/// Runs sync rounds of one store with one service: drives the machine, carries its requests, waits
+/// where it must.
 ///
 /// One round at a time. A round may be cancelled between two instructions; nothing is lost by it.
 public actor MirrorSession {

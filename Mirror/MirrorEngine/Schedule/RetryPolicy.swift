@@ -2,8 +2,8 @@ package import Platform
 
 /// How long to wait before a request is sent again.
 ///
-/// The waits double from `baseSeconds` up to `capSeconds`, and of each a random part is taken (full jitter), so
-/// that many devices do not come back at one moment. What the service asks for is kept.
+/// The waits double from `baseSeconds` up to `capSeconds`, and of each a random part is taken (full
+/// jitter), so that many devices do not come back at one moment. What the service asks for is kept.
 package struct RetryPolicy: Hashable, Sendable {
     package var baseSeconds = 0.5
     package var capSeconds = 60.0

@@ -5,7 +5,8 @@ internal import RecordWire
 internal import SQLiteStore
 internal import Stores
 
-/// The store, its ledger and the mirror's settings within one transaction: what every step of the mirror works on.
+/// The store, its ledger and the mirror's settings within one transaction: what every step of the
+/// mirror works on.
 struct MirrorTransaction {
     let store: StoreTransaction
     let ledger: Ledger
@@ -31,8 +32,8 @@ struct MirrorTransaction {
         return layout
     }
 
-    /// The object's state with its links as record names. A link whose target has not arrived counts as the
-    /// target's name, so that its absence is not taken for an edit.
+    /// The object's state with its links as record names. A link whose target has not arrived
+    /// counts as the target's name, so that its absence is not taken for an edit.
     func state(of row: Row, named name: String) throws -> ObjectState {
         let layout = try layout(of: row.id)
         var state = ObjectState(
@@ -53,13 +54,15 @@ struct MirrorTransaction {
         to state: inout ObjectState, named name: String, _ layout: EntityLayout
     ) throws {
         for link in try ledger.pendingLinks(of: name) {
-            guard let slot = layout.toOneSlot(link.property), state.toOnes[slot] == nil else { continue }
+            guard let slot = layout.toOneSlot(link.property), state.toOnes[slot] == nil else {
+                continue
+            }
             state.toOnes[slot] = link.target
         }
     }
 
-    /// The record name of a row, made up now when it has none; nil for a row that is not there, which a link may
-    /// still point at where a delete rule does nothing.
+    /// The record name of a row, made up now when it has none; nil for a row that is not there,
+    /// which a link may still point at where a delete rule does nothing.
     func recordName(of row: RowID) throws -> String? {
         if let name = try ledger.knownName(of: row) { return name }
         return try store.row(row) == nil ? nil : try ledger.recordName(for: row)
@@ -68,8 +71,8 @@ struct MirrorTransaction {
     /// Marks the row for export because the mirror itself changed it.
     func markForExport(_ row: RowID) throws { try ledger.markChanged(row, transaction: 0) }
 
-    /// Brings the pair lines of one object in step with the store's join tables: new members wait for upload,
-    /// missing ones for deletion, moved ones for another upload.
+    /// Brings the pair lines of one object in step with the store's join tables: new members wait
+    /// for upload, missing ones for deletion, moved ones for another upload.
     func comparePairs(of row: RowID) throws {
         let ends = pairs.ends(of: row.entity)
         guard !ends.isEmpty else { return }
@@ -98,7 +101,8 @@ struct MirrorTransaction {
         }
         for other in members.keys.sorted() where !seen.contains(other) {
             let pair = PairRecord(
-                kind: end.kind, first: end.isFirst ? name : other, second: end.isFirst ? other : name)
+                kind: end.kind, first: end.isFirst ? name : other,
+                second: end.isFirst ? other : name)
             let recordName = settings.platform.randomness.uuid().uuidString
             try ledger.addPair(pair, named: recordName, isUploaded: false)
         }

@@ -1,5 +1,5 @@
-internal import RecordWire
 internal import ObjectModel
+internal import RecordWire
 internal import SQLiteStore
 internal import Stores
 
@@ -9,8 +9,8 @@ public enum ConflictSide: String, Sendable, CaseIterable {
 }
 
 extension MirroredStore {
-    /// Decides a conflict that waits, or puts back a value that a merge discarded. The object waits for export then.
-    /// Throws `MirrorError` when there is no such conflict, or its object is gone.
+    /// Decides a conflict that waits, or puts back a value that a merge discarded. The object waits
+    /// for export then. Throws `MirrorError` when there is no such conflict, or its object is gone.
     public func resolve(conflict id: Int64, taking side: ConflictSide) throws {
         try write { mirror in
             guard let conflict = try mirror.ledger.conflicts().first(where: { $0.id == id }) else {
@@ -41,7 +41,8 @@ extension MirroredStore {
         var state = local
         if let slot = layout.attributeSlot(conflict.property) {
             let type = layout.attributes[slot].attribute.attributeType
-            state.attributes[slot] = try AttributeCoding.value(plain: field, exact: exact, type: type)
+            state.attributes[slot] = try AttributeCoding.value(
+                plain: field, exact: exact, type: type)
         } else if let slot = layout.toOneSlot(conflict.property) {
             if case .string(let name)? = field {
                 state.toOnes[slot] = NamedLink(name, orderKey: state.toOnes[slot]?.orderKey)

@@ -36,7 +36,8 @@ public struct MirrorStatus: Sendable {
 }
 
 extension MirroredStore {
-    /// Reads where the store stands. Notes changes that were saved since the last round first, so that none is missed.
+    /// Reads where the store stands. Notes changes that were saved since the last round first, so
+    /// that none is missed.
     public func status() throws -> MirrorStatus? {
         guard try read({ try Ledger.exists(in: $0.ledger.connection) }) else { return nil }
         while try analyse().moreWaiting {}
@@ -45,7 +46,8 @@ extension MirroredStore {
             return MirrorStatus(
                 zone: settings.zoneName, container: try ledger.setting(.container)?.string,
                 pending: try ledger.pendingCounts(),
-                lastRound: try ledger.date(.lastRound), lastError: try ledger.setting(.lastError)?.string,
+                lastRound: try ledger.date(.lastRound),
+                lastError: try ledger.setting(.lastError)?.string,
                 retryAt: try ledger.date(.retryAt), conflictsWaiting: try ledger.waitingConflicts(),
                 refusals: try ledger.refusals(),
                 initialImportCompleted: try ledger.setting(.initialImport) != nil)
@@ -95,9 +97,10 @@ extension Ledger {
     }
 
     func refusals() throws -> [(recordName: String, reason: String)] {
-        try connection.rows("SELECT ZRECORDNAME, ZCODE, ZREASON FROM ADIPTYCHREFUSAL ORDER BY 1").map {
-            ($0[0].string ?? "", "\($0[1].string ?? ""): \($0[2].string ?? "")")
-        }
+        try connection.rows("SELECT ZRECORDNAME, ZCODE, ZREASON FROM ADIPTYCHREFUSAL ORDER BY 1")
+            .map {
+                ($0[0].string ?? "", "\($0[1].string ?? ""): \($0[2].string ?? "")")
+            }
     }
 
     private func count(_ rest: String) throws -> Int {

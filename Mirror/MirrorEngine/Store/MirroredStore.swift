@@ -39,8 +39,8 @@ public final class MirroredStore: Sendable {
 
     // MARK: Steps
 
-    /// Makes the ledger when there is none, and says where the zone stands. `container` names service and container;
-    /// a store that was mirrored with another one is refused.
+    /// Makes the ledger when there is none, and says where the zone stands. `container` names
+    /// service and container; a store that was mirrored with another one is refused.
     package func prepare(container: String) throws -> ZoneEntry {
         try write { mirror in
             let isNew = try mirror.ledger.prepare()
@@ -92,12 +92,14 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    /// Reads a stretch of the history. Returns how many changes were noted, and whether more are waiting.
+    /// Reads a stretch of the history. Returns how many changes were noted, and whether more are
+    /// waiting.
     package func analyse() throws -> (noted: Int, moreWaiting: Bool) {
         try write { try HistoryAnalysis(mirror: $0).run(limit: Self.historyTransactionsMax) }
     }
 
-    /// Notes what was saved since the last look before anything is merged, so that a deletion made meanwhile is known.
+    /// Notes what was saved since the last look before anything is merged, so that a deletion made
+    /// meanwhile is known.
     private func catchUp(_ mirror: MirrorTransaction) throws {
         let analysis = HistoryAnalysis(mirror: mirror)
         while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}

@@ -5,8 +5,8 @@ internal import Platform
 internal import SQLiteStore
 internal import Stores
 
-/// Makes random edits of a device's objects as an app would, with inverses kept, and remembers what was saved:
-/// the memory is what the laws are checked against.
+/// Makes random edits of a device's objects as an app would, with inverses kept, and remembers what
+/// was saved: the memory is what the laws are checked against.
 struct GraphEditor {
     let randomness: SeededRandomness
     let values: ValueGenerator
@@ -19,7 +19,8 @@ struct GraphEditor {
         layout = ModelLayout(model: model)
     }
 
-    /// Makes one edit on `device`. Returns what was done in words; nil when there was nothing to do.
+    /// Makes one edit on `device`. Returns what was done in words; nil when there was nothing to
+    /// do.
     mutating func edit(_ device: SimulatedDevice) throws -> String? {
         do {
             switch randomness.below(100) {
@@ -90,7 +91,8 @@ struct GraphEditor {
 
     /// Adds to a counter.
     private mutating func count(on device: SimulatedDevice) throws -> String? {
-        let isCounter = { (slot: EntityLayout.AttributeSlot) in EditMemory.isCounter(slot.attribute) }
+        let isCounter = { (slot: EntityLayout.AttributeSlot) in EditMemory.isCounter(slot.attribute)
+        }
         guard let row = try anyRow(on: device, where: { $0.attributes.contains(where: isCounter) }),
             let slot = layout.entity(row.id.entity)?.attributes.firstIndex(where: isCounter)
         else { return nil }

@@ -25,7 +25,8 @@ struct LinkEdit {
         return changes
     }
 
-    /// The other ends of a one-to-one: the former partner lets go, and so does the new partner's former one.
+    /// The other ends of a one-to-one: the former partner lets go, and so does the new partner's
+    /// former one.
     private func partners(
         of row: Row, slot: Int, target: Row?, _ inverse: NSRelationshipDescription
     ) throws -> [RowUpdate] {
@@ -33,7 +34,8 @@ struct LinkEdit {
         if let former = row.toOnes[slot]?.target, former != target?.id {
             updates.append(try clear(former, inverse.name))
         }
-        guard let target, let position = layout.entity(target.id.entity)?.toOneSlot(inverse.name) else {
+        guard let target, let position = layout.entity(target.id.entity)?.toOneSlot(inverse.name)
+        else {
             return updates
         }
         if let rival = target.toOnes[position]?.target, rival != row.id {
@@ -49,7 +51,9 @@ struct LinkEdit {
 
     private func clear(_ row: RowID, _ property: String) throws -> RowUpdate {
         var update = RowUpdate(id: row)
-        if let slot = layout.entity(row.entity)?.toOneSlot(property) { update.toOnes = [(slot, nil)] }
+        if let slot = layout.entity(row.entity)?.toOneSlot(property) {
+            update.toOnes = [(slot, nil)]
+        }
         return update
     }
 

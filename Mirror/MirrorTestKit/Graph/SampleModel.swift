@@ -2,8 +2,8 @@ public import ObjectModel
 
 /// A small model with every kind of relationship, for worlds that bring none of their own.
 public enum SampleModel {
-    /// Folder 1—n Note (ordered), Note n—m Tag, Note 1—1 Cover, Note n—m Note (itself), Tag → Note without inverse,
-    /// TodoNote inherits from Note; attributes of all types.
+    /// Folder 1—n Note (ordered), Note n—m Tag, Note 1—1 Cover, Note n—m Note (itself), Tag → Note
+    /// without inverse, TodoNote inherits from Note; attributes of all types.
     public static func make() -> NSManagedObjectModel {
         let folder = entity("Folder", [attribute("name", .stringAttributeType)])
         let note = entity("Note", noteAttributes())
@@ -42,7 +42,8 @@ public enum SampleModel {
     }
 
     /// Makes an optional attribute.
-    public static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+    public static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription
+    {
         let attribute = NSAttributeDescription()
         attribute.name = name
         attribute.attributeType = type

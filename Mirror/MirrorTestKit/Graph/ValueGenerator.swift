@@ -13,14 +13,16 @@ struct ValueGenerator {
         case .booleanAttributeType: return .integer(Int64(randomness.below(2)))
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             return .integer(Int64(randomness.below(7)) - 1)
-        case .doubleAttributeType, .floatAttributeType: return .double(Double(randomness.below(9)) / 4)
+        case .doubleAttributeType, .floatAttributeType:
+            return .double(Double(randomness.below(9)) / 4)
         case .decimalAttributeType: return .decimal(Decimal(randomness.below(1_000)) / 8)
         case .stringAttributeType: return .text(word())
         case .dateAttributeType: return .date(700_000_000 + Double(randomness.below(900)) / 7)
         case .UUIDAttributeType: return .uuid(randomness.uuid())
         case .URIAttributeType: return .uri("https://example.org/\(randomness.below(9))")
         case .binaryDataAttributeType, .transformableAttributeType:
-            return .data(Data((0..<randomness.below(12)).map { UInt8(truncatingIfNeeded: $0 &* 37) }))
+            return .data(
+                Data((0..<randomness.below(12)).map { UInt8(truncatingIfNeeded: $0 &* 37) }))
         case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: return .null
         }
     }

@@ -4,7 +4,8 @@ internal import RecordWire
 internal import SQLiteStore
 internal import Stores
 
-/// A device's objects by record name, apart from keys that are its own: what must be equal everywhere.
+/// A device's objects by record name, apart from keys that are its own: what must be equal
+/// everywhere.
 struct DeviceImage: Equatable {
     var objects: [String: ObjectState] = [:]
     /// "relationship: owner → member", once for each pair.
@@ -71,7 +72,8 @@ struct DeviceImage: Equatable {
             if let pair = PairRecord(record) {
                 let names = pair.relationshipNames.split(separator: ":")
                 let isReflexive = names.count == 2 && names[0] == names[1]
-                let ends = isReflexive ? [pair.first, pair.second].sorted() : [pair.first, pair.second]
+                let ends =
+                    isReflexive ? [pair.first, pair.second].sorted() : [pair.first, pair.second]
                 pairs.insert("\(pair.relationshipNames): \(ends[0]) → \(ends[1])")
             } else if let entity = mapping.entity(of: record) {
                 objects[record.recordName] = try mapping.state(of: record, entity: entity)
@@ -93,6 +95,8 @@ struct DeviceImage: Equatable {
 
     private func describe(_ state: ObjectState?) -> String {
         guard let state else { return "nothing" }
-        return "\(state.attributes) \(state.toOnes.map { $0.map { "\($0.recordName.prefix(6))@\($0.orderKey ?? 0)" } ?? "-" })"
+        return
+            "\(state.attributes) "
+            + "\(state.toOnes.map { $0.map { "\($0.recordName.prefix(6))@\($0.orderKey ?? 0)" } ?? "-" })"
     }
 }

@@ -50,18 +50,21 @@ struct WorldLaws {
             broken.append("\(device.name) was refused records: \(refusals.map(\.reason))")
         }
         let check = try device.store.read { try $0.connection.pragma("integrity_check") }
-        if check != "ok" { broken.append("\(device.name)'s file is damaged: \(String(describing: check))") }
+        if check != "ok" {
+            broken.append("\(device.name)'s file is damaged: \(String(describing: check))")
+        }
         return broken
     }
 
-    /// What was saved is there, what was deleted is not, counters come to all counts, and a property that one device
-    /// alone wrote has what it wrote last.
+    /// What was saved is there, what was deleted is not, counters come to all counts, and a
+    /// property that one device alone wrote has what it wrote last.
     private func memoryHolds(in image: DeviceImage) -> [String] {
         let memory = world.editor.memory
         var broken: [String] = []
         let keepsEdited = world.settings.policy.deletion == .keepEdited
         let merges = world.editor.layout.entities.contains {
-            !$0.entity.rootEntity.uniquenessConstraints.isEmpty || !$0.entity.uniquenessConstraints.isEmpty
+            !$0.entity.rootEntity.uniquenessConstraints.isEmpty
+                || !$0.entity.uniquenessConstraints.isEmpty
         }
         if !merges {
             for name in memory.alive.sorted() where image.objects[name] == nil {
@@ -93,10 +96,13 @@ struct WorldLaws {
                     "Counter \(attribute.name) of \(name.prefix(6)) is \(value), not \(count).")
             } else {
                 let key = EditMemory.Property(recordName: name, name: attribute.name)
-                guard memory.writers[key]?.count == 1, let last = memory.lastValue[key], last != value
+                guard memory.writers[key]?.count == 1, let last = memory.lastValue[key],
+                    last != value
                 else { continue }
                 broken.append(
-                    "\(attribute.name) of \(name.prefix(6)) is \(value), though its only writer left \(last).")
+                    "\(attribute.name) of \(name.prefix(6)) is \(value), though its only writer "
+                        + "left \(last)."
+                )
             }
         }
         return broken
@@ -107,7 +113,8 @@ struct WorldLaws {
         let memory = world.editor.memory
         return try device.mirrored.conflicts().compactMap { conflict in
             let key = EditMemory.Property(recordName: conflict.recordName, name: conflict.property)
-            guard DeletionRule(rawValue: conflict.rule) == nil, memory.writers[key]?.count == 1 else {
+            guard DeletionRule(rawValue: conflict.rule) == nil, memory.writers[key]?.count == 1
+            else {
                 return nil
             }
             return "\(device.name) logged a conflict of \(conflict.property) of "

@@ -5,7 +5,8 @@ extension RecordRequest {
     var summary: String {
         switch self {
         case .modifyRecords(let request):
-            "saves " + request.operations.map { "\($0.kind.rawValue) \($0.record.recordName.prefix(6))" }
+            "saves "
+                + request.operations.map { "\($0.kind.rawValue) \($0.record.recordName.prefix(6))" }
                 .joined(separator: ", ")
         case .lookupRecords(let request): "looks up \(request.recordNames.count)"
         case .zoneChanges: "asks for changes"

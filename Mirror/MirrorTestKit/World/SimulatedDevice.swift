@@ -7,8 +7,8 @@ internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
 
-/// One device of a simulated world: a real store in a file, its mirror, and a round that is performed one
-/// instruction at a time, so that anything may happen between two of them.
+/// One device of a simulated world: a real store in a file, its mirror, and a round that is
+/// performed one instruction at a time, so that anything may happen between two of them.
 final class SimulatedDevice {
     let name: String
     let platform: Platform
@@ -44,7 +44,8 @@ final class SimulatedDevice {
         return try MirroredStore(store: store, policy: settings.policy, platform: platform)
     }
 
-    /// The process dies and starts again: what was in memory is gone, the file is as the last commit left it.
+    /// The process dies and starts again: what was in memory is gone, the file is as the last
+    /// commit left it.
     func restart() throws {
         machine = nil
         instruction = nil
@@ -60,7 +61,8 @@ final class SimulatedDevice {
         self.machine = machine
     }
 
-    /// Performs the next instruction if it concerns the store. Returns the request to carry when it does not.
+    /// Performs the next instruction if it concerns the store. Returns the request to carry when it
+    /// does not.
     func step() throws -> RecordRequest? {
         guard let instruction else { return nil }
         switch instruction {

@@ -27,7 +27,8 @@ package struct SimulatedService: Sendable {
         while true {
             let zone = ZoneChanges.Zone(zoneID: ZoneID(zoneName: name), syncToken: token)
             let response = try handle(.zoneChanges(ZoneChanges(zones: [zone])), from: "observer")
-            guard case .zoneChanges(let pages) = response, let page = pages.first, page.failure == nil
+            guard case .zoneChanges(let pages) = response, let page = pages.first,
+                page.failure == nil
             else { return records }
             for record in page.records {
                 records[record.recordName] = record.deleted ? nil : record

@@ -6,8 +6,8 @@ internal import Stores
 
 /// A few devices and one service in one process, driven by a seed: the same seed is the same story.
 ///
-/// A run has two halves. In the first, edits, rounds and faults happen in any order; in the second, faults stop and every
-/// device syncs until nothing moves. Then the laws of MERGE.md are checked.
+/// A run has two halves. In the first, edits, rounds and faults happen in any order; in the second,
+/// faults stop and every device syncs until nothing moves. Then the laws of MERGE.md are checked.
 public final class SimulatedWorld {
     public let seed: UInt64
     let settings: WorldSettings
@@ -171,7 +171,8 @@ public final class SimulatedWorld {
         for device in devices { try device.restart() }
     }
 
-    /// Rounds without faults until a whole pass moves nothing. Returns the law that was broken when that takes too long.
+    /// Rounds without faults until a whole pass moves nothing. Returns the law that was broken when
+    /// that takes too long.
     private func settle() throws -> [String] {
         for pass in 1...Self.quietPassesMax {
             var moved = 0
@@ -180,7 +181,8 @@ public final class SimulatedWorld {
                 while device.instruction != nil {
                     guard let request = try device.step() else { continue }
                     device.requests += 1
-                    device.handle(deliver(request, from: device, id: try device.mirrored.deviceID()))
+                    device.handle(
+                        deliver(request, from: device, id: try device.mirrored.deviceID()))
                 }
                 guard let result = device.lastResult, result.isInSync else {
                     let reason = device.lastResult?.error?.message ?? "no result"

@@ -1,8 +1,8 @@
 public import MirrorEngine
 public import ObjectModel
 
-/// What a simulated world is made of. Faults are chosen by dice per world, so that some worlds have only
-/// lost replies, others only kills, others none.
+/// What a simulated world is made of. Faults are chosen by dice per world, so that some worlds have
+/// only lost replies, others only kills, others none.
 public struct WorldSettings: Sendable {
     public var model: NSManagedObjectModel
     public var devices = 2

@@ -4,8 +4,8 @@ public import RecordWire
 
 /// Containers, users and tokens of a service: what its administrator decides.
 ///
-/// Calls come from any thread. All throw `RecordError`: what `RecordService.handle` throws for a store that
-/// fails, and what each function says.
+/// Calls come from any thread. All throw `RecordError`: what `RecordService.handle` throws for a
+/// store that fails, and what each function says.
 public final class ServiceAccounts: Sendable {
     private let backend: any Backend
     private let platform: Platform
@@ -21,8 +21,9 @@ public final class ServiceAccounts: Sendable {
 
     // MARK: Containers
 
-    /// Makes the container `name`, such as `iCloud.org.example.notes`; does nothing when it is there.
-    /// Throws BAD_REQUEST unless the name is made of letters, digits, dots, hyphens and underscores.
+    /// Makes the container `name`, such as `iCloud.org.example.notes`; does nothing when it is
+    /// there. Throws BAD_REQUEST unless the name is made of letters, digits, dots, hyphens and
+    /// underscores.
     public func createContainer(_ name: String) throws(RecordError) {
         let allowed = name.utf8.allSatisfy { byte in
             switch byte {
@@ -157,7 +158,8 @@ public final class ServiceAccounts: Sendable {
         return Caller(userRecordName: name)
     }
 
-    /// The description of a good token. Unknown, wrong and revoked ones are refused in the same words.
+    /// The description of a good token. Unknown, wrong and revoked ones are refused in the same
+    /// words.
     private func good(
         _ text: String, _ kind: TokenDescription.Kind
     ) throws(RecordError) -> TokenDescription {

@@ -31,13 +31,17 @@ protocol BackendTransaction: AnyObject {
     func makeZone(named name: String, in database: Int64) throws -> ZoneRow
     func save(_ zone: ZoneRow) throws
 
-    func records(named names: [String], in zone: Int64) throws -> [String: RecordRow]
+    func records(
+        named names: [String], in zone: Int64, for device: String?
+    ) throws -> [String: RecordRow]
     /// Adds rows or replaces those of the same names.
     func save(_ records: [RecordRow], in zone: Int64) throws
     func removeRecords(in zone: Int64) throws
-    /// Gives the rows changed after `change`, in the order of their changes, until `body` returns false.
+    /// Gives the rows changed after `change`, in the order of their changes, until `body` returns
+    /// false.
     func records(
         in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
+        for device: String?,
         _ body: (RecordRow) throws -> Bool
     ) throws
 
@@ -67,7 +71,8 @@ struct ZoneRow {
     let name: String
     /// Raised when a deleted zone is made again; tokens of earlier generations are void.
     var generation: Int64
-    /// The last change number given to a record. It never falls, not even when the zone is made again.
+    /// The last change number given to a record. It never falls, not even when the zone is made
+    /// again.
     var counter: Int64
     /// The database's counter when this zone changed last; 0 keeps it out of the database's feed.
     var databaseChange: Int64
@@ -84,6 +89,11 @@ struct RecordRow {
     var fields: Data
     var created: RecordStamp
     var modified: RecordStamp
+    /// The change that the asking device's own last write made.
+    var callerChange: Int64?
+    /// The device whose write this one follows, when it was another, and what change that write
+    /// made.
+    var formerWriter: (device: String, change: Int64)?
 }
 
 struct TokenRow {

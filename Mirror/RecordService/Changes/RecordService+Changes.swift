@@ -4,7 +4,7 @@ internal import RecordWire
 /// What changed since a token: in zones, and which zones did. (PROTOCOL §3, changes/*)
 extension RecordService {
     func zoneChanges(
-        _ changes: ZoneChanges, _ key: DatabaseKey
+        _ changes: ZoneChanges, _ key: DatabaseKey, device: String?
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(changes.zones.count, of: "zones")
         for zone in changes.zones {
@@ -15,7 +15,8 @@ extension RecordService {
             var bytesLeft = self.limits.pageBytesMax
             return .zoneChanges(
                 try changes.zones.map { zone in
-                    try self.reply(to: zone, key, database, transaction, &bytesLeft)
+                    try self.reply(
+                        to: zone, key, database, device, transaction, &bytesLeft)
                 })
         }
     }
@@ -27,7 +28,8 @@ extension RecordService {
             let row = try transaction.database(key)
             let newest = SyncToken(row, service: self.backend.serviceID, change: row?.counter ?? 0)
             var after: Int64 = 0
-            // A token of a database without rows stands at 0 and stays good when the first row comes.
+            // A token of a database without rows stands at 0 and stays good when the first row
+            // comes.
             if changes.syncToken != Self.start(self.backend.serviceID) {
                 after = try SyncToken.change(in: changes.syncToken, at: newest, zoneID: nil)
             }
@@ -56,7 +58,7 @@ extension RecordService {
     /// A refusal of one zone is its entry; what else fails, fails the request.
     private func reply(
         to zone: ZoneChanges.Zone, _ key: DatabaseKey, _ database: DatabaseRow?,
-        _ transaction: any BackendTransaction, _ bytesLeft: inout Int
+        _ device: String?, _ transaction: any BackendTransaction, _ bytesLeft: inout Int
     ) throws -> ZoneChangesReply {
         var reply = ZoneChangesReply(zoneID: ZoneID(zoneName: zone.zoneID.zoneName))
         do {
@@ -64,7 +66,7 @@ extension RecordService {
             guard !zoneID.isDefault else { throw Self.noFeed }
             guard let database else { throw zoneID.notFound(wasDeleted: false) }
             let row = try transaction.liveZone(zoneID, in: database)
-            try readPage(of: row, zone, into: &reply, transaction, &bytesLeft)
+            try readPage(of: row, zone, into: &reply, device, transaction, &bytesLeft)
         } catch let error as RecordError {
             reply.zoneID = zone.zoneID
             reply.failure = error
@@ -79,7 +81,7 @@ extension RecordService {
 
     private func readPage(
         of row: ZoneRow, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,
-        _ transaction: any BackendTransaction, _ bytesLeft: inout Int
+        _ device: String?, _ transaction: any BackendTransaction, _ bytesLeft: inout Int
     ) throws {
         let service = backend.serviceID
         let newest = SyncToken(row, service: service, change: row.counter)
@@ -91,7 +93,8 @@ extension RecordService {
         var records: [Record] = []
         var moreComing = false
         try transaction.records(
-            in: row.id, changedAfter: reached, limit: limit + 1, types: zone.desiredRecordTypes
+            in: row.id, changedAfter: reached, limit: limit + 1, types: zone.desiredRecordTypes,
+            for: device
         ) { record in
             guard records.count < limit, bytes > 0 else {
                 moreComing = true

@@ -62,8 +62,8 @@ struct SyncToken: Hashable {
 
     // MARK: Reading on
 
-    /// The change to read on from: 0 without a token. Throws CHANGE_TOKEN_EXPIRED unless `text` was given out
-    /// for this place and generation, and for no later change than its newest.
+    /// The change to read on from: 0 without a token. Throws CHANGE_TOKEN_EXPIRED unless `text` was
+    /// given out for this place and generation, and for no later change than its newest.
     static func change(
         in text: String?, at current: SyncToken, zoneID: ZoneID?
     ) throws(RecordError) -> Int64 {

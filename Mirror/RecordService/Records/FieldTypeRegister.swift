@@ -3,8 +3,8 @@ internal import RecordWire
 
 /// Remembers the type that each field of a record type had when it was first saved.
 ///
-/// Rows are only ever added, and the first one stays, so what is remembered here is right for ever; what is not
-/// remembered may still be in the table, put there by another process.
+/// Rows are only ever added, and the first one stays, so what is remembered here is right for ever;
+/// what is not remembered may still be in the table, put there by another process.
 final class FieldTypeRegister: Sendable {
     typealias Types = [String: [String: String]]
 

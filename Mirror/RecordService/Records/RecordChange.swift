@@ -46,18 +46,19 @@ struct RecordChange {
         case .create:
             if let live { throw try exists(live) }
             if let row { try checkRevival(operation.record, of: row) }
-            return try write(operation.record, over: nil, keeping: false)
+            return try write(operation.record, over: nil, after: row, keeping: false)
         case .update, .replace:
             guard let row else {
                 throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
-            try checkTag(of: operation, row)
-            guard let live else { throw try conflict(row, operation.record.recordChangeTag ?? "") }
-            return try write(operation.record, over: live, keeping: operation.kind == .update)
+            let tag = try checkTag(of: operation, row)
+            guard let live else { throw try conflict(row, tag) }
+            return try write(
+                operation.record, over: live, after: row, keeping: operation.kind == .update)
         case .forceUpdate:
-            return try write(operation.record, over: live, keeping: true)
+            return try write(operation.record, over: live, after: row, keeping: true)
         case .forceReplace:
-            return try write(operation.record, over: live, keeping: false)
+            return try write(operation.record, over: live, after: row, keeping: false)
         case .delete, .forceDelete:
             return try delete(operation, row)
         }
@@ -67,7 +68,7 @@ struct RecordChange {
 
     /// `keeping`: fields that are not given stay as they are.
     private mutating func write(
-        _ given: Record, over live: RecordRow?, keeping: Bool
+        _ given: Record, over live: RecordRow?, after former: RecordRow?, keeping: Bool
     ) throws -> Record {
         let type = try recordType(of: given, over: live)
         try check(given.fields)
@@ -84,24 +85,28 @@ struct RecordChange {
         counter += 1
         let row = RecordRow(
             name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
-            created: live?.created ?? stamp, modified: stamp)
+            created: live?.created ?? stamp, modified: stamp, callerChange: counter,
+            formerWriter: former.flatMap(formerWriter))
         rows.append(row)
         bytes += archive.count
         return row.record(in: zone, fields: shown(fields))
     }
 
-    /// A record deleted already answers the same again, so a request whose answer was lost may be sent again.
+    /// A record deleted already answers the same again, so a request whose answer was lost may be
+    /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
-        guard var row = row ?? newTombstone(for: operation) else {
+        guard var row = try row ?? newTombstone(for: operation) else {
             throw RecordService.notFound(name, wasDeleted: false)
         }
         guard !row.isDeleted || row.change == 0 else { return row.record(in: zone, fields: [:]) }
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
+        row.formerWriter = formerWriter(of: row)
         counter += 1
         row.change = counter
+        row.callerChange = counter
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp
@@ -109,12 +114,22 @@ struct RecordChange {
         return row.record(in: zone, fields: [:])
     }
 
-    /// The name of a record that never came is closed by a forceDelete, so that a late copy of the request that
-    /// would have made it finds it deleted.
-    private func newTombstone(for operation: RecordOperation) -> RecordRow? {
+    /// Whose write this one follows, when it was another device's.
+    private func formerWriter(of row: RecordRow) -> (device: String, change: Int64)? {
+        guard let device = row.modified.deviceID, device != stamp.deviceID, row.change > 0 else {
+            return nil
+        }
+        return (device, row.change)
+    }
+
+    /// The name of a record that never came is closed by a forceDelete, so that a late copy of the
+    /// request that would have made it finds it deleted.
+    private func newTombstone(for operation: RecordOperation) throws -> RecordRow? {
         guard operation.kind == .forceDelete else { return nil }
+        let type = operation.record.recordType
+        if !type.isEmpty { try limits.checkName(type, of: "record type") }
         return RecordRow(
-            name: operation.record.recordName, type: operation.record.recordType, change: 0,
+            name: operation.record.recordName, type: type, change: 0,
             isDeleted: true, fields: Data(), created: stamp, modified: stamp)
     }
 
@@ -139,28 +154,30 @@ struct RecordChange {
         return live.type
     }
 
-    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws {
+    @discardableResult
+    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws -> String {
         guard let tag = operation.record.recordChangeTag else {
             throw RecordError(
                 .badRequest,
                 "\(operation.kind.rawValue) needs the recordChangeTag of the record it changes; "
                     + "send it, or use \(operation.kind.forced.rawValue).")
         }
-        guard tag != row.tag else { return }
-        throw try conflict(row, tag)
+        guard tag == row.tag else { throw try conflict(row, tag) }
+        return tag
     }
 
-    /// A deleted name comes to life again only for a client that knows of the deletion and names its tag: a late copy of
-    /// the request that made the record first must not bring it back.
+    /// A deleted name comes to life again only for a client that knows of the deletion and names
+    /// its tag: a late copy of the request that made the record first must not bring it back.
     private func checkRevival(_ given: Record, of row: RecordRow) throws {
         guard let tag = given.recordChangeTag else { throw try exists(row) }
         guard tag == row.tag else { throw try conflict(row, tag) }
     }
 
     private func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
+        let what = row.isDeleted ? "deleted" : "changed"
         var error = RecordError(
-            .conflict, "The record was changed since tag \(tag); merge with serverRecord and retry."
-        )
+            .conflict,
+            "The record was \(what) since tag \(tag) was given; merge with serverRecord and retry.")
         error.serverRecord = try row.record(in: zone)
         return error
     }

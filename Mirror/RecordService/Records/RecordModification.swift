@@ -41,8 +41,8 @@ struct RecordModification {
         }
     }
 
-    /// One result per operation, in order, and the zone's tokens before and after. Writes nothing when the request
-    /// is atomic and one is refused.
+    /// One result per operation, in order, and the zone's tokens before and after. Writes nothing
+    /// when the request is atomic and one is refused.
     func perform(
         in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession,
         service: Int64
@@ -51,7 +51,7 @@ struct RecordModification {
         let token = { SyncToken(zoneRow, service: service, change: $0).text }
         let before = zone.isDefault ? nil : token(zoneRow.counter)
         let known = try transaction.records(
-            named: operations.map(\.record.recordName), in: zoneRow.id)
+            named: operations.map(\.record.recordName), in: zoneRow.id, for: stamp.deviceID)
         var change = RecordChange(
             zone: zone, stamp: stamp, limits: limits, keys: keys, types: types,
             counter: zoneRow.counter)

@@ -3,12 +3,12 @@ internal import RecordWire
 /// Records by name. (PROTOCOL §3, records/lookup)
 extension RecordService {
     func lookupRecords(
-        _ lookup: LookupRecords, _ key: DatabaseKey
+        _ lookup: LookupRecords, _ key: DatabaseKey, device: String?
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(lookup.recordNames.count, of: "names")
         let zone = try (lookup.zoneID ?? ZoneID()).owned(by: key.owner)
         return try backend.read { transaction in
-            let rows = try self.rows(of: lookup, zone, key, transaction)
+            let rows = try self.rows(of: lookup, zone, key, device, transaction)
             let keys = lookup.desiredKeys.map { Set($0) }
             var bytesLeft = self.limits.pageBytesMax
             return .records(
@@ -27,7 +27,7 @@ extension RecordService {
 
     private func rows(
         of lookup: LookupRecords, _ zone: ZoneID, _ key: DatabaseKey,
-        _ transaction: any BackendTransaction
+        _ device: String?, _ transaction: any BackendTransaction
     ) throws -> [String: RecordRow] {
         guard let database = try transaction.database(key),
             let row = try transaction.zone(named: zone.zoneName, in: database.id)
@@ -36,7 +36,7 @@ extension RecordService {
             throw zone.notFound(wasDeleted: false)
         }
         guard !row.isDeleted else { throw zone.notFound(wasDeleted: true) }
-        return try transaction.records(named: lookup.recordNames, in: row.id)
+        return try transaction.records(named: lookup.recordNames, in: row.id, for: device)
     }
 
     static func notFound(_ name: String, wasDeleted: Bool) -> RecordError {

@@ -10,7 +10,8 @@ struct DatabaseKey: Hashable {
     private static let environments = ["development", "production"]
     private static let kept = "private"
 
-    /// Throws NOT_FOUND for what this service does not keep. Asking who one is works in every database.
+    /// Throws NOT_FOUND for what this service does not keep. Asking who one is works in every
+    /// database.
     init(
         _ target: RecordTarget, caller: Caller, request: RecordRequest
     ) throws(RecordError) {
@@ -37,7 +38,8 @@ extension ZoneID {
 
     var isDefault: Bool { zoneName == ZoneID.defaultName }
 
-    /// The zone with the caller's ownership spelled as nil. Throws ZONE_NOT_FOUND for another owner's.
+    /// The zone with the caller's ownership spelled as nil. Throws ZONE_NOT_FOUND for another
+    /// owner's.
     func owned(by owner: String) throws(RecordError) -> ZoneID {
         guard let named = ownerRecordName, named != owner, !Self.ownerAliases.contains(named) else {
             return ZoneID(zoneName: zoneName)
@@ -56,7 +58,8 @@ extension ZoneID {
 }
 
 extension BackendTransaction {
-    /// The live zone, or ZONE_NOT_FOUND. Needs the database to exist for the default zone to have a row.
+    /// The live zone, or ZONE_NOT_FOUND. Needs the database to exist for the default zone to have a
+    /// row.
     func liveZone(_ zone: ZoneID, in database: DatabaseRow) throws -> ZoneRow {
         guard let row = try self.zone(named: zone.zoneName, in: database.id) else {
             throw zone.notFound(wasDeleted: false)

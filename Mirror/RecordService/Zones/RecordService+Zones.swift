@@ -63,7 +63,8 @@ extension RecordService {
         }
     }
 
-    /// Making a zone that is there answers the zone, so a request whose answer was lost may be sent again.
+    /// Making a zone that is there answers the zone, so a request whose answer was lost may be sent
+    /// again.
     private func create(
         _ zone: ZoneID, _ database: inout DatabaseRow, _ transaction: any BackendTransaction
     ) throws -> ZoneDescription {

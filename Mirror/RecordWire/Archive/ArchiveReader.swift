@@ -13,6 +13,7 @@ struct ArchiveReader {
         guard ArchiveParts.all.isSuperset(of: parts) else { throw malformed("unknown parts") }
         var record = Record(recordName: try text(), recordType: try text())
         if parts.contains(.tag) { record.recordChangeTag = try text() }
+        if parts.contains(.callerTag) { record.callerChangeTag = try text() }
         if parts.contains(.created) { record.created = try stamp() }
         if parts.contains(.modified) { record.modified = try stamp() }
         if parts.contains(.zone) { record.zoneID = try zone() }
@@ -154,8 +155,8 @@ struct ArchiveReader {
         return text
     }
 
-    /// A count of things of at least `size` bytes each: more than fit in the rest is refused before memory
-    /// is taken for them.
+    /// A count of things of at least `size` bytes each: more than fit in the rest is refused before
+    /// memory is taken for them.
     private mutating func count(ofAtLeast size: Int) throws -> Int {
         let count = try word()
         guard count <= UInt64((bytes.count - offset) / size) else { throw truncated() }

@@ -2,9 +2,9 @@ public import Foundation
 
 /// One record as few bytes, for ledgers and tables.
 ///
-/// A version byte, then length-prefixed values; fields sorted by name, so equal records are equal bytes.
-/// Decoding takes any bytes: it throws `RecordArchiveError` and uses no more memory than they justify.
-/// Doubles keep their bits, NaN included.
+/// A version byte, then length-prefixed values; fields sorted by name, so equal records are equal
+/// bytes. Decoding takes any bytes: it throws `RecordArchiveError` and uses no more memory than
+/// they justify. Doubles keep their bits, NaN included.
 public enum RecordArchive {
     static let version: UInt8 = 1
 
@@ -64,7 +64,8 @@ struct ArchiveParts: OptionSet {
     static let modified = ArchiveParts(rawValue: 4)
     static let zone = ArchiveParts(rawValue: 8)
     static let deleted = ArchiveParts(rawValue: 16)
-    static let all: ArchiveParts = [.tag, .created, .modified, .zone, .deleted]
+    static let callerTag = ArchiveParts(rawValue: 32)
+    static let all: ArchiveParts = [.tag, .created, .modified, .zone, .deleted, .callerTag]
 }
 
 /// The byte before each value of an archive. Numbers are kept for ever.

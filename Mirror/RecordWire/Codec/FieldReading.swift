@@ -3,24 +3,31 @@ internal import Foundation
 /// Reads one field: `{value, type}`, or null, which clears it. (PROTOCOL §4)
 struct FieldReading {
     let field: WireObject
-    private static let keys: Set<String> = ["value", "type", "isEncrypted"]
     private static let value: WireKey = "value"
 
     init(_ field: WireObject) { self.field = field }
 
     func read() throws -> FieldValue? {
-        try field.allow(Self.keys)
-        if field.isStrict, try field.bool("isEncrypted") == true {
-            throw field.refusal(
-                "isEncrypted", "is true, but this service keeps no encrypted fields; remove it")
-        }
-        guard field.container.contains(Self.value) else {
-            throw field.refusal("value", "is missing")
-        }
+        if field.isStrict { try checkKeys() }
         let type = try field.string("type")
-        guard field.has(Self.value) else { return nil }
+        if try field.container.decodeNil(forKey: Self.value) { return nil }
         guard let type else { return try guessed() }
         return try tagged(type)
+    }
+
+    /// Most of a body is fields, so their few keys are compared one by one, which is quicker than a
+    /// set.
+    private func checkKeys() throws {
+        for key in field.container.allKeys {
+            switch key.stringValue {
+            case "value", "type": continue
+            case "isEncrypted":
+                guard try field.bool("isEncrypted") == true else { continue }
+                throw field.refusal(
+                    "isEncrypted", "is true, but this service keeps no encrypted fields; remove it")
+            default: throw field.unknown(key)
+            }
+        }
     }
 
     // MARK: With a type
@@ -61,17 +68,7 @@ struct FieldReading {
     }
 
     private func wholeNumber() throws -> Int64 {
-        if let text = try? field.container.decode(String.self, forKey: Self.value) {
-            return try wholeNumber(text)
-        }
-        return try field.wholeNumber(Self.value)
-    }
-
-    private func wholeNumber(_ text: String) throws -> Int64 {
-        guard let number = Int64(text) else {
-            throw field.refusal(Self.value, "is text that spells no 64-bit whole number")
-        }
-        return number
+        try field.number(Self.value, WireNumber.wanted) { Int64($0) }
     }
 
     private func bytes(_ text: String) throws -> Data {
@@ -100,9 +97,9 @@ struct FieldReading {
     ) throws -> FieldValue {
         switch type {
         case .string: .string(try list.decode(String.self))
-        case .int64: .int64(try wholeNumber(&list))
-        case .double: .double(try double(&list))
-        case .timestamp: .timestamp(try wholeNumber(&list))
+        case .int64: .int64(try number(&list, WireNumber.wanted) { Int64($0) })
+        case .double: .double(try number(&list, WireNumber.tooLarge, spelled: WireNumber.double))
+        case .timestamp: .timestamp(try number(&list, WireNumber.wanted) { Int64($0) })
         case .bytes: .bytes(try bytes(list.decode(String.self)))
         case .reference: .reference(try reference(object(&list)))
         case .location: .location(try location(object(&list)))
@@ -114,23 +111,20 @@ struct FieldReading {
         WireObject(try list.nestedContainer(keyedBy: WireKey.self), isStrict: field.isStrict)
     }
 
-    private func wholeNumber(_ list: inout any UnkeyedDecodingContainer) throws -> Int64 {
-        if let text = try? list.decode(String.self) { return try wholeNumber(text) }
+    private func number<Number: Decodable>(
+        _ list: inout any UnkeyedDecodingContainer, _ reason: String, spelled: (String) -> Number?
+    ) throws -> Number {
         do {
-            return try list.decode(Int64.self)
+            return try list.decode(Number.self)
         } catch let error as DecodingError {
-            throw error
+            guard let text = try? list.decode(String.self) else { throw error }
+            guard let number = spelled(text) else {
+                throw field.refusal(Self.value, "holds an element that \(WireNumber.misspelled)")
+            }
+            return number
         } catch {
-            throw field.refusal(Self.value, "holds an element that \(WireNumber.wanted)")
+            throw field.refusal(Self.value, "holds an element that \(reason)")
         }
-    }
-
-    private func double(_ list: inout any UnkeyedDecodingContainer) throws -> Double {
-        guard let text = try? list.decode(String.self) else { return try list.decode(Double.self) }
-        guard let number = WireNumber.double(text) else {
-            throw field.refusal(Self.value, "holds text, where numbers belong")
-        }
-        return number
     }
 
     // MARK: Compound values
@@ -179,8 +173,8 @@ struct FieldReading {
     }
 }
 
-/// Values without a type: text is STRING, a whole number INT64, another number DOUBLE, an object what its
-/// keys say. Times and bytes look like numbers and text, so they need their type.
+/// Values without a type: text is STRING, a whole number INT64, another number DOUBLE, an object
+/// what its keys say. Times and bytes look like numbers and text, so they need their type.
 extension FieldReading {
     private func guessed() throws -> FieldValue {
         let container = field.container

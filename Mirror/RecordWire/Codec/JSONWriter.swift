@@ -32,7 +32,8 @@ struct JSONWriter {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    /// No value ends with an opening bracket, so the last byte alone tells whether this member is the first.
+    /// No value ends with an opening bracket, so the last byte alone tells whether this member is
+    /// the first.
     private mutating func separate() {
         guard let last = bytes.last, last != UInt8(ascii: "{"), last != UInt8(ascii: "[") else {
             return

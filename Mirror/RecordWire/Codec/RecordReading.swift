@@ -18,7 +18,8 @@ extension WireObject {
     }
 
     private static let recordKeys: Set<String> = [
-        "recordName", "recordType", "recordChangeTag", "fields", "pluginFields", "created",
+        "recordName", "recordType", "recordChangeTag", "callerChangeTag", "fields", "pluginFields",
+        "created",
         "modified", "deleted", "zoneID",
     ]
     private static let sharingKeys = [
@@ -33,6 +34,7 @@ extension WireObject {
         var record = Record(
             recordName: try string("recordName") ?? "", recordType: try string("recordType") ?? "",
             recordChangeTag: try string("recordChangeTag"), fields: try fields())
+        record.callerChangeTag = try string("callerChangeTag")
         record.created = try stamp("created")
         record.modified = try stamp("modified")
         record.deleted = try bool("deleted") ?? false
@@ -52,7 +54,8 @@ extension WireObject {
         var fields: [String: FieldValue?] = [:]
         fields.reserveCapacity(names.count)
         for name in names {
-            let value = try object.object(name).flatMap { try FieldReading($0).read() }
+            let isNull = try object.container.decodeNil(forKey: name)
+            let value = isNull ? nil : try FieldReading(object.child(name)).read()
             fields.updateValue(value, forKey: name.stringValue)
         }
         return fields

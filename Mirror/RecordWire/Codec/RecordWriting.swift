@@ -15,11 +15,13 @@ extension JSONWriter {
         }
     }
 
-    /// Writes the members of a record into the innermost object. An empty name or type stands for none.
+    /// Writes the members of a record into the innermost object. An empty name or type stands for
+    /// none.
     mutating func record(_ record: Record, numbersAsStrings: Bool) throws {
         if !record.recordName.isEmpty { member("recordName", record.recordName) }
         if !record.recordType.isEmpty { member("recordType", record.recordType) }
         member("recordChangeTag", record.recordChangeTag)
+        member("callerChangeTag", record.callerChangeTag)
         if record.deleted {
             member("deleted", true)
         }

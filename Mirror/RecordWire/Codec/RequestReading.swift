@@ -48,8 +48,8 @@ extension WireObject {
         "numbersAsStrings", "numberAsStrings",
     ]
 
-    /// Keys at the top are defaults of each zone. `numbersAsStrings` in one zone counts for the whole answer,
-    /// whose values name their types anyway.
+    /// Keys at the top are defaults of each zone. `numbersAsStrings` in one zone counts for the
+    /// whole answer, whose values name their types anyway.
     func zoneChanges() throws -> ZoneChanges {
         try allow(Self.zoneChangeKeys.subtracting(["zoneID"]).union(["zones"]))
         let defaults = try zoneChangesEntry(zoneID: ZoneID())

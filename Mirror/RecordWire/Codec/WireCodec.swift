@@ -2,8 +2,8 @@ public import Foundation
 
 /// JSON of the wire: requests, answers and errors to and from bodies. (PROTOCOL §3–§5)
 ///
-/// Requests are read strictly and answers leniently. Doubles that JSON cannot spell travel as the strings
-/// `NaN`, `Infinity` and `-Infinity` under the type DOUBLE. Cost: linear in the body.
+/// Requests are read strictly and answers leniently. Doubles that JSON cannot spell travel as the
+/// strings `NaN`, `Infinity` and `-Infinity` under the type DOUBLE. Cost: linear in the body.
 public enum WireCodec {
     /// The path after the database (`records/modify`), the method, and the body (empty for GET).
     /// Throws BAD_REQUEST for a list whose elements are not all of its type.
@@ -16,8 +16,9 @@ public enum WireCodec {
         return (operation.rawValue, operation.isList ? "GET" : "POST", writer.data)
     }
 
-    /// Reads a request. Throws NOT_FOUND for an operation this service lacks, BAD_REQUEST with the place
-    /// (`operations[3].record.fields.title.value`) for a wrong body, LIMIT_EXCEEDED for too much of it.
+    /// Reads a request. Throws NOT_FOUND for an operation this service lacks, BAD_REQUEST with the
+    /// place (`operations[3].record.fields.title.value`) for a wrong body, LIMIT_EXCEEDED for too
+    /// much of it.
     public static func decodeRequest(
         path: String, method: String, body: Data
     ) throws(RecordError) -> RecordRequest {
@@ -66,8 +67,8 @@ public enum WireCodec {
         return writer.data
     }
 
-    /// Reads the body of a request that failed as a whole. Throws UNEXPECTED_SERVER_RESPONSE when it is
-    /// no error of this protocol, for example a page of a proxy.
+    /// Reads the body of a request that failed as a whole. Throws UNEXPECTED_SERVER_RESPONSE when
+    /// it is no error of this protocol, for example a page of a proxy.
     public static func decodeError(_ body: Data) throws -> RecordError {
         try unexpected { () throws(RecordError) in
             try read(body, isStrict: false) { body in

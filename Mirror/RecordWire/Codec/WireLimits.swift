@@ -18,7 +18,8 @@ public enum WireLimits {
         guard body.count <= bodyBytesMax else {
             throw RecordError(
                 .limitExceeded,
-                "The body has \(body.count) bytes; at most \(bodyBytesMax) fit. Send less at a time."
+                "The body has \(body.count) bytes; at most \(bodyBytesMax) fit. "
+                    + "Send less at a time."
             )
         }
         let shape = body.withUnsafeBytes { Shape(of: $0) }

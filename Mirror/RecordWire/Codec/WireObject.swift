@@ -21,8 +21,12 @@ struct WireObject {
     func allow(_ known: Set<String>) throws {
         guard isStrict else { return }
         for key in container.allKeys where !known.contains(key.stringValue) {
-            throw refusal(key, "is not a key of this request; remove it")
+            throw unknown(key)
         }
+    }
+
+    func unknown(_ key: WireKey) -> RecordError {
+        refusal(key, "is not a key of this request; remove it")
     }
 
     /// Refuses `keys` with a reason of their own, before `allow` calls them unknown.
@@ -49,15 +53,23 @@ struct WireObject {
     }
 
     func wholeNumber(_ key: WireKey) throws -> Int64 {
-        try number(key, WireNumber.wanted)
+        try number(key, WireNumber.wanted, spelled: nil)
     }
 
-    /// Foundation throws an error of its own, without a place, for a number out of the type's range.
-    private func number<Number: Decodable>(_ key: WireKey, _ reason: String) throws -> Number {
+    /// A number, or text that `spelled` understands. Text is tried second, because a throw costs
+    /// more than reading a whole record. Foundation throws an error of its own, without a place,
+    /// for a number out of the type's range; `reason` says that in our words.
+    func number<Number: Decodable>(
+        _ key: WireKey, _ reason: String, spelled: ((String) -> Number?)?
+    ) throws -> Number {
         do {
             return try container.decode(Number.self, forKey: key)
         } catch let error as DecodingError {
-            throw error
+            guard let spelled, let text = try? container.decode(String.self, forKey: key) else {
+                throw error
+            }
+            guard let number = spelled(text) else { throw refusal(key, WireNumber.misspelled) }
+            return number
         } catch {
             throw refusal(key, reason)
         }
@@ -69,18 +81,15 @@ struct WireObject {
 
     func double(_ key: WireKey) throws -> Double? {
         guard has(key) else { return nil }
-        if let text = try? container.decode(String.self, forKey: key) {
-            guard let value = WireNumber.double(text) else {
-                throw refusal(key, "is text, where a number belongs")
-            }
-            return value
-        }
-        return try number(key, "is past the range of DOUBLE")
+        return try number(key, WireNumber.tooLarge, spelled: WireNumber.double)
     }
 
     func object(_ key: WireKey) throws -> WireObject? {
-        guard has(key) else { return nil }
-        return WireObject(
+        has(key) ? try child(key) : nil
+    }
+
+    func child(_ key: WireKey) throws -> WireObject {
+        WireObject(
             try container.nestedContainer(keyedBy: WireKey.self, forKey: key), isStrict: isStrict)
     }
 

@@ -58,6 +58,8 @@ enum WireProblem {
 /// Numbers that travel as strings.
 enum WireNumber {
     static let wanted = "is no whole number of 64 bits"
+    static let tooLarge = "is past the range of DOUBLE"
+    static let misspelled = "is text that spells no number of this type"
 
     /// The doubles JSON cannot spell, or any number as text; nil for other text.
     static func double(_ text: String) -> Double? {

@@ -31,7 +31,8 @@ public enum RecordResponse: Hashable, Sendable {
     case caller(CallerReply)
 }
 
-/// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which device.
+/// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which
+/// device.
 public struct RecordTarget: Hashable, Sendable {
     public var container: String
     public var environment: String
@@ -99,8 +100,9 @@ public struct RecordsReply: Hashable, Sendable {
     public var results: [RecordResult]
     /// The zone's token after this request.
     public var syncToken: String?
-    /// The zone's token before this request (our extension). A client whose own token equals it has seen all
-    /// that others wrote, and may go on from `syncToken` without reading its own writes back.
+    /// The zone's token before this request (our extension). A client whose own token equals it has
+    /// seen all that others wrote, and may go on from `syncToken` without reading its own writes
+    /// back.
     public var previousSyncToken: String?
 
     public init(

@@ -19,7 +19,7 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
         public static let strangerDestination = Code(kind: .strangerDestination)
         /// An inverse that does not lead back.
         public static let brokenInverse = Code(kind: .brokenInverse)
-        /// A smallest count above the largest one, or a negative count.
+        /// A smallest count above the largest one.
         public static let wrongCounts = Code(kind: .wrongCounts)
         /// A constraint or an index over a property that the entity does not have.
         public static let unknownProperty = Code(kind: .unknownProperty)
@@ -138,8 +138,7 @@ private struct ModelConsistency {
                 "Relationship \(label) leads to “\(destination.name ?? "")”, which is not among the"
                     + " model's entities; add it to them.", entity, relationship)
         }
-        guard relationship.minCount >= 0, relationship.maxCount >= 0,
-            relationship.maxCount == 0 || relationship.minCount <= relationship.maxCount
+        guard relationship.maxCount == 0 || relationship.minCount <= relationship.maxCount
         else {
             throw problem(
                 .wrongCounts,

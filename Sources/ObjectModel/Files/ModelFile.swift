@@ -15,7 +15,15 @@ struct ModelFile {
     init(at url: URL, version: String?) throws {
         path = try Self.locate(url, version: version).path
         data = try Self.bytes(at: path)
+        guard !isOptimized else {
+            throw ModelFileError(
+                .unsupportedFormat, file: path,
+                "the file is an optimized model (.omo); open the .mom that stands beside it")
+        }
     }
+
+    /// Whether the bytes are the flat form that only Apple's frameworks read.
+    var isOptimized: Bool { data.starts(with: Array("momv2$".utf8)) }
 
     /// Whether the bytes are a compiled model's archive.
     var isArchive: Bool { data.starts(with: Array("bplist00".utf8)) }

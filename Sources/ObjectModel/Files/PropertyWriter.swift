@@ -43,8 +43,8 @@ enum PropertyWriter {
     private static func node(_ relationship: NSRelationshipDescription) throws -> MarkupNode {
         var node = try head("relationship", relationship)
         node.flag("toMany", relationship.isToMany)
-        node.count("minCount", relationship.minCount)
-        node.count("maxCount", relationship.maxCount)
+        node.count("minCount", relationship.givenCounts.min)
+        node.count("maxCount", relationship.givenCounts.max)
         node.flag("ordered", relationship.isOrdered)
         node.set("deletionRule", relationship.deleteRule.fileName)
         node.set("destinationEntity", relationship.destinationEntityName)

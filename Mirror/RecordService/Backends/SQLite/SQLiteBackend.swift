@@ -5,8 +5,8 @@ internal import SQLiteDriver
 
 /// Keeps the rows in one SQLite file in WAL: one writer at a time, readers beside it.
 final class SQLiteBackend: Backend, @unchecked Sendable {
-    // @unchecked: `writer` is used on `lane` only; a connection of `idleReaders` is used by the one call
-    // that has taken it out.
+    // @unchecked: `writer` is used on `lane` only; a connection of `idleReaders` is used by the one
+    // call that has taken it out.
     let serviceID: Int64
     private let writer: Connection
     private let lane = DispatchQueue(label: "record-service.writer")
@@ -17,6 +17,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
 
     private static let memory = ":memory:"
     private static let idleReadersMax = 8
+    private static let walAttemptsMax = 50
 
     /// Opens or makes the file. Commits reach the disk before they are answered (synchronous FULL).
     init(path: String, platform: Platform, lockWaitMilliseconds: Int) throws(RecordError) {
@@ -27,7 +28,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
             writer = try Connection(
                 path: path, access: .create, busyMilliseconds: self.lockWaitMilliseconds)
             if path != Self.memory {
-                _ = try writer.pragma("journal_mode = WAL")
+                try Self.enterWAL(writer)
                 _ = try writer.pragma("synchronous = FULL")
             }
             try SQLiteSchema.prepare(
@@ -36,6 +37,20 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         } catch {
             throw SQLiteFailure.translate(error)
         }
+    }
+
+    /// SQLite does not wait for a lock while it changes the journal, so several processes that
+    /// open a new file meet a busy one; waiting for a turn to write and trying again passes it.
+    private static func enterWAL(_ connection: Connection) throws {
+        for _ in 0..<walAttemptsMax {
+            do {
+                _ = try connection.pragma("journal_mode = WAL")
+                return
+            } catch let fault as SQLiteFault where fault.isBusy {
+                try connection.transaction(.immediate) {}
+            }
+        }
+        _ = try connection.pragma("journal_mode = WAL")
     }
 
     func write<Result>(

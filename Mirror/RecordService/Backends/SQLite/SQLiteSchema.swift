@@ -7,8 +7,8 @@ enum SQLiteSchema {
     private static let applicationID: Int64 = 0x4470_7453
     private static let version: Int64 = 1
 
-    /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of a newer
-    /// version. Two processes may come here at once: the first makes the tables.
+    /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
+    /// a newer version. Two processes may come here at once: the first makes the tables.
     static func prepare(_ connection: Connection, serviceID: Int64) throws {
         try connection.transaction(.immediate) {
             let application = try connection.pragma("application_id")?.int64 ?? 0
@@ -55,6 +55,10 @@ enum SQLiteSchema {
             modified_at INTEGER NOT NULL, modified_by TEXT, modified_on TEXT,
             fields BLOB NOT NULL,
             PRIMARY KEY (zone, name));
+        CREATE TABLE former_writers(
+            zone INTEGER NOT NULL, name TEXT NOT NULL, device TEXT NOT NULL,
+            change INTEGER NOT NULL,
+            PRIMARY KEY (zone, name, device)) WITHOUT ROWID;
         CREATE UNIQUE INDEX records_by_change ON records(zone, change);
         CREATE TABLE field_types(
             container TEXT NOT NULL, environment TEXT NOT NULL, record_type TEXT NOT NULL,

@@ -8,6 +8,11 @@ extension SQLiteTransaction {
         name, type, change, deleted, created_at, created_by, created_on, modified_at, modified_by,
         modified_on, fields
         """
+    /// The change of the asking device's own last write: the newest one, or one before another's.
+    private static let callerChange = """
+        CASE WHEN modified_on = ?1 THEN change ELSE (SELECT w.change FROM former_writers w
+        WHERE w.zone = records.zone AND w.name = records.name AND w.device = ?1) END
+        """
 
     private static func record(_ row: Statement) -> RecordRow {
         RecordRow(
@@ -18,19 +23,23 @@ extension SQLiteTransaction {
                 deviceID: row.text(at: 6)),
             modified: RecordStamp(
                 timestamp: row.int64(at: 7), userRecordName: row.text(at: 8),
-                deviceID: row.text(at: 9)))
+                deviceID: row.text(at: 9)),
+            callerChange: row.isNull(at: 11) ? nil : row.int64(at: 11))
     }
 
-    func records(named names: [String], in zone: Int64) throws -> [String: RecordRow] {
+    func records(
+        named names: [String], in zone: Int64, for device: String?
+    ) throws -> [String: RecordRow] {
         let statement = try connection.prepare(
-            "SELECT \(Self.columns) FROM records WHERE zone = ? AND name = ?")
+            "SELECT \(Self.columns), \(Self.callerChange) FROM records WHERE zone = ?2 AND name "
+                + "= ?3"
+        )
         defer { statement.reset() }
         var rows: [String: RecordRow] = [:]
         rows.reserveCapacity(names.count)
         for name in names {
             statement.reset()
-            try statement.bind(.integer(zone), at: 1)
-            try statement.bind(.text(name), at: 2)
+            try statement.bind([SQLiteValue(device), .integer(zone), .text(name)])
             if try statement.step() { rows[name] = Self.record(statement) }
         }
         return rows
@@ -58,18 +67,28 @@ extension SQLiteTransaction {
                 SQLiteValue(record.modified.deviceID), .blob(record.fields),
             ])
             while try statement.step() {}
+            if let writer = record.formerWriter { try keep(writer, of: record.name, in: zone) }
         }
+    }
+
+    private func keep(
+        _ writer: (device: String, change: Int64), of name: String, in zone: Int64
+    ) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO former_writers(zone, name, device, change) VALUES (?, ?, ?, ?)",
+            [.integer(zone), .text(name), .text(writer.device), .integer(writer.change)])
     }
 
     func removeRecords(in zone: Int64) throws {
         try connection.run("DELETE FROM records WHERE zone = ?", [.integer(zone)])
+        try connection.run("DELETE FROM former_writers WHERE zone = ?", [.integer(zone)])
     }
 
     func records(
         in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
-        _ body: (RecordRow) throws -> Bool
+        for device: String?, _ body: (RecordRow) throws -> Bool
     ) throws {
-        var values: [SQLiteValue] = [.integer(zone), .integer(change)]
+        var values: [SQLiteValue] = [SQLiteValue(device), .integer(zone), .integer(change)]
         var filter = ""
         if let types {
             filter =
@@ -78,7 +97,8 @@ extension SQLiteTransaction {
         }
         let statement = try connection.prepare(
             """
-            SELECT \(Self.columns) FROM records WHERE zone = ? AND change > ? \(filter)
+            SELECT \(Self.columns), \(Self.callerChange) FROM records
+            WHERE zone = ?2 AND change > ?3 \(filter)
             ORDER BY change LIMIT ?
             """)
         defer { statement.reset() }

@@ -5,7 +5,8 @@ import Stores
 import Testing
 
 @Suite struct MemoryRowStoreTests {
-    /// Team 1—n Player (ordered), Player n—m Player "friends", Player → Badge one way, Player.name unique.
+    /// Team 1—n Player (ordered), Player n—m Player "friends", Player → Badge one way;
+    /// a player's name is unique.
     private func makeStore() throws -> MemoryRowStore {
         let team = entity("Team", ["name"])
         let player = entity("Player", ["name", "rank"])

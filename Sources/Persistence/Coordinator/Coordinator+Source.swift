@@ -73,7 +73,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     // MARK: Word of changes
 
-    /// Tells the other contexts what `saver` saved; those that merge by themselves do so on their lanes.
+    /// Tells the other contexts what `saver` saved; those that merge by themselves do so on their
+    /// lanes.
     func contextDidSave(_ saver: NSManagedObjectContext, _ changes: SavedIDs) {
         guard !changes.isEmpty else { return }
         let passed = changes
@@ -92,8 +93,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         }
     }
 
-    /// For the mirror and tools that write rows themselves: posts NSPersistentStoreRemoteChange, and lets the
-    /// contexts that merge by themselves refresh. May be called from any thread.
+    /// For the mirror and tools that write rows themselves: posts NSPersistentStoreRemoteChange,
+    /// and lets the contexts that merge by themselves refresh. May be called from any thread.
     package func storeDidChange(
         _ store: NSPersistentStore, inserted: [RowID], updated: [RowID], deleted: [RowID]
     ) {

@@ -7,7 +7,8 @@ internal import Stores
 extension NSManagedObjectContext {
     /// The results of a request: what is stored, with the context's own changes.
     ///
-    /// Cost: one query; an unsaved change of the entity adds an evaluation in memory for each changed object.
+    /// Cost: one query; an unsaved change of the entity adds an evaluation in memory for each
+    /// changed object.
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         if let type = T.self as? NSManagedObject.Type { KnownClasses.note(type) }
         let results = try results(of: request)
@@ -18,7 +19,8 @@ extension NSManagedObjectContext {
     /// The number of objects a request would return.
     public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
         let query = try query(for: request)
-        return try count(matching: query, includingPending: request.choice.includesPendingChanges)
+        return try count(
+            matching: query, includingPending: request.choice.flags.includesPendingChanges)
     }
 
     /// The results of a request of any result type.
@@ -27,19 +29,19 @@ extension NSManagedObjectContext {
         let query = try query(for: request)
         switch choice.resultType {
         case .managedObjectIDResultType:
-            return try ids(matching: query, includingPending: choice.includesPendingChanges)
+            return try ids(matching: query, includingPending: choice.flags.includesPendingChanges)
         case .countResultType:
             return [
                 NSNumber(
                     value: try count(
-                        matching: query, includingPending: choice.includesPendingChanges))
+                        matching: query, includingPending: choice.flags.includesPendingChanges))
             ]
         case .dictionaryResultType: return try DictionaryFetch(choice: choice).run(query, in: self)
         default:
             let objects = try objects(
-                matching: query, includingPending: choice.includesPendingChanges,
-                refreshing: choice.refreshesRefetched)
-            if !choice.returnsObjectsAsFaults { for object in objects { object.fire() } }
+                matching: query, includingPending: choice.flags.includesPendingChanges,
+                refreshing: choice.flags.refreshesRefetched)
+            if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
             return objects
         }
     }
@@ -51,7 +53,7 @@ extension NSManagedObjectContext {
             throw PersistenceErrors.unknownEntity(choice.entityName)
         }
         var query = ObjectQuery(entity: entity)
-        query.includesSubentities = choice.includesSubentities
+        query.includesSubentities = choice.flags.includesSubentities
         query.predicate = choice.predicate
         query.sort = choice.sortDescriptors ?? []
         query.limit = choice.limit

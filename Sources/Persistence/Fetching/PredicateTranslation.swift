@@ -7,7 +7,8 @@ internal import Stores
 struct PredicateTranslation {
     let predicate: PredicateNode?
     let sort: [NSSortDescriptor]
-    /// Whether a store can answer by itself. Blocks, comparators and unnamed Swift key paths need objects.
+    /// Whether a store can answer by itself. Blocks, comparators and unnamed Swift key paths need
+    /// objects.
     let isStorable: Bool
 
     init(_ query: ObjectQuery) {

@@ -2,10 +2,11 @@ internal import Foundation
 internal import ObjectModel
 internal import Predicates
 
-/// Finds the model's name for the Swift key path of a sort descriptor, so that stores can sort by it.
+/// Finds the model's name for the Swift key path of a sort descriptor, so that stores can sort by
+/// it.
 ///
-/// A key path of a property that reads one attribute through `@Managed` or generated accessors is evaluated once on
-/// an object of its own, which writes down what was read.
+/// A key path of a property that reads one attribute through `@Managed` or generated accessors is
+/// evaluated once on an object of its own, which writes down what was read.
 enum SortNaming {
     /// The same order by name; the descriptor itself where the name cannot be found.
     static func named(

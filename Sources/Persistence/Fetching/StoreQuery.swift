@@ -2,7 +2,8 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// A query over the stores of a coordinator. Each store sorts its own; several are sorted anew by the context.
+/// A query over the stores of a coordinator. Each store sorts its own; several are sorted anew by
+/// the context.
 struct StoreQuery {
     private let coordinator: NSPersistentStoreCoordinator
     private let stores: [(store: NSPersistentStore, rows: RowQuery)]

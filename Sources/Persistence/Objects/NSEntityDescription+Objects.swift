@@ -9,14 +9,13 @@ extension NSEntityDescription {
         context.model?.entitiesByName[entityName]
     }
 
-    /// Makes a new object of the named entity, of the entity's class. Traps for a name the model does not have.
+    /// Makes a new object of the named entity, of the entity's class. Traps for a name the model
+    /// does not have.
     public class func insertNewObject(
         forEntityName entityName: String, into context: NSManagedObjectContext
     ) -> NSManagedObject {
         guard let entity = entity(forEntityName: entityName, in: context) else {
-            preconditionFailure(
-                "The context's model has no entity \"\(entityName)\"; check the name, and that the context "
-                    + "has a coordinator.")
+            ProgrammingMistake.unknownEntity(entityName)
         }
         let type = context.registry.type(for: EntityShape.of(entity))
         return type.init(entity: entity, insertInto: context)

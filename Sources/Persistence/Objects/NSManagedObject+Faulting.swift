@@ -5,8 +5,8 @@ internal import Stores
 extension NSManagedObject {
     /// Fills in the values of a fault: from the row it came with, or from the store.
     ///
-    /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it as deleted,
-    /// otherwise the next save fails with a referential integrity error.
+    /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it
+    /// as deleted, otherwise the next save fails with a referential integrity error.
     final func fire() {
         guard state.contains(.fault), !state.contains(.firing) else { return }
         state.insert(.firing)

@@ -12,8 +12,8 @@ extension NSManagedObjectID: IdentityReading {
     public var predicateIdentity: AnyHashable { AnyHashable(ObjectIdentifier(self)) }
 }
 
-/// Collects keys that no property has while a predicate is evaluated, so that the fetch throws instead of the
-/// object trapping.
+/// Collects keys that no property has while a predicate is evaluated, so that the fetch throws
+/// instead of the object trapping.
 final class UndefinedKeys: @unchecked Sendable {
     // @unchecked: made, filled and read by one call on one thread.
     private var message: String?

@@ -55,6 +55,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: Rows and IDs
 
+    /// Whether each save is announced by NSPersistentStoreRemoteChange, as imports always are.
+    final var announcesChanges: Bool {
+        let key = NSPersistentStoreRemoteChangeNotificationPostOptionKey
+        return (options?[key] as? NSNumber)?.boolValue ?? false
+    }
+
     /// The store's layout of an entity; nil when the store's configuration does not have it.
     final func layout(of shape: EntityShape) -> EntityLayout? {
         rowStore.layout.entity(named: shape.layout.name)

@@ -90,7 +90,7 @@ enum ArchivedPropertyReader {
     private static func composite(
         _ object: ArchivedObject, depth: Int
     ) throws -> NSCompositeAttributeDescription {
-        guard depth < compositesMax else {
+        guard depth < compositesMax, object.archive.takeStep() else {
             throw object.archive.broken("composites nest deeper than \(compositesMax)")
         }
         let composite = NSCompositeAttributeDescription()

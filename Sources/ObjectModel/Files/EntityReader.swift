@@ -17,7 +17,7 @@ struct EntityReader {
         entity.managedObjectClassName = element.text("representedClassName") ?? "NSManagedObject"
         entity.isAbstract = try element.flag("isAbstract")
         entity.versionHashModifier = element.text("versionHashModifier")
-        entity.renamingIdentifier = element.text("elementID")
+        entity.renamingIdentifier = element.formerName
         entity.userInfo = try PropertyReader.userInfo(of: element)
         entity.marks = try marks(element)
         var found = Found(entity: entity, element: element)

@@ -13,6 +13,8 @@ final class MarkupParser: NSObject, XMLParserDelegate {
     private var root: MarkupElement?
     private var elementCount = 0
     private var failure: ModelFileError?
+    /// Where the parser first stumbled; it may go on to later lines.
+    private var brokenLine: Int?
 
     private static let depthMax = 64
     private static let elementsMax = 1_000_000
@@ -30,7 +32,8 @@ final class MarkupParser: NSObject, XMLParserDelegate {
         if let failure = reader.failure { throw failure }
         guard isComplete, parser.parserError == nil, reader.open.isEmpty, let root = reader.root
         else {
-            throw reader.unfinished(line: parser.lineNumber, cause: parser.parserError)
+            throw reader.unfinished(
+                line: reader.brokenLine ?? parser.lineNumber, cause: parser.parserError)
         }
         return root
     }
@@ -68,6 +71,10 @@ final class MarkupParser: NSObject, XMLParserDelegate {
             name: name, attributes: attributes, file: file, line: parser.lineNumber)
         if let parent = open.last { parent.add(element) } else if root == nil { root = element }
         open.append(element)
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        brokenLine = brokenLine ?? parser.lineNumber
     }
 
     func parser(

@@ -4,6 +4,14 @@ import Foundation
 
 /// Everything a model says, line by line, so that two models can be compared and differences read.
 enum ModelFacts {
+    /// The lines that only one of the models has.
+    static func differences(_ one: NSManagedObjectModel, _ other: NSManagedObjectModel) -> [String]
+    {
+        let (left, right) = (lines(of: one), lines(of: other))
+        return left.filter { !right.contains($0) }.map { "- " + $0 }
+            + right.filter { !left.contains($0) }.map { "+ " + $0 }
+    }
+
     static func lines(of model: NSManagedObjectModel) -> [String] {
         var lines = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(lines)
         lines += model.configurationMembers.sorted { $0.key < $1.key }

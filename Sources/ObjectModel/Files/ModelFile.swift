@@ -104,7 +104,7 @@ struct ModelFile {
         }
     }
 
-    private static func names(in url: URL) throws -> [String] {
+    static func names(in url: URL) throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: url.path)
         } catch {

@@ -46,7 +46,7 @@ let oneMachine: [Target] = [
     room("Platform"),
     room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
     room("ObjectModel"),
-    room("Predicates", uses: ["ObjectModel"]),
+    room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver"]),
     room("Persistence", uses: stores),
@@ -74,6 +74,22 @@ let tools: [Target] = []
 
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
+    tests("StoresTests", uses: values + ["Stores"]),
+    tests("SQLiteStoreTests", uses: stores),
+    tests(
+        "RecordServerTests",
+        uses: [
+            "RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform", "CZlib",
+        ]),
+    tests(
+        "MirrorTransportTests",
+        uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
+    tests("RecordWireTests", uses: ["RecordWire"]),
+    tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("HouseRules", uses: []),
+    tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
+    tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
 ]
 

@@ -2,13 +2,15 @@ internal import CSQLite
 
 /// One open SQLite database.
 ///
-/// Not thread-safe: whoever owns a connection uses it from one lane. Statements are compiled once and kept
-/// by their text. Every function throws `SQLiteFault`.
+/// Not thread-safe: whoever owns a connection uses it from one lane. Statements are compiled once
+/// and kept by their text. Every function throws `SQLiteFault`.
 public final class Connection {
     /// How the file is opened.
     public enum Access: Sendable {
         /// An existing file, never written.
         case readOnly
+        /// An existing file on a medium that cannot change: no locks, no files beside it.
+        case immutable
         /// An existing file.
         case readWrite
         /// A file that is created when absent.
@@ -26,11 +28,13 @@ public final class Connection {
         let flags =
             switch access {
             case .readOnly: SQLITE_OPEN_READONLY
+            case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             case .readWrite: SQLITE_OPEN_READWRITE
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+        let name = access == .immutable ? Self.immutableName(of: path) : path
+        let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
             let message = opened.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
             sqlite3_close_v2(opened)
@@ -45,6 +49,21 @@ public final class Connection {
     deinit {
         cache.removeAll()
         sqlite3_close_v2(handle)
+    }
+
+    private static func immutableName(of path: String) -> String {
+        let escaped = path.utf8.map { byte in
+            let character = Character(UnicodeScalar(byte))
+            let isPlain = character.isASCII && (character.isLetter || character.isNumber)
+            return isPlain || "/._-".contains(character)
+                ? String(character) : "%" + hexDigits(byte)
+        }
+        return "file:\(escaped.joined())?immutable=1"
+    }
+
+    private static func hexDigits(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return digits.count == 1 ? "0" + digits : digits
     }
 
     // MARK: Statements
@@ -142,8 +161,8 @@ public final class Connection {
         }
     }
 
-    /// Undoes the innermost transaction. SQLite may already have done so by itself (disk full, I/O error),
-    /// which is the one outcome that is not a fault here.
+    /// Undoes the innermost transaction. SQLite may already have done so by itself (disk full, I/O
+    /// error), which is the one outcome that is not a fault here.
     private func rollBack(to savepoint: String) {
         guard sqlite3_get_autocommit(handle) == 0 else { return }
         if transactionDepth == 0 {
@@ -157,6 +176,9 @@ public final class Connection {
 
     // MARK: Facts
 
+    /// Whether nothing can be written, because of how the file was opened or of its permissions.
+    public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
     public var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
     /// Rows changed by the last statement.
     public var changes: Int { Int(sqlite3_changes(handle)) }
@@ -167,7 +189,8 @@ public final class Connection {
     func fault(_ code: Int32, sql: String?) -> SQLiteFault {
         let extended = sqlite3_extended_errcode(handle)
         let message = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
-        return SQLiteFault(code: extended & 0xFF == code & 0xFF ? extended : code, message: message, sql: sql)
+        return SQLiteFault(
+            code: extended & 0xFF == code & 0xFF ? extended : code, message: message, sql: sql)
     }
 
     private static let cachedStatementsMax = 512

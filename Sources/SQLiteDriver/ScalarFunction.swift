@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import Foundation
+public import Foundation
 
 extension Connection {
     /// Registers the SQL function `name` with `arguments` parameters (-1 for any number).
@@ -17,6 +17,43 @@ extension Connection {
         }
         guard code == SQLITE_OK else { throw fault(code, sql: nil) }
     }
+}
+
+extension Connection {
+    /// Registers the collation `name`, by which texts are put in order. `order` is called on this
+    /// connection's lane and lives as long as the connection.
+    public func register(
+        collation name: String, _ order: @escaping (String, String) -> ComparisonResult
+    ) throws {
+        let box = Unmanaged.passRetained(CollationBox(order))
+        let code = sqlite3_create_collation_v2(
+            handle, name, SQLITE_UTF8, box.toOpaque(), callCollation
+        ) { pointer in
+            if let pointer { Unmanaged<CollationBox>.fromOpaque(pointer).release() }
+        }
+        guard code == SQLITE_OK else {
+            // Unlike a function's, a refused collation's box is not released by SQLite.
+            box.release()
+            throw fault(code, sql: nil)
+        }
+    }
+}
+
+private final class CollationBox {
+    let order: (String, String) -> ComparisonResult
+    init(_ order: @escaping (String, String) -> ComparisonResult) { self.order = order }
+}
+
+private func callCollation(
+    box: UnsafeMutableRawPointer?, leftCount: Int32, left: UnsafeRawPointer?, rightCount: Int32,
+    right: UnsafeRawPointer?
+) -> Int32 {
+    guard let box else { return 0 }
+    func text(_ start: UnsafeRawPointer?, _ count: Int32) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+    let order = Unmanaged<CollationBox>.fromOpaque(box).takeUnretainedValue().order
+    return Int32(order(text(left, leftCount), text(right, rightCount)).rawValue)
 }
 
 private final class FunctionBox {
@@ -50,7 +87,8 @@ extension SQLiteValue {
             self = .text(String(decoding: bytes, as: UTF8.self))
         case SQLITE_BLOB:
             let count = Int(sqlite3_value_bytes(argument))
-            self = .blob(sqlite3_value_blob(argument).map { Data(bytes: $0, count: count) } ?? Data())
+            self = .blob(
+                sqlite3_value_blob(argument).map { Data(bytes: $0, count: count) } ?? Data())
         default: self = .null
         }
     }
@@ -61,7 +99,8 @@ extension SQLiteValue {
         case .null: sqlite3_result_null(context)
         case .integer(let value): sqlite3_result_int64(context, value)
         case .real(let value): sqlite3_result_double(context, value)
-        case .text(let value): sqlite3_result_text(context, value, Int32(value.utf8.count), transient)
+        case .text(let value):
+            sqlite3_result_text(context, value, Int32(value.utf8.count), transient)
         case .blob(let value):
             value.withUnsafeBytes {
                 sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), transient)

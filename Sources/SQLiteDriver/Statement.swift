@@ -1,10 +1,11 @@
 internal import CSQLite
 public import Foundation
 
-/// A compiled statement. Made by `Connection.prepare`, used on that connection's lane only.
+/// A compiled statement. Made by `Connection.prepare`, used on that connection's lane only, and
+/// only while the connection lives: the connection keeps its statements, not the other way round.
 public final class Statement {
     let handle: OpaquePointer
-    private let connection: Connection
+    private unowned let connection: Connection
 
     init(handle: OpaquePointer, connection: Connection) {
         self.handle = handle
@@ -37,6 +38,22 @@ public final class Statement {
         guard code == SQLITE_OK else { throw connection.fault(code, sql: sql) }
     }
 
+    /// Binds the sixteen bytes of a UUID.
+    public func bind(_ uuid: UUID, at index: Int) throws {
+        let code = withUnsafeBytes(of: uuid.uuid) {
+            diptych_bind_blob(handle, Int32(index), $0.baseAddress, 16)
+        }
+        guard code == SQLITE_OK else { throw connection.fault(code, sql: sql) }
+    }
+
+    /// Binds a blob made of one leading byte and `data`.
+    public func bind(_ data: Data, after marker: UInt8, at index: Int) throws {
+        var marked = Data(capacity: data.count + 1)
+        marked.append(marker)
+        marked.append(data)
+        try bind(.blob(marked), at: index)
+    }
+
     public func bind(_ values: [SQLiteValue]) throws {
         for (offset, value) in values.enumerated() { try bind(value, at: offset + 1) }
     }
@@ -55,6 +72,18 @@ public final class Statement {
     public func reset() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
+    }
+
+    /// Makes the statement ready to run again with the bindings it has.
+    public func rewind() { sqlite3_reset(handle) }
+
+    /// Runs the statement to its end with the bindings it has, and makes it ready to run again.
+    /// Returns the number of rows it changed.
+    @discardableResult
+    public func perform() throws -> Int {
+        defer { sqlite3_reset(handle) }
+        while try step() {}
+        return connection.changes
     }
 
     /// The value in the column at `index`, counted from 0, of the present row.
@@ -87,6 +116,15 @@ public final class Statement {
         let count = Int(sqlite3_column_bytes(handle, Int32(index)))
         guard let bytes = sqlite3_column_blob(handle, Int32(index)) else { return Data() }
         return Data(bytes: bytes, count: count)
+    }
+
+    /// The blob of sixteen bytes as a UUID; nil for anything else.
+    public func uuid(at index: Int) -> UUID? {
+        guard sqlite3_column_type(handle, Int32(index)) == SQLITE_BLOB,
+            let bytes = sqlite3_column_blob(handle, Int32(index)),
+            sqlite3_column_bytes(handle, Int32(index)) == 16
+        else { return nil }
+        return UUID(uuid: UnsafeRawPointer(bytes).loadUnaligned(as: uuid_t.self))
     }
 
     private func bindText(_ text: String, at position: Int32) -> Int32 {

@@ -1,0 +1,15 @@
+/// Anything that answers keys, so that predicates and sort descriptors can look into it.
+///
+/// Dictionaries, lists and plain values need no conformance.
+public protocol KeyValueReading {
+    /// Returns the value of the property `key`, nil when it has none.
+    /// Throws when there is no such property; predicates then report the error.
+    func value(forKey key: String) throws -> Any?
+}
+
+/// Anything that is compared by an identity instead of by itself: an object and its id are equal in
+/// predicates when both answer the same.
+public protocol IdentityReading {
+    /// What stands for the value when predicates compare it.
+    var predicateIdentity: AnyHashable { get }
+}

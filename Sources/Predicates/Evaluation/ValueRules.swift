@@ -1,0 +1,130 @@
+internal import Foundation
+
+/// How predicates compare values of any kind: by Apple's rules for objects in memory.
+enum ValueRules {
+    /// Numbers are equal across widths, Booleans count as 0 and 1; nil equals nil only; values of
+    /// two kinds are never equal.
+    static func equal(
+        _ left: Constant, _ right: Constant, _ options: ComparisonNode.Options = []
+    ) -> Bool {
+        if let order = numericOrder(left, right) { return order == .orderedSame }
+        return switch (left, right) {
+        case (.text(let a), .text(let b)): TextRules.equal(a, b, options)
+        case (.list(let a), .list(let b)):
+            a.count == b.count
+                && zip(a, b).allSatisfy { equal(Constant($0), Constant($1), options) }
+        default: left == right
+        }
+    }
+
+    /// Returns how two values are ordered, and nil when one of them is absent or not a number.
+    /// Throws `.typeMismatch` for values that have no order.
+    static func order(
+        _ left: Constant, _ right: Constant, _ options: ComparisonNode.Options = []
+    ) throws -> ComparisonResult? {
+        if let order = numericOrder(left, right) { return order }
+        switch (left, right) {
+        case (.null, _), (_, .null): return nil
+        case (.text(let a), .text(let b)): return TextRules.order(a, b, options)
+        case (.date(let a), .date(let b)): return a.compare(b)
+        case (.uuid(let a), .uuid(let b)): return bytes(a.uuid, b.uuid)
+        case (.url(let a), .url(let b)):
+            return TextRules.order(a.absoluteString, b.absoluteString, options)
+        case (.data(let a), .data(let b)):
+            if a == b { return .orderedSame }
+            return a.lexicographicallyPrecedes(b) ? .orderedAscending : .orderedDescending
+        default:
+            if left.isNumber, right.isNumber { return nil }
+            throw EvaluationError(
+                .typeMismatch,
+                "A \(left.kindName) has no order with a \(right.kindName); compare equal kinds."
+            )
+        }
+    }
+
+    /// Returns the order of two numbers, and nil when one is none or NaN.
+    private static func numericOrder(_ left: Constant, _ right: Constant) -> ComparisonResult? {
+        if let a = left.integer, let b = right.integer { return compared(a, b) }
+        guard left.isNumber, right.isNumber else { return nil }
+        if left.isDecimal || right.isDecimal, let a = left.decimal, let b = right.decimal {
+            return compared(a, b)
+        }
+        guard let a = left.double, let b = right.double, !a.isNaN, !b.isNaN else { return nil }
+        return compared(a, b)
+    }
+
+    private static func compared<Value: Comparable>(_ a: Value, _ b: Value) -> ComparisonResult {
+        a < b ? .orderedAscending : (b < a ? .orderedDescending : .orderedSame)
+    }
+
+    private static func bytes(_ left: uuid_t, _ right: uuid_t) -> ComparisonResult {
+        withUnsafeBytes(of: left) { a in
+            withUnsafeBytes(of: right) { b in
+                if a.elementsEqual(b) { return .orderedSame }
+                return a.lexicographicallyPrecedes(b) ? .orderedAscending : .orderedDescending
+            }
+        }
+    }
+}
+
+extension Constant {
+    var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    var isNumber: Bool {
+        switch self {
+        case .bool, .integer, .real, .decimal: true
+        case .null, .text, .date, .uuid, .url, .data, .list, .other: false
+        }
+    }
+
+    var isDecimal: Bool {
+        if case .decimal = self { true } else { false }
+    }
+
+    /// The number when it is an integer or a Boolean.
+    var integer: Int? {
+        switch self {
+        case .bool(let flag): flag ? 1 : 0
+        case .integer(let number): number
+        default: nil
+        }
+    }
+
+    var double: Double? {
+        switch self {
+        case .bool(let flag): flag ? 1 : 0
+        case .integer(let number): Double(number)
+        case .real(let number): number
+        case .decimal(let number): NSDecimalNumber(decimal: number).doubleValue
+        default: nil
+        }
+    }
+
+    var decimal: Decimal? {
+        switch self {
+        case .bool(let flag): flag ? 1 : 0
+        case .integer(let number): Decimal(number)
+        case .real(let number): number.isFinite ? Decimal(number) : nil
+        case .decimal(let number): number
+        default: nil
+        }
+    }
+
+    /// What to call the value in a message, without showing it.
+    var kindName: String {
+        switch self {
+        case .null: "missing value"
+        case .bool: "Boolean"
+        case .integer, .real, .decimal: "number"
+        case .text: "text"
+        case .date: "date"
+        case .uuid: "UUID"
+        case .url: "URL"
+        case .data: "data"
+        case .list: "list"
+        case .other(let value): "\(type(of: value))"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/// One word, sign or literal of a format, with where it stands.
+struct Token {
+    enum Kind: Equatable {
+        /// A name; `escaped` when written with `#`, so that it is no keyword.
+        case word(String, escaped: Bool)
+        /// `@count` and its like.
+        case collectionOperator(String)
+        case variable(String)
+        case literal(Literal)
+        /// The argument of `%@` or a number placeholder, by index.
+        case argument(Int)
+        /// The argument of `%K`, by index.
+        case keyPathArgument(Int)
+        case symbol(String)
+        case end
+    }
+
+    enum Literal: Equatable {
+        case text(String)
+        case integer(UInt64)
+        case real(Double)
+
+        var isNumber: Bool {
+            switch self {
+            case .text: false
+            case .integer, .real: true
+            }
+        }
+    }
+
+    var kind: Kind
+    var position: Int
+}
+
+/// The words that the grammar keeps for itself; as names they are written with `#`.
+enum Keyword {
+    static let reserved: Set<String> = [
+        "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "MATCHES", "CONTAINS",
+        "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO",
+        "ANYKEY", "TRUEPREDICATE", "FALSEPREDICATE", "UTI-CONFORMS-TO", "UTI-EQUALS",
+        "UNION", "INTERSECT", "MINUS",
+    ]
+    /// Words that are names unless an opening parenthesis or an index follows.
+    static let contextual: Set<String> = [
+        "CASEINSENSITIVE", "CI", "FIRST", "LAST", "SIZE", "SUBQUERY", "FETCH", "CAST", "TERNARY",
+        "FUNCTION",
+    ]
+
+    static func needsEscape(_ name: String) -> Bool {
+        let upper = name.uppercased()
+        return reserved.contains(upper) || contextual.contains(upper)
+    }
+}

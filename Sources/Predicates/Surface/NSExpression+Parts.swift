@@ -1,0 +1,117 @@
+public import Foundation
+
+/// Apple's readings of an expression's parts. Each answers nil where the expression has no such
+/// part, where Apple raises.
+extension NSExpression {
+    public var expressionType: ExpressionType {
+        switch node {
+        case .constant: .constantValue
+        case .evaluatedObject: .evaluatedObject
+        case .variable: .variable
+        case .keyPath, .path: .keyPath
+        case .function(FunctionName.anyKey, _): .anyKey
+        case .function(FunctionName.block, _): .block
+        case .function: .function
+        case .aggregate: .aggregate
+        case .subquery: .subquery
+        case .conditional: .conditional
+        case .unionSet: .unionSet
+        case .intersectSet: .intersectSet
+        case .minusSet: .minusSet
+        }
+    }
+
+    public var constantValue: Any? {
+        if case .constant(let value) = node { value } else { nil }
+    }
+
+    /// The path's text, `SELF` left out.
+    public var keyPath: String? {
+        switch node {
+        case .keyPath(let path), .path(from: _, let path): path.joined(separator: ".")
+        default: nil
+        }
+    }
+
+    /// The selector name.
+    public var function: String? {
+        switch node {
+        case .function(FunctionName.perform, let arguments):
+            arguments.count > 1 ? arguments[1].constantValue?.value as? String : nil
+        case .function(let name, _): name
+        default: nil
+        }
+    }
+
+    public var variable: String? {
+        switch node {
+        case .variable(let name), .subquery(_, let name, _): name
+        default: nil
+        }
+    }
+
+    /// What a key path starts from, or the receiver of `FUNCTION`.
+    public var operand: NSExpression? {
+        switch node {
+        case .path(from: let origin, _): NSExpression(node: origin)
+        case .keyPath: NSExpression(node: .evaluatedObject)
+        case .function(FunctionName.perform, let arguments):
+            arguments.first.map(NSExpression.init(node:))
+        default: nil
+        }
+    }
+
+    public var arguments: [NSExpression]? {
+        switch node {
+        case .function(FunctionName.perform, let arguments):
+            arguments.dropFirst(2).map(NSExpression.init(node:))
+        case .function(FunctionName.block, let arguments):
+            arguments.dropFirst().map(NSExpression.init(node:))
+        case .function(_, let arguments): arguments.map(NSExpression.init(node:))
+        default: nil
+        }
+    }
+
+    /// The elements of an aggregate as expressions, or the collection of a subquery.
+    public var collection: Any? {
+        switch node {
+        case .aggregate(let elements): elements.map(NSExpression.init(node:))
+        case .subquery(let collection, _, _): NSExpression(node: collection)
+        default: nil
+        }
+    }
+
+    /// The condition of a subquery or a conditional.
+    public var predicate: NSPredicate? {
+        switch node {
+        case .subquery(_, _, let predicate), .conditional(let predicate, _, _):
+            Predicates.predicate(of: predicate)
+        default: nil
+        }
+    }
+
+    public var left: NSExpression? { sides.map { NSExpression(node: $0.0) } }
+    public var right: NSExpression? { sides.map { NSExpression(node: $0.1) } }
+
+    public var `true`: NSExpression? {
+        if case .conditional(_, let yes, _) = node { NSExpression(node: yes) } else { nil }
+    }
+
+    public var `false`: NSExpression? {
+        if case .conditional(_, _, let no) = node { NSExpression(node: no) } else { nil }
+    }
+
+    public var expressionBlock: Block? {
+        guard case .function(FunctionName.block, let arguments) = node,
+            let box = arguments.first?.constantValue?.value as? BlockBox
+        else { return nil }
+        return box.block
+    }
+
+    private var sides: (ExpressionNode, ExpressionNode)? {
+        switch node {
+        case .unionSet(let a, let b), .intersectSet(let a, let b), .minusSet(let a, let b): (a, b)
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,152 @@
+public import Foundation
+
+/// An expression of a predicate: Apple's class over a tree of values. Immutable.
+///
+/// A file that also imports Foundation names the type with `import class CoreData.NSExpression`.
+open class NSExpression: NSObject, NSCopying {
+    /// Raw values are Apple's.
+    public enum ExpressionType: UInt, Sendable {
+        case constantValue = 0
+        case evaluatedObject = 1
+        case variable = 2
+        case keyPath = 3
+        case function = 4
+        case unionSet = 5
+        case intersectSet = 6
+        case minusSet = 7
+        case subquery = 13
+        case aggregate = 14
+        case anyKey = 15
+        case block = 19
+        case conditional = 20
+    }
+
+    /// What a block expression calls: the object, its arguments' values, and the context.
+    public typealias Block = (Any?, [Any], NSMutableDictionary?) -> Any
+
+    /// The expression as a tree of values.
+    public let node: ExpressionNode
+
+    public init(node: ExpressionNode) {
+        self.node = node
+        super.init()
+    }
+
+    /// Reads an expression's format. Throws `PredicateFormatError`.
+    public static func parse(_ format: String, arguments: [Any?] = []) throws -> NSExpression {
+        NSExpression(node: try PredicateParser.expression(format, arguments: arguments))
+    }
+
+    /// Reads an expression's format; a bad one ends the program, as Apple's exception does. Use
+    /// `parse` for formats that are not written in the source.
+    public convenience init(format: String, _ arguments: Any?...) {
+        self.init(format: format, argumentArray: arguments.map { $0 ?? NSNull() })
+    }
+
+    /// See `init(format:_:)`.
+    public convenience init(format: String, argumentArray arguments: [Any]) {
+        self.init(
+            node: parsedOrTrapped {
+                try PredicateParser.expression(format, arguments: arguments)
+            })
+    }
+
+    public convenience init(forConstantValue value: Any?) {
+        self.init(node: .constant(plainConstant(value)))
+    }
+
+    public class func expressionForEvaluatedObject() -> NSExpression {
+        NSExpression(node: .evaluatedObject)
+    }
+
+    public convenience init(forVariable name: String) { self.init(node: .variable(name)) }
+
+    public convenience init(forKeyPath path: String) {
+        let elements = path.split(separator: ".", omittingEmptySubsequences: false)
+        self.init(node: .path(elements.map(String.init)))
+    }
+
+    /// A function by its selector name, such as `sum:`; evaluating an unknown one is an error.
+    public convenience init(forFunction name: String, arguments: [Any]) {
+        self.init(node: .function(name, arguments.map(Self.argument)))
+    }
+
+    /// Calls `selectorName` on the value of `target`; see `FunctionName.perform`.
+    public convenience init(
+        forFunction target: NSExpression, selectorName: String, arguments: [Any]?
+    ) {
+        let rest = (arguments ?? []).map(Self.argument)
+        let all = [target.node, .constant(selectorName)] + rest
+        self.init(node: .function(FunctionName.perform, all))
+    }
+
+    public convenience init(forAggregate elements: [Any]) {
+        self.init(node: .aggregate(elements.map(Self.argument)))
+    }
+
+    public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
+        self.init(node: .unionSet(left.node, right.node))
+    }
+
+    public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
+        self.init(node: .intersectSet(left.node, right.node))
+    }
+
+    public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
+        self.init(node: .minusSet(left.node, right.node))
+    }
+
+    public convenience init(
+        forSubquery expression: NSExpression, usingIteratorVariable variable: String,
+        predicate: NSPredicate
+    ) {
+        self.init(
+            node: .subquery(
+                collection: expression.node, variable: variable,
+                predicate: Predicates.node(of: predicate)))
+    }
+
+    public convenience init(
+        forConditional predicate: NSPredicate, trueExpression yes: NSExpression,
+        falseExpression no: NSExpression
+    ) {
+        self.init(node: .conditional(Predicates.node(of: predicate), yes.node, no.node))
+    }
+
+    public class func expressionForAnyKey() -> NSExpression {
+        NSExpression(node: .function(FunctionName.anyKey, []))
+    }
+
+    public convenience init(block: @escaping Block, arguments: [NSExpression]?) {
+        let held = ExpressionNode.constant(BlockBox(block: block))
+        self.init(node: .function(FunctionName.block, [held] + (arguments ?? []).map(\.node)))
+    }
+
+    /// The value for `object`; nil when it has none or cannot be computed. `context` binds
+    /// variables.
+    open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+        var variables: [String: Any?] = [:]
+        for (key, value) in context ?? [:] {
+            if let key = key as? String { variables[key] = value }
+        }
+        return try? Evaluator(object: object, variables: variables).value(of: node)
+    }
+
+    private static func argument(_ value: Any) -> ExpressionNode {
+        (value as? NSExpression)?.node ?? .constant(plainConstant(value))
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+    open override func copy() -> Any { self }
+    open override var description: String { node.description }
+    open override var hash: Int { node.description.hashValue }
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? NSExpression)?.node == node
+    }
+}
+
+/// Keeps a block among the constants of a tree.
+final class BlockBox {
+    let block: NSExpression.Block
+    init(block: @escaping NSExpression.Block) { self.block = block }
+}

@@ -1,0 +1,161 @@
+internal import Foundation
+internal import Predicates
+internal import SQLiteDriver
+internal import Stores
+
+extension PredicateCompiler {
+    func operand(_ expression: ExpressionNode, _ context: Context) throws -> Operand {
+        switch expression {
+        case .constant(let value): return .constant(value)
+        case .evaluatedObject: return .object("\(name: context.scope.alias).Z_PK", context.scope.layout)
+        case .keyPath(let path): return try resolve(path, from: context.scope, context.variables)
+        case .variable(let name):
+            let scope = try self.scope(of: name, context)
+            return .object("\(name: scope.alias).Z_PK", scope.layout)
+        case .path(from: let base, let path): return try operand(base, path, context)
+        case .function(let name, let arguments): return try call(name, arguments, context)
+        case .aggregate(let elements): return try list(elements, context)
+        case .subquery(let collection, let variable, let predicate):
+            return .collection(try subquery(collection, variable, predicate, context))
+        case .conditional(let test, let yes, let no):
+            return try conditional(test, yes, no, context)
+        case .unionSet, .intersectSet, .minusSet:
+            throw unsupported("Unsupported set expression \(expression.description)")
+        }
+    }
+
+    private func scope(of variable: String, _ context: Context) throws -> Scope {
+        guard let scope = context.variables[variable] else {
+            throw unsupported("The variable $\(variable) has no value; substitute one")
+        }
+        return scope
+    }
+
+    private func operand(
+        _ base: ExpressionNode, _ path: [String], _ context: Context
+    ) throws -> Operand {
+        switch base {
+        case .evaluatedObject: return try resolve(path, from: context.scope, context.variables)
+        case .variable(let name):
+            return try resolve(path, from: scope(of: name, context), context.variables)
+        case .subquery(let collection, let variable, let predicate):
+            var found = try subquery(collection, variable, predicate, context)
+            found.path += path
+            return try reduce(found)
+        default:
+            throw unsupported("Unsupported function expression \(base.description)")
+        }
+    }
+
+    private func subquery(
+        _ collection: ExpressionNode, _ variable: String, _ predicate: PredicateNode,
+        _ context: Context
+    ) throws -> Collection {
+        guard case .collection(var found) = try operand(collection, context), found.path.isEmpty,
+            found.filter == nil
+        else { throw unsupported("SUBQUERY needs a to-many relationship") }
+        found.filter = (predicate, variable)
+        found.variables = context.variables
+        return found
+    }
+
+    /// A list of constants stays one; otherwise each element is computed where the list is used.
+    private func list(_ elements: [ExpressionNode], _ context: Context) throws -> Operand {
+        var constants: [Any?] = []
+        for element in elements {
+            guard case .constant(let value) = try operand(element, context) else {
+                return .constant(ExpressionList(elements: elements, context: context))
+            }
+            constants.append(value)
+        }
+        return .constant(constants)
+    }
+
+    private func conditional(
+        _ test: PredicateNode, _ yes: ExpressionNode, _ no: ExpressionNode, _ context: Context
+    ) throws -> Operand {
+        let first = try operand(yes, context)
+        let second = try operand(no, context)
+        let condition = try condition(test, context)
+        let kind = kind(of: first) ?? kind(of: second) ?? .number
+        guard let a = try sql(first, as: kind), let b = try sql(second, as: kind) else {
+            throw unsupported("Unsupported TERNARY: both results must be of one kind")
+        }
+        return .value("CASE WHEN \(condition) THEN \(a) ELSE \(b) END", kind)
+    }
+
+    // MARK: Operands as SQL
+
+    /// The kind of a single value; nil for a missing one, rows and collections.
+    func kind(of operand: Operand) -> ValueKind? {
+        switch operand {
+        case .value(_, let kind): kind
+        case .constant(let value): Self.kind(of: value)
+        case .object, .collection: nil
+        }
+    }
+
+    static func kind(of constant: Any?) -> ValueKind? {
+        switch plainConstant(constant) {
+        case is Bool, is Int, is Double, is Decimal: .number
+        case is String: .text
+        case is Date: .date
+        case is UUID: .uuid
+        case is URL: .uri
+        case is Data: .data(isMarked: false)
+        default: nil
+        }
+    }
+
+    /// The operand as the SQL of a value of this kind; nil when it is of another kind.
+    func sql(_ operand: Operand, as kind: ValueKind) throws -> SQLFragment? {
+        switch operand {
+        case .value(let sql, let found):
+            if found == kind || (found.isText && kind.isText) { return sql }
+            if case .data(let isMarked) = found, kind == .data(isMarked: !isMarked) {
+                throw unsupported("Two data attributes cannot be compared when only one may be in a file")
+            }
+            return nil
+        case .constant(let value):
+            if value is ExpressionList { return nil }
+            return Self.encode(value, as: kind).map { $0.isNull ? "NULL" : "\(value: $0)" }
+        case .object, .collection: return nil
+        }
+    }
+
+    /// A constant as it is bound beside a value of this kind; nil when it is of another kind.
+    static func encode(_ constant: Any?, as kind: ValueKind) -> SQLiteValue? {
+        let value = plainConstant(constant)
+        if value == nil { return .null }
+        switch kind {
+        case .number:
+            switch value {
+            case let flag as Bool: return .integer(flag ? 1 : 0)
+            case let number as Int: return .integer(Int64(number))
+            case let number as Double: return .real(number)
+            case let number as Decimal: return ValueCoding.encode(.decimal(number), as: .decimal)
+            default: return nil
+            }
+        case .text, .uri:
+            switch value {
+            case let text as String: return .text(text)
+            case let url as URL: return .text(url.absoluteString)
+            default: return nil
+            }
+        case .date: return (value as? Date).map { .real($0.timeIntervalSinceReferenceDate) }
+        case .uuid:
+            let uuid = value as? UUID ?? (value as? String).flatMap { UUID(uuidString: $0) }
+            return uuid.flatMap { ValueCoding.encode(.uuid($0), as: .uuid) }
+        case .data(let isMarked):
+            return (value as? Data).flatMap {
+                ValueCoding.encode(.data($0), as: .binary(external: isMarked))
+            }
+        }
+    }
+}
+
+/// A list with elements that are computed, and where they stand.
+struct ExpressionList {
+    var elements: [ExpressionNode]
+    var context: PredicateCompiler.Context
+}

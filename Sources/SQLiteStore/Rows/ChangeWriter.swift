@@ -1,0 +1,193 @@
+internal import Foundation
+internal import SQLiteDriver
+internal import Stores
+
+/// Writes change sets: rows, to-many relationships, history. Used on the store's lane, inside a transaction.
+///
+/// Deletes come first and inserts last, so that a unique key can pass from one row to another in one save.
+final class ChangeWriter {
+    private let schema: StoreSchema
+    private let rows: RowWriter
+    private let toManys: ToManyWriter
+    private let reader: RowReader
+    private let uniqueKeys: UniqueKeys
+    private let keys: KeyRegister
+    private let history: (log: HistoryLog, reader: HistoryReader)?
+
+    init(
+        connection: Connection, schema: StoreSchema, reader: RowReader, keys: KeyRegister,
+        history: (log: HistoryLog, reader: HistoryReader)?
+    ) {
+        self.schema = schema
+        self.reader = reader
+        self.keys = keys
+        self.history = history
+        rows = RowWriter(connection: connection, schema: schema)
+        toManys = ToManyWriter(connection: connection, schema: schema, reader: reader)
+        uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
+    }
+
+    func apply(_ changes: ChangeSet) throws -> SaveOutcome {
+        toManys.begin()
+        var outcome = SaveOutcome()
+        outcome.versions.reserveCapacity(changes.inserts.count + changes.updates.count)
+        var conflicts: [SaveConflicts.Conflict] = []
+        let graves = try delete(changes.deletes, &conflicts)
+        for index in changes.updates.indices {
+            try update(changes.updates[index...], &conflicts, &outcome)
+        }
+        guard conflicts.isEmpty else { throw SaveConflicts(conflicts) }
+        try insert(changes.inserts, &outcome)
+        for change in changes.toManys { try toManys.write(change) }
+        outcome.transactionNumber = try writeHistory(of: changes, graves: graves)
+        return outcome
+    }
+
+    // MARK: Rows
+
+    private func insert(_ inserts: [Row], _ outcome: inout SaveOutcome) throws {
+        var highest: [Int32: Int64] = [:]
+        for row in inserts {
+            do {
+                try rows.insert(try withOrderKeys(row))
+            } catch let fault as SQLiteFault where fault.isConstraint {
+                throw try uniqueKeys.violation(by: row)?.violation ?? failure(row.id, fault)
+            }
+            outcome.versions[row.id] = 1
+            if row.id.key > highest[row.id.entity] ?? 0 { highest[row.id.entity] = row.id.key }
+        }
+        for (entity, key) in highest {
+            guard let root = schema.columns(of: entity)?.root else { continue }
+            try keys.raise(Int64(root), to: key)
+        }
+    }
+
+    /// Writes the first of `updates`; the others are those still to come, which may give up a key it wants.
+    private func update(
+        _ updates: ArraySlice<RowUpdate>, _ conflicts: inout [SaveConflicts.Conflict],
+        _ outcome: inout SaveOutcome
+    ) throws {
+        guard var update = updates.first else { return }
+        for index in update.toOnes.indices {
+            let (slot, link) = update.toOnes[index]
+            update.toOnes[index].link = try withOrderKey(link, slot, of: update.id.entity)
+        }
+        if let version = try write(update, later: updates.dropFirst()) {
+            outcome.versions[update.id] = version
+        } else if let expected = update.expectedVersion {
+            conflicts.append(
+                .init(id: update.id, expectedVersion: expected, stored: try reader.row(update.id)))
+        } else {
+            throw StoreError(
+                .missingRow, "A row to be changed is not in the store; it was deleted meanwhile.",
+                fields: ["entity": schema.name(of: update.id.entity), "key": "\(update.id.key)"])
+        }
+    }
+
+    private func write(_ update: RowUpdate, later: ArraySlice<RowUpdate>) throws -> Int64? {
+        // Each round parks one holder, so there are at most as many rounds as constraints.
+        for _ in 0...schema.constraints.count {
+            do {
+                return try rows.update(update)
+            } catch let fault as SQLiteFault where fault.isConstraint {
+                guard let stored = try reader.row(update.id),
+                    let (violation, columns) = try uniqueKeys.violation(by: stored.applying(update))
+                else { throw failure(update.id, fault) }
+                guard let holder = violation.holder,
+                    later.contains(where: { $0.id == holder && gives(up: columns, $0) })
+                else { throw violation }
+                try rows.park(holder, columns: columns)
+            }
+        }
+        return try rows.update(update)
+    }
+
+    private func gives(up columns: [String], _ update: RowUpdate) -> Bool {
+        guard let own = schema.columns(of: update.id.entity) else { return false }
+        let written =
+            update.attributes.map { own.attributes[$0.slot].name }
+            + update.toOnes.map { own.toOnes[$0.slot].key }
+        return Set(columns).isSubset(of: written)
+    }
+
+    private func delete(
+        _ deletes: [RowDelete], _ conflicts: inout [SaveConflicts.Conflict]
+    ) throws -> [HistoryLog.Entry] {
+        var graves: [HistoryLog.Entry] = []
+        for delete in deletes {
+            let tombstone = try tombstone(of: delete.id)
+            if try rows.delete(delete) {
+                graves.append(.init(kind: .delete, id: delete.id, tombstone: tombstone))
+            } else if let expected = delete.expectedVersion {
+                conflicts.append(
+                    .init(id: delete.id, expectedVersion: expected, stored: try reader.row(delete.id)))
+            }
+        }
+        return graves
+    }
+
+    private func failure(_ id: RowID, _ fault: SQLiteFault) -> StoreError {
+        StoreError(
+            .failed, "A row breaks a rule of the file that is not in the model, or its key is taken.",
+            fields: ["entity": schema.name(of: id.entity), "key": "\(id.key)"], cause: fault)
+    }
+
+    // MARK: Order keys
+
+    /// Gives a place at the end to each link of an ordered relationship that has none yet.
+    private func withOrderKeys(_ row: Row) throws -> Row {
+        guard let columns = schema.columns(of: row.id.entity), columns.hasOrderedLinks else { return row }
+        var row = row
+        for slot in row.toOnes.indices {
+            row.toOnes[slot] = try withOrderKey(row.toOnes[slot], slot, of: row.id.entity)
+        }
+        return row
+    }
+
+    private func withOrderKey(_ link: Link?, _ slot: Int, of entity: Int32) throws -> Link? {
+        guard var link, link.orderKey == nil, let columns = schema.columns(of: entity),
+            columns.toOnes.indices.contains(slot), let order = columns.toOnes[slot].order
+        else { return link }
+        link.orderKey = try toManys.nextOrder(
+            table: columns.table, order: order, owner: columns.toOnes[slot].key, key: link.target.key)
+        return link
+    }
+
+    // MARK: History
+
+    private func tombstone(of id: RowID) throws -> [SQLiteValue] {
+        guard history != nil, let columns = schema.columns(of: id.entity) else { return [] }
+        let slots = schema.preservedSlots[id.entity] ?? []
+        guard !slots.isEmpty, let row = try reader.row(id) else { return [] }
+        return slots.map { slot in
+            ValueCoding.encode(row.attributes[slot], as: columns.attributes[slot].kind.inTombstone)
+                ?? .null
+        }
+    }
+
+    /// Writes inserts, updates and deletes, in this order. Returns nil when there is nothing to write.
+    private func writeHistory(of changes: ChangeSet, graves: [HistoryLog.Entry]) throws -> Int64? {
+        guard let history else { return nil }
+        let updates = changes.updates.filter { !$0.isEmpty }
+        let count = changes.inserts.count + updates.count + graves.count
+        guard count > 0 else { return nil }
+        let number = try history.log.begin(author: changes.author, contextName: changes.contextName)
+        var (inserted, updated, buried) = (0, 0, 0)
+        try history.log.write(count: count, transaction: number) {
+            if inserted < changes.inserts.count {
+                inserted += 1
+                return .init(kind: .insert, id: changes.inserts[inserted - 1].id)
+            }
+            if updated < updates.count {
+                updated += 1
+                let update = updates[updated - 1]
+                let bits = history.reader.columns(of: update.id.entity)
+                return .init(kind: .update, id: update.id, bitmap: bits?.bitmap(of: update))
+            }
+            guard buried < graves.count else { return nil }
+            buried += 1
+            return graves[buried - 1]
+        }
+        return number
+    }
+}

@@ -1,0 +1,104 @@
+internal import SQLiteDriver
+internal import Stores
+
+/// How rows of one table become `Row` values: one list of columns, and for each entity where its slots
+/// stand in it. Made once per entity.
+struct ReadPlan: Sendable {
+    let table: String
+    /// What the select list names, in order.
+    let columns: [String]
+    /// The condition that leaves only the wanted entities; empty where the table holds no others.
+    /// Column names have no prefix.
+    let entityCondition: String
+    private let decoders: [Int32: Decoder]
+    private let only: Decoder?
+
+    /// Where one entity's slots stand in the select list.
+    private struct Decoder: Sendable {
+        struct Link: Sendable {
+            var key: Int
+            var companion: Int?
+            var order: Int?
+            var destination: Int32
+        }
+        var entity: Int32
+        var attributes: [(column: Int, kind: ColumnKind)]
+        var toOnes: [Link]
+    }
+
+    /// A plan for the rows of the entities `family`, which share a table. Nil when the family is empty.
+    init?(schema: StoreSchema, family: [Int32]) {
+        let members = family.compactMap { schema.columns(of: $0) }
+        guard let first = members.first else { return nil }
+        var columns = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var places: [String: Int] = [:]
+        func place(_ name: String) -> Int {
+            if let known = places[name] { return known }
+            columns.append(name)
+            places[name] = columns.count - 1
+            return columns.count - 1
+        }
+        var decoders: [Int32: Decoder] = [:]
+        for member in members {
+            decoders[member.number] = Decoder(
+                entity: member.number,
+                attributes: member.attributes.map { (place($0.name), $0.kind) },
+                toOnes: member.toOnes.map { link in
+                    Decoder.Link(
+                        key: place(link.key), companion: link.companion.map(place),
+                        order: link.order.map(place), destination: link.destination)
+                })
+        }
+        table = first.table
+        self.columns = columns
+        self.decoders = decoders
+        let tree = schema.layout.entities.filter { schema.columns(of: $0.number)?.table == first.table }
+        only = tree.count == 1 ? decoders[first.number] : nil
+        entityCondition = Self.condition(members.map(\.number), tree: tree.count)
+    }
+
+    private static func condition(_ numbers: [Int32], tree: Int) -> String {
+        if numbers.count == tree { return "" }
+        if numbers.count == 1 { return "Z_ENT = \(numbers[0])" }
+        return "Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))"
+    }
+
+    /// The select list, each column with `prefix`.
+    func list(prefix: String = "") -> String {
+        columns.map { prefix + $0 }.joined(separator: ", ")
+    }
+
+    /// The present row of a statement whose select list is this plan's.
+    func row(from statement: Statement, files: ExternalFiles?) throws -> Row {
+        guard let decoder = only ?? decoders[Int32(truncatingIfNeeded: statement.int64(at: 1))] else {
+            throw StoreError(
+                .corrupt, "A row's entity number is not in the model; the file is damaged.",
+                fields: ["table": table, "entity": "\(statement.int64(at: 1))"])
+        }
+        var attributes: [AttributeValue] = []
+        attributes.reserveCapacity(decoder.attributes.count)
+        for (column, kind) in decoder.attributes {
+            attributes.append(try ValueCoding.read(statement, column, as: kind, files: files))
+        }
+        var toOnes: [Link?] = []
+        toOnes.reserveCapacity(decoder.toOnes.count)
+        for link in decoder.toOnes {
+            guard !statement.isNull(at: link.key) else {
+                toOnes.append(nil)
+                continue
+            }
+            var entity = link.destination
+            if let companion = link.companion, !statement.isNull(at: companion) {
+                entity = Int32(truncatingIfNeeded: statement.int64(at: companion))
+            }
+            let order = link.order.flatMap {
+                statement.isNull(at: $0) ? nil : statement.int64(at: $0)
+            }
+            let target = RowID(entity: entity, key: statement.int64(at: link.key))
+            toOnes.append(Link(target, orderKey: order))
+        }
+        let id = RowID(entity: decoder.entity, key: statement.int64(at: 0))
+        return Row(
+            id: id, version: statement.int64(at: 2), attributes: attributes, toOnes: toOnes)
+    }
+}

@@ -1,0 +1,167 @@
+internal import ObjectModel
+internal import SQLiteDriver
+internal import Stores
+
+/// Reads rows and links by key. Used on the store's lane.
+final class RowReader {
+    private let connection: Connection
+    private let schema: StoreSchema
+    private let files: ExternalFiles?
+    private var plans: [PlanKey: ReadPlan] = [:]
+    private var byKey: [Int32: (plan: ReadPlan, statement: Statement)] = [:]
+
+    private struct PlanKey: Hashable {
+        var entity: Int32
+        var includesSubentities: Bool
+    }
+
+    init(connection: Connection, schema: StoreSchema, files: ExternalFiles?) {
+        self.connection = connection
+        self.schema = schema
+        self.files = files
+    }
+
+    /// The plan for the rows of an entity, with or without those of its subentities.
+    func plan(for entity: Int32, includesSubentities: Bool = true) throws -> ReadPlan {
+        let key = PlanKey(entity: entity, includesSubentities: includesSubentities)
+        if let known = plans[key] { return known }
+        guard let layout = schema.layout.entity(entity) else { throw schema.unknownEntity(entity) }
+        let family = includesSubentities ? schema.layout.family(of: layout) : [entity]
+        guard let plan = ReadPlan(schema: schema, family: family) else {
+            throw schema.unknownEntity(entity)
+        }
+        plans[key] = plan
+        return plan
+    }
+
+    func row(_ id: RowID) throws -> Row? {
+        let (plan, statement) = try lookup(for: id.entity)
+        defer { statement.rewind() }
+        try statement.bind(.integer(id.key), at: 1)
+        return try statement.step() ? try plan.row(from: statement, files: files) : nil
+    }
+
+    private func lookup(for entity: Int32) throws -> (plan: ReadPlan, statement: Statement) {
+        if let known = byKey[entity] { return known }
+        let plan = try plan(for: entity)
+        let condition = plan.entityCondition.isEmpty ? "" : " AND \(plan.entityCondition)"
+        let statement = try connection.compile(
+            "SELECT \(plan.list()) FROM \(plan.table) WHERE Z_PK = ?\(condition)")
+        byKey[entity] = (plan, statement)
+        return (plan, statement)
+    }
+
+    func rows(_ ids: [RowID]) throws -> [Row] {
+        var rows: [Row] = []
+        rows.reserveCapacity(ids.count)
+        for id in ids {
+            if let row = try row(id) { rows.append(row) }
+        }
+        return rows
+    }
+
+    /// The rows of a statement whose select list is the plan's.
+    func rows(of statement: Statement, plan: ReadPlan) throws -> [Row] {
+        var rows: [Row] = []
+        while try statement.step() { rows.append(try plan.row(from: statement, files: files)) }
+        return rows
+    }
+
+    // MARK: Links
+
+    /// The members of a to-many relationship, in order where it is ordered, else by key.
+    func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
+        guard let columns = schema.columns(of: owner.entity), columns.toManys.indices.contains(slot)
+        else { throw schema.unknownEntity(owner.entity) }
+        switch columns.toManys[slot] {
+        case .absent: return []
+        case .inverse(let place), .owned(let place): return try members(of: owner, in: place)
+        case .join(let side): return try members(of: owner, in: side)
+        }
+    }
+
+    private func members(of owner: RowID, in place: MemberColumns) throws -> [Link] {
+        let order = place.order ?? "NULL"
+        return try links(
+            "SELECT Z_PK, Z_ENT, \(order) FROM \(place.table) WHERE \(place.key) = ? "
+                + "ORDER BY \(place.order.map { "\($0), " } ?? "")Z_PK",
+            [.integer(owner.key)], destination: place.member)
+    }
+
+    private func members(of owner: RowID, in side: JoinSide) throws -> [Link] {
+        let order = side.order.map { "j.\($0)" } ?? "NULL"
+        func half(_ owner: String, _ member: String) -> String {
+            "SELECT d.Z_PK, d.Z_ENT, \(order) AS place FROM \(side.table) j "
+                + "JOIN \(side.destinationTable) d ON d.Z_PK = j.\(member) WHERE j.\(owner) = ?1"
+        }
+        var text = half(side.owner, side.member)
+        if side.isReflexive { text += " UNION \(half(side.member, side.owner))" }
+        text += side.order == nil ? " ORDER BY 1" : " ORDER BY 3, 1"
+        return try links(text, [.integer(owner.key)], destination: side.destination)
+    }
+
+    private func links(
+        _ sql: String, _ values: [SQLiteValue], destination: Int32
+    ) throws -> [Link] {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        var links: [Link] = []
+        while try statement.step() {
+            let entity =
+                statement.isNull(at: 1)
+                ? destination : Int32(truncatingIfNeeded: statement.int64(at: 1))
+            links.append(
+                Link(
+                    RowID(entity: entity, key: statement.int64(at: 0)),
+                    orderKey: statement.isNull(at: 2) ? nil : statement.int64(at: 2)))
+        }
+        return links
+    }
+
+    /// The rows whose to-one links point at `id`. Cost: one index look-up for each such relationship.
+    func referrers(of id: RowID) throws -> [(row: RowID, toOneSlot: Int)] {
+        guard let target = schema.layout.entity(id.entity) else {
+            throw schema.unknownEntity(id.entity)
+        }
+        var found: [(row: RowID, toOneSlot: Int)] = []
+        var seen: Set<String> = []
+        for source in schema.layout.entities {
+            guard let columns = schema.columns(of: source.number) else { continue }
+            for link in columns.toOnes {
+                guard let destination = schema.layout.entity(link.destination),
+                    target.entity.isKindOf(entity: destination.entity),
+                    seen.insert("\(columns.table).\(link.key)").inserted
+                else { continue }
+                let rows = try links(
+                    "SELECT Z_PK, Z_ENT, NULL FROM \(columns.table) WHERE \(link.key) = ?",
+                    [.integer(id.key)], destination: source.number)
+                for row in rows.map(\.target) {
+                    let own = schema.columns(of: row.entity)?.toOnes
+                    guard let slot = own?.firstIndex(where: { $0.key == link.key }) else { continue }
+                    found.append((row, slot))
+                }
+            }
+        }
+        return found
+    }
+
+    /// The many-to-many pairs of `id`, seen from it.
+    func pairs(of id: RowID) throws -> [(toManySlot: Int, other: RowID)] {
+        guard let columns = schema.columns(of: id.entity) else { throw schema.unknownEntity(id.entity) }
+        var found: [(toManySlot: Int, other: RowID)] = []
+        for (slot, place) in columns.toManys.enumerated() {
+            guard case .join(let side) = place else { continue }
+            found += try members(of: id, in: side).map { (slot, $0.target) }
+        }
+        return found
+    }
+}
+
+extension StoreSchema {
+    func unknownEntity(_ number: Int32) -> StoreError {
+        StoreError(
+            .missingRow, "The store has no such entity or relationship; use identifiers of this store.",
+            fields: ["entity": "\(number)"])
+    }
+}

@@ -1,0 +1,141 @@
+internal import Foundation
+internal import SQLiteDriver
+internal import Stores
+
+/// Moves attribute values into and out of columns, by the kind of the column.
+enum ValueCoding {
+    /// Marks a value kept in the column itself, and one kept in a file.
+    static let inlineMarker: UInt8 = 0x01
+    static let fileMarker: UInt8 = 0x02
+
+    /// The column's value of `value`; nil when a column of this kind cannot hold it.
+    static func encode(_ value: AttributeValue, as kind: ColumnKind) -> SQLiteValue? {
+        if case .null = value { return .null }
+        switch kind {
+        case .integer: return integer(value).map { .integer($0) }
+        case .boolean: return integer(value).map { .integer($0 == 0 ? 0 : 1) }
+        case .double, .date: return real(value).map { .real($0) }
+        case .float: return real(value).map { .real(Double(Float($0))) }
+        case .decimal: return decimal(value)
+        case .text, .uri:
+            switch value {
+            case .text(let text), .uri(let text): return .text(text)
+            default: return nil
+            }
+        case .uuid:
+            if case .uuid(let uuid) = value {
+                return .blob(withUnsafeBytes(of: uuid.uuid) { Data($0) })
+            }
+            return nil
+        case .transformable, .binary(external: false):
+            if case .data(let data) = value { return .blob(data) }
+            return nil
+        case .binary(external: true):
+            if case .data(let data) = value { return .blob(Data([inlineMarker]) + data) }
+            return nil
+        }
+    }
+
+    /// Binds `value` at `index`; false when a column of this kind cannot hold it.
+    static func bind(
+        _ value: AttributeValue, as kind: ColumnKind, to statement: Statement, at index: Int
+    ) throws -> Bool {
+        if case .uuid(let uuid) = value, kind == .uuid {
+            try statement.bind(uuid, at: index)
+            return true
+        }
+        guard let encoded = encode(value, as: kind) else { return false }
+        try statement.bind(encoded, at: index)
+        return true
+    }
+
+    /// Reads the column at `index`. A value of a class the kind does not have comes back as near as it can.
+    static func read(
+        _ statement: Statement, _ index: Int, as kind: ColumnKind, files: ExternalFiles?
+    ) throws -> AttributeValue {
+        if statement.isNull(at: index) { return .null }
+        switch kind {
+        case .integer: return .integer(statement.int64(at: index))
+        case .boolean: return .integer(statement.int64(at: index) == 0 ? 0 : 1)
+        case .double, .float: return .double(statement.double(at: index))
+        case .date: return .date(statement.double(at: index))
+        case .decimal: return decimal(statement.value(at: index))
+        case .text: return .text(statement.text(at: index) ?? "")
+        case .uri: return .uri(statement.text(at: index) ?? "")
+        case .uuid:
+            return statement.uuid(at: index).map { .uuid($0) } ?? .data(statement.blob(at: index) ?? Data())
+        case .transformable, .binary(external: false):
+            return .data(statement.blob(at: index) ?? Data())
+        case .binary(external: true):
+            return try external(statement.blob(at: index) ?? Data(), files: files)
+        }
+    }
+
+    /// The attribute value of a value that SQL computed.
+    static func value(_ value: SQLiteValue, as kind: ColumnKind) -> AttributeValue {
+        if case .decimal = kind { return decimal(value) }
+        switch (kind, value) {
+        case (_, .null): return .null
+        case (.integer, _), (.boolean, _):
+            return value.int64.map { .integer($0) } ?? value.double.map { .double($0) } ?? .null
+        case (.date, _): return value.double.map { .date($0) } ?? .null
+        case (.double, _), (.float, _): return value.double.map { .double($0) } ?? .null
+        case (.uri, .text(let text)): return .uri(text)
+        case (_, .text(let text)): return .text(text)
+        case (.uuid, .blob(let data)) where data.count == 16:
+            return .uuid(UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        case (_, .blob(let data)): return .data(data)
+        case (_, .integer(let integer)): return .integer(integer)
+        case (_, .real(let real)): return .double(real)
+        }
+    }
+
+    // MARK: Numbers
+
+    private static func integer(_ value: AttributeValue) -> Int64? {
+        switch value {
+        case .integer(let integer): integer
+        case .double(let double), .date(let double): Int64(exactly: double)
+        case .decimal(let decimal): Int64(decimal.description)
+        case .null, .text, .uuid, .uri, .data: nil
+        }
+    }
+
+    private static func real(_ value: AttributeValue) -> Double? {
+        switch value {
+        case .integer(let integer): Double(integer)
+        case .double(let double), .date(let double): double
+        case .decimal(let decimal): Double(decimal.description)
+        case .null, .text, .uuid, .uri, .data: nil
+        }
+    }
+
+    private static func decimal(_ value: AttributeValue) -> SQLiteValue? {
+        if case .decimal(let decimal) = value, decimal.isNaN { return .null }
+        if let whole = integer(value) { return .integer(whole) }
+        return real(value).map { .real($0) }
+    }
+
+    /// A decimal column gives back integers and reals; the shortest text of a real is what was meant.
+    static func decimal(_ value: SQLiteValue) -> AttributeValue {
+        switch value {
+        case .null: .null
+        case .integer(let integer): .decimal(Decimal(integer))
+        case .real(let real): .decimal(Decimal(string: "\(real)") ?? Decimal(real))
+        case .text(let text): Decimal(string: text).map { .decimal($0) } ?? .text(text)
+        case .blob(let data): .data(data)
+        }
+    }
+
+    // MARK: Files
+
+    /// A lost file reads as null; the column keeps its reference, since updates write only what changed.
+    private static func external(_ stored: Data, files: ExternalFiles?) throws -> AttributeValue {
+        switch stored.first {
+        case inlineMarker: return .data(Data(stored.dropFirst()))
+        case fileMarker:
+            return try files?.read(reference: stored.dropFirst()).map { .data($0) } ?? .null
+        default: return .data(stored)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import SQLiteDriver
+internal import Stores
+
+/// Where one attribute slot is bound; the index is 0 where the database computes it.
+struct AttributeBinding {
+    var slot: Int
+    var index: Int
+    var kind: ColumnKind
+}
+
+/// Where one to-one slot is bound; an index is 0 where there is no such column.
+struct LinkBinding {
+    var slot: Int
+    var key: Int
+    var companion: Int
+    var order: Int
+
+    func bind(_ link: Link?, to statement: Statement) throws {
+        try statement.bind(SQLiteValue(link?.target.key), at: key)
+        if companion > 0 { try statement.bind(SQLiteValue(link.map { Int64($0.target.entity) }), at: companion) }
+        if order > 0 { try statement.bind(SQLiteValue(link?.orderKey), at: order) }
+    }
+}
+
+/// Hands out parameter indexes to columns, in order.
+struct ColumnList {
+    private(set) var columns: [String] = []
+    let first: Int
+
+    init(first: Int) { self.first = first }
+
+    var next: Int { first + columns.count }
+
+    mutating func add(_ column: String?) -> Int {
+        guard let column else { return 0 }
+        columns.append(column)
+        return next - 1
+    }
+
+    mutating func add(_ link: LinkColumns, slot: Int) -> LinkBinding {
+        LinkBinding(
+            slot: slot, key: add(link.key), companion: add(link.companion), order: add(link.order))
+    }
+}
+
+/// The insertion of a whole row of one entity. Parameter 1 is the key.
+struct InsertPlan {
+    let statement: Statement
+    let attributes: [AttributeBinding]
+    let toOnes: [LinkBinding]
+    let attributeCount: Int
+    let toOneCount: Int
+
+    init(columns: EntityColumns, connection: Connection) throws {
+        var list = ColumnList(first: 2)
+        attributes = columns.attributes.enumerated().filter { !$1.isDerived }.map { slot, column in
+            AttributeBinding(slot: slot, index: list.add(column.name), kind: column.kind)
+        }
+        toOnes = columns.toOnes.enumerated().map { list.add($1, slot: $0) }
+        attributeCount = columns.attributes.count
+        toOneCount = columns.toOnes.count
+        let names = (["Z_PK", "Z_ENT", "Z_OPT"] + list.columns).joined(separator: ", ")
+        let marks = String(repeating: ", ?", count: list.columns.count)
+        statement = try connection.compile(
+            "INSERT INTO \(columns.table) (\(names)) VALUES (?, \(columns.number), 1\(marks))")
+    }
+}
+
+/// Which slots an update changes: one statement for each.
+struct UpdateShape: Hashable {
+    var entity: Int32
+    var attributes: [Int]
+    var toOnes: [Int]
+    /// Whether the version is compared.
+    var isChecked: Bool
+}
+
+/// The update of some slots of one entity. The key follows the values, then the expected version.
+struct UpdatePlan {
+    let statement: Statement
+    let attributes: [AttributeBinding]
+    let toOnes: [LinkBinding]
+    let keyIndex: Int
+
+    init(shape: UpdateShape, columns: EntityColumns, connection: Connection) throws {
+        var list = ColumnList(first: 1)
+        attributes = shape.attributes.map { slot in
+            let column = columns.attributes[slot]
+            let index = column.isDerived ? 0 : list.add(column.name)
+            return AttributeBinding(slot: slot, index: index, kind: column.kind)
+        }
+        toOnes = shape.toOnes.map { list.add(columns.toOnes[$0], slot: $0) }
+        keyIndex = list.next
+        let changes = list.columns.map { ", \($0) = ?" }.joined()
+        let end = shape.isChecked ? " AND IFNULL(Z_OPT, 0) = ?" : " RETURNING Z_OPT"
+        statement = try connection.compile(
+            "UPDATE \(columns.table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1\(changes) "
+                + "WHERE Z_PK = ? AND Z_ENT = \(shape.entity)\(end)")
+    }
+}

@@ -1,0 +1,148 @@
+internal import ObjectModel
+internal import Stores
+
+/// Makes the schema of a layout, step by step: columns of each tree, join tables, indexes, triggers.
+struct SchemaBuilder {
+    let layout: ModelLayout
+    /// The inheritance trees, each from its root depth first.
+    let trees: [[EntityLayout]]
+    var schema: StoreSchema
+    /// By entity number and property name, inherited properties included.
+    var attributes: [Int32: [String: AttributeColumn]] = [:]
+    var links: [Int32: [String: LinkColumns]] = [:]
+    /// By the number of the entity that declares the relationship, and its name.
+    var owned: [Int32: [String: MemberColumns]] = [:]
+    var joins: [Int32: [String: JoinSide]] = [:]
+    var joinTables: [Int32: [TableSchema]] = [:]
+    private var roots: [Int32: EntityLayout] = [:]
+
+    static func schema(of layout: ModelLayout) throws -> StoreSchema {
+        var builder = SchemaBuilder(layout: layout)
+        try builder.build()
+        return builder.schema
+    }
+
+    private init(layout: ModelLayout) {
+        self.layout = layout
+        schema = StoreSchema(layout: layout)
+        var trees: [Int32: [EntityLayout]] = [:]
+        for entity in layout.entities {
+            var root = entity
+            while let parent = Self.parent(of: root, in: layout) { root = parent }
+            trees[root.number, default: []].append(entity)
+            roots[entity.number] = root
+        }
+        self.trees = trees.values.sorted { $0[0].number < $1[0].number }
+    }
+
+    private mutating func build() throws {
+        try checkNames()
+        var tables: [Int32: TableSchema] = [:]
+        for tree in trees { tables[tree[0].number] = try table(of: tree) }
+        buildJoins()
+        for tree in trees {
+            if let table = tables[tree[0].number] { schema.tables.append(table) }
+            for entity in tree { schema.tables += joinTables[entity.number] ?? [] }
+        }
+        for entity in layout.entities {
+            schema.columnsByNumber[entity.number] = columns(of: entity)
+            let preserved = entity.preservedSlots
+            if !preserved.isEmpty { schema.preservedSlots[entity.number] = preserved }
+        }
+        for tree in trees { buildIndexes(of: tree) }
+        for tree in trees { buildTriggers(of: tree) }
+    }
+
+    // MARK: Facts about entities
+
+    static func parent(of entity: EntityLayout, in layout: ModelLayout) -> EntityLayout? {
+        entity.entity.superentity?.name.flatMap { layout.entity(named: $0) }
+    }
+
+    func root(of entity: EntityLayout) -> EntityLayout { roots[entity.number] ?? entity }
+
+    func tableName(of entity: EntityLayout) -> String { "Z" + root(of: entity).name.uppercased() }
+
+    /// The destination's layout; nil when the store does not hold it.
+    func destination(of relationship: NSRelationshipDescription) -> EntityLayout? {
+        relationship.destinationEntity?.name.flatMap { layout.entity(named: $0) }
+    }
+
+    func hasSubentities(_ entity: EntityLayout) -> Bool { !entity.entity.subentities.isEmpty }
+
+    /// The names of the properties the store sees first in this entity: its own, and those of
+    /// ancestors that the store does not hold.
+    func ownNames(of entity: EntityLayout) -> (String) -> Bool {
+        let inherited = Self.parent(of: entity, in: layout).map { $0.entity.propertiesByName } ?? [:]
+        return { inherited[$0] == nil }
+    }
+
+    /// The entity in which the store sees the property first.
+    func declaring(_ name: String, seenFrom entity: EntityLayout) -> EntityLayout {
+        var found = entity
+        while let parent = Self.parent(of: found, in: layout),
+            parent.entity.propertiesByName[name] != nil
+        {
+            found = parent
+        }
+        return found
+    }
+
+    // MARK: Names
+
+    /// Names become part of SQL text, so only letters, digits and underscores are let through.
+    private func checkNames() throws {
+        for entity in layout.entities {
+            try Self.check(entity.name, entity: entity.name)
+            for slot in entity.attributes {
+                for part in slot.name.split(separator: ".", omittingEmptySubsequences: false) {
+                    try Self.check(String(part), entity: entity.name)
+                }
+            }
+            for relationship in entity.toOnes + entity.toManys {
+                try Self.check(relationship.name, entity: entity.name)
+            }
+        }
+    }
+
+    private static func check(_ name: String, entity: String) throws {
+        let isPlain = name.unicodeScalars.allSatisfy { scalar in
+            scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                || scalar.properties.generalCategory == .nonspacingMark
+        }
+        guard !name.isEmpty, isPlain else {
+            throw StoreError(
+                .unsupported, "A name in the model has characters that no column can have; rename it.",
+                fields: ["entity": entity, "name": name])
+        }
+    }
+
+    // MARK: Slots
+
+    private func columns(of entity: EntityLayout) -> EntityColumns {
+        EntityColumns(
+            number: entity.number, root: root(of: entity).number, table: tableName(of: entity),
+            attributes: entity.attributes.compactMap { attributes[entity.number]?[$0.name] },
+            toOnes: entity.toOnes.compactMap { links[entity.number]?[$0.name] },
+            toManys: entity.toManys.map { place(of: $0, seenFrom: entity) })
+    }
+
+    private func place(
+        of relationship: NSRelationshipDescription, seenFrom entity: EntityLayout
+    ) -> ToManyPlace {
+        guard let destination = destination(of: relationship) else { return .absent }
+        let owner = declaring(relationship.name, seenFrom: entity)
+        guard let inverse = relationship.inverseRelationship else {
+            return owned[owner.number]?[relationship.name].map(ToManyPlace.owned) ?? .absent
+        }
+        if inverse.isToMany {
+            return joins[owner.number]?[relationship.name].map(ToManyPlace.join) ?? .absent
+        }
+        guard let link = links[destination.number]?[inverse.name] else { return .absent }
+        return .inverse(
+            MemberColumns(
+                table: tableName(of: destination), key: link.key, companion: link.companion,
+                order: link.order, member: destination.number,
+                inverseSlot: destination.toOneSlot(inverse.name)))
+    }
+}

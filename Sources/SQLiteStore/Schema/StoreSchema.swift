@@ -1,0 +1,36 @@
+public import Stores
+
+/// The tables, indexes and triggers that keep a model's entities, and where each property is in them.
+///
+/// A value made from a layout alone; `SchemaBuilder` makes it. Names follow the format's rules, so a
+/// file written by Apple with the same model has the same ones.
+public struct StoreSchema: Sendable {
+    public let layout: ModelLayout
+    /// The table of each inheritance tree, followed by the join tables its entities name.
+    public internal(set) var tables: [TableSchema] = []
+    public internal(set) var indexes: [String] = []
+    public internal(set) var triggers: [String] = []
+    /// What could not be done as the model asks.
+    public internal(set) var notes: [SchemaNote] = []
+    public internal(set) var constraints: [UniqueConstraint] = []
+    var columnsByNumber: [Int32: EntityColumns] = [:]
+    /// The slots of attributes that are kept after deletion, of the entities that have any.
+    var preservedSlots: [Int32: [Int]] = [:]
+
+    init(layout: ModelLayout) { self.layout = layout }
+
+    /// Where the entity's slots are kept.
+    public func columns(of entity: Int32) -> EntityColumns? { columnsByNumber[entity] }
+
+    /// The statements that create everything, in Apple's order.
+    public var statements: [String] { tables.map(\.statement) + indexes + triggers }
+}
+
+/// A uniqueness constraint of an entity: the properties it names and their columns.
+public struct UniqueConstraint: Hashable, Sendable {
+    public var entity: Int32
+    public var table: String
+    public var properties: [String]
+    public var columns: [String]
+    public var indexName: String
+}

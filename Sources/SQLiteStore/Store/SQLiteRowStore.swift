@@ -1,0 +1,131 @@
+public import Foundation
+public import ObjectModel
+public import Platform
+internal import SQLiteDriver
+public import Stores
+
+/// A store in a SQLite file of Apple's format.
+///
+/// One connection, used by one thread at a time; a call made inside `write` or `read` on the same thread joins
+/// that transaction. Calls of other threads wait for their turn.
+public final class SQLiteRowStore: RowStore, @unchecked Sendable {
+    // @unchecked: `open` is used on `lane` only; all else never changes.
+    public let layout: ModelLayout
+    public let identifier: String
+    public let url: URL?
+    public let keepsHistory: Bool
+    /// What the schema could not do as the model asks.
+    public let schemaNotes: [SchemaNote]
+    private let isReadOnly: Bool
+    private let lane = Lane()
+    private let open: OpenStore
+
+    /// Opens the store at `url`, or makes it when there is no file; nil makes one in memory.
+    ///
+    /// Throws `StoreError`: `.notAStore`, `.cannotOpen`, `.modelMismatch` (fields `changed`, `onlyInModel`,
+    /// `onlyInStore` name the entities), `.readOnly`, `.diskFull`, `.busy`, `.corrupt`, `.unsupported`.
+    public init(
+        url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
+        options: SQLiteStoreOptions = .init(), platform: Platform = .system
+    ) throws {
+        let file = StoreFile(url: url, options: options)
+        let made = try StoreError.mapping(path: file.path) {
+            let opening = try StoreOpening(
+                file: file, model: model, configuration: configuration, platform: platform)
+            return try opening.run()
+        }
+        open = made.store
+        identifier = made.identifier
+        layout = made.store.schema.layout
+        schemaNotes = made.store.schema.notes
+        keepsHistory = options.tracksHistory && !options.isReadOnly
+        isReadOnly = options.isReadOnly
+        self.url = url
+    }
+
+    /// The metadata of the store at `url`, which is not opened for work and not changed.
+    public static func metadata(at url: URL) throws -> [String: Any] {
+        let file = StoreFile(url: url, options: .init())
+        return try StoreError.mapping(path: file.path) {
+            let connection = try file.openForReading()
+            return try StoreMetadata(reading: connection, path: file.path).dictionary
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Runs `body` in one writing transaction: all of it stays when `body` returns, none of it when it throws.
+    public func write<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
+        guard !isReadOnly else {
+            throw StoreError(
+                .readOnly, "The store was opened read-only; open it for writing to save.",
+                fields: ["path": open.path])
+        }
+        do {
+            return try perform(.immediate, body)
+        } catch {
+            lane.run { open.forget() }
+            throw error
+        }
+    }
+
+    /// Runs `body` with a consistent view of the store: what other processes write meanwhile is not seen.
+    /// A write inside it fails with `.busy` when another process wrote since it began.
+    public func read<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
+        try perform(.deferred, body)
+    }
+
+    private func perform<Result>(
+        _ kind: Connection.TransactionKind, _ body: (StoreTransaction) throws -> Result
+    ) throws -> Result {
+        try lane.run {
+            try StoreError.mapping(path: open.path) {
+                try open.connection.transaction(kind) {
+                    let handed = StoreTransaction(open)
+                    defer { handed.end() }
+                    return try body(handed)
+                }
+            }
+        }
+    }
+
+    // MARK: RowStore
+
+    public func metadata() throws -> [String: Any] {
+        try read { try StoreMetadata(reading: $0.connection, path: open.path).dictionary }
+    }
+
+    public func setMetadata(_ metadata: [String: Any]) throws {
+        try write { transaction in
+            var stored = try StoreMetadata(reading: transaction.connection, path: open.path)
+            stored.replaceApplicationKeys(with: metadata)
+            try stored.write(to: transaction.connection)
+        }
+    }
+
+    public func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
+        try write { try $0.reserveKeys(entity: entity, count: count) }
+    }
+
+    public func row(_ id: RowID) throws -> Row? { try read { try $0.row(id) } }
+    public func rows(_ ids: [RowID]) throws -> [Row] { try read { try $0.rows(ids) } }
+    public func rows(matching query: RowQuery) throws -> [Row] { try read { try $0.rows(matching: query) } }
+    public func ids(matching query: RowQuery) throws -> [RowID] { try read { try $0.ids(matching: query) } }
+    public func count(matching query: RowQuery) throws -> Int { try read { try $0.count(matching: query) } }
+
+    public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
+        try read { try $0.members(of: owner, toMany: slot) }
+    }
+
+    public func save(_ changes: ChangeSet) throws -> SaveOutcome { try write { try $0.apply(changes) } }
+
+    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
+        try read { try $0.history(after: number, limit: limit) }
+    }
+
+    public func deleteHistory(upTo number: Int64) throws {
+        try write { _ in try open.history?.log.delete(upTo: number) }
+    }
+
+    public func lastTransactionNumber() throws -> Int64 { try read { try $0.lastTransactionNumber() } }
+}

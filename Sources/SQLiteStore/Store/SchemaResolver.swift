@@ -1,0 +1,117 @@
+internal import ObjectModel
+internal import SQLiteDriver
+internal import Stores
+
+/// Fits a schema to the tables a file really has.
+///
+/// Columns are found by name. The name of a join table within one entity, and the numbers that tell
+/// equal join columns apart, are not the same in all of Apple's files: these are looked for.
+struct SchemaResolver {
+    private let tables: [String: Set<String>]
+    private let path: String
+
+    init(connection: Connection, path: String) throws {
+        var tables: [String: Set<String>] = [:]
+        let rows = try connection.rows(
+            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+                + "WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'")
+        for row in rows {
+            if let table = row[0].string, let column = row[1].string {
+                tables[table, default: []].insert(column)
+            }
+        }
+        self.tables = tables
+        self.path = path
+    }
+
+    /// The schema with the file's names. Throws `.modelMismatch` where something is missing.
+    func resolve(_ schema: StoreSchema) throws -> StoreSchema {
+        var resolved = schema
+        for (number, columns) in schema.columnsByNumber {
+            let layout = schema.layout.entity(number)
+            try check(columns, entity: layout?.name ?? "")
+            let places = try columns.toManys.enumerated().map { slot, place in
+                guard case .join(let side) = place, let relationship = layout?.toManys[slot] else {
+                    try check(place, entity: layout?.name ?? "")
+                    return place
+                }
+                let inverse = relationship.inverseRelationship?.name ?? relationship.name
+                return .join(try find(side, relationship.name, inverse: inverse))
+            }
+            resolved.columnsByNumber[number] = EntityColumns(
+                number: number, root: columns.root, table: columns.table,
+                attributes: columns.attributes, toOnes: columns.toOnes, toManys: places)
+        }
+        return resolved
+    }
+
+    private func check(_ columns: EntityColumns, entity: String) throws {
+        var names = ["Z_PK", "Z_ENT", "Z_OPT"] + columns.attributes.map(\.name)
+        for link in columns.toOnes {
+            names += [link.key, link.companion, link.order].compactMap { $0 }
+        }
+        try check(names, in: columns.table, entity: entity)
+    }
+
+    private func check(_ place: ToManyPlace, entity: String) throws {
+        guard case .owned(let members) = place else { return }
+        try check([members.key, members.order].compactMap { $0 }, in: members.table, entity: entity)
+    }
+
+    private func check(_ names: [String], in table: String, entity: String) throws {
+        let present = tables[table] ?? []
+        let missing = names.filter { !present.contains($0) }
+        guard !missing.isEmpty else { return }
+        throw StoreError(
+            .modelMismatch,
+            "The store lacks columns that the model's entity needs; open it with its own model.",
+            fields: [
+                "path": path, "entity": entity, "table": table,
+                "missing": missing.joined(separator: ", "),
+            ])
+    }
+
+    // MARK: Join tables
+
+    private func find(_ side: JoinSide, _ relationship: String, inverse: String) throws -> JoinSide {
+        let expected = [side.owner, side.member, side.order, side.inverseOrder].compactMap { $0 }
+        if tables[side.table].map({ $0.isSuperset(of: expected) }) == true { return side }
+        let stems = [relationship.uppercased(), inverse.uppercased()]
+        let named = tables.keys.filter { table in
+            table.hasPrefix("Z_") && stems.contains(Self.stem(table))
+        }.sorted()
+        for table in named {
+            if let found = fit(side, to: table, member: stems[0], owner: stems[1]) { return found }
+        }
+        throw StoreError(
+            .modelMismatch,
+            "The store lacks the join table of a relationship; open it with its own model.",
+            fields: ["path": path, "relationship": relationship, "table": side.table])
+    }
+
+    /// The side with the columns of `table`, when they are those of the relationship.
+    private func fit(
+        _ side: JoinSide, to table: String, member: String, owner: String
+    ) -> JoinSide? {
+        let columns = (tables[table] ?? []).sorted()
+        let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }
+        guard keys.count == 2, !side.isReflexive, member != owner,
+            let memberColumn = keys.first(where: { Self.stem($0) == member }),
+            let ownerColumn = keys.first(where: { Self.stem($0) == owner })
+        else { return nil }
+        func order(_ column: String) -> String { "Z_FOK_\(column.dropFirst(2))" }
+        var found = side
+        (found.table, found.owner, found.member) = (table, ownerColumn, memberColumn)
+        found.order = side.order == nil ? nil : order(memberColumn)
+        found.inverseOrder = side.inverseOrder == nil ? nil : order(ownerColumn)
+        let orders = [found.order, found.inverseOrder].compactMap { $0 }
+        return orders.allSatisfy(columns.contains) ? found : nil
+    }
+
+    /// The name without `Z_`, the entity's number, and a number that tells equal names apart.
+    private static func stem(_ name: String) -> String {
+        var stem = name.dropFirst(2).drop { $0.isNumber }
+        while stem.last?.isNumber == true { stem.removeLast() }
+        return String(stem)
+    }
+}

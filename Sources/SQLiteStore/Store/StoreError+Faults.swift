@@ -1,0 +1,40 @@
+internal import SQLiteDriver
+internal import Stores
+
+extension StoreError {
+    /// What a refusal of SQLite means for the store at `path`.
+    init(_ fault: SQLiteFault, path: String) {
+        let (code, message): (Code, String)
+        if fault.isBusy {
+            (code, message) = (.busy, "Another process holds the store's lock; try again later.")
+        } else if fault.isFull {
+            (code, message) = (
+                .diskFull, "The disk is full, nothing was written; make room and save again."
+            )
+        } else if fault.isNotADatabase {
+            (code, message) = (
+                .corrupt, "The file is damaged or encrypted; restore it from a copy."
+            )
+        } else if fault.isReadOnly {
+            (code, message) = (.readOnly, "The store cannot be written; check the file's access.")
+        } else if fault.cannotOpen {
+            (code, message) = (
+                .cannotOpen, "The file or one beside it cannot be opened; check the path and its access."
+            )
+        } else {
+            (code, message) = (.failed, "SQLite refused a statement; see the cause.")
+        }
+        var fields = ["path": path]
+        fields["sql"] = fault.sql
+        self.init(code, message, fields: fields, cause: fault)
+    }
+
+    /// Runs `body`; faults of SQLite come out as store errors.
+    static func mapping<Result>(path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let fault as SQLiteFault {
+            throw StoreError(fault, path: path)
+        }
+    }
+}

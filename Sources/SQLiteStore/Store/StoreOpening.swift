@@ -1,0 +1,91 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import SQLiteDriver
+internal import Stores
+
+/// Opens a store or makes it: fits the model to the file.
+struct StoreOpening {
+    private let file: StoreFile
+    private let model: NSManagedObjectModel
+    private let configuration: String?
+    private let platform: Platform
+    private let hashes: [String: Data]
+
+    init(
+        file: StoreFile, model: NSManagedObjectModel, configuration: String?, platform: Platform
+    ) throws {
+        guard let entities = model.entities(forConfigurationName: configuration) else {
+            throw StoreError(
+                .modelMismatch, "The model has no such configuration; give the name of one it has.",
+                fields: ["configuration": configuration ?? ""])
+        }
+        self.file = file
+        self.model = model
+        self.configuration = configuration
+        self.platform = platform
+        hashes = NSManagedObjectModel.hashes(of: entities)
+    }
+
+    func run() throws -> (store: OpenStore, identifier: String) {
+        let connection: Connection
+        if file.exists {
+            connection = try file.open()
+        } else {
+            guard !file.options.isReadOnly else {
+                throw StoreError(
+                    .cannotOpen, "There is no file at this path, and a read-only store is not made.",
+                    fields: ["path": file.path])
+            }
+            connection = try create()
+        }
+        let metadata = try StoreMetadata(reading: connection, path: file.path)
+        if !file.options.ignoresVersioning {
+            try metadata.check(against: hashes, path: file.path)
+        }
+        let schema = try SchemaResolver(connection: connection, path: file.path)
+            .resolve(try SchemaBuilder.schema(of: try layout(in: connection)))
+        let writesHistory = file.options.tracksHistory && !file.options.isReadOnly
+        let store = try OpenStore(
+            connection, file: file, schema: schema, platform: platform, writesHistory: writesHistory)
+        return (store, metadata.identifier)
+    }
+
+    /// The layouts with the numbers the file gives its entities. An entity that was renamed by a migration in
+    /// place may stand there under its former name.
+    private func layout(in connection: Connection) throws -> ModelLayout {
+        let stored = try BookkeepingTables.numbers(in: connection)
+        var numbers: [String: Int32] = [:]
+        var missing: [String] = []
+        for entity in model.entities(forConfigurationName: configuration) ?? [] {
+            let name = entity.name ?? ""
+            if let number = stored[name] ?? entity.renamingIdentifier.flatMap({ stored[$0] }) {
+                numbers[name] = number
+            } else {
+                missing.append(name)
+            }
+        }
+        guard missing.isEmpty else {
+            throw StoreError(
+                .modelMismatch, "The store has no number for some of the model's entities.",
+                fields: [
+                    "path": file.path, "onlyInModel": missing.sorted().joined(separator: ", "),
+                ])
+        }
+        return ModelLayout(model: model, configuration: configuration, numbers: numbers)
+    }
+
+    private func create() throws -> Connection {
+        let layout = ModelLayout(model: model, configuration: configuration)
+        let schema = try SchemaBuilder.schema(of: layout)
+        let metadata = StoreMetadata(
+            hashes: hashes, model: model, identifier: platform.randomness.uuid().uuidString)
+        return try file.create(platform: platform) { connection in
+            for statement in schema.statements + BookkeepingTables.statements {
+                try connection.script(statement)
+            }
+            try BookkeepingTables.fill(connection, layout: layout)
+            try metadata.write(to: connection)
+        }
+    }
+}

@@ -165,8 +165,9 @@ enum ArchivedPropertyReader {
     }
 }
 
-/// Keys of our own in archives, for facts whose place in Apple's archives is not known, or that Apple
-/// keeps as predicate objects where a model has only their text. Apple's readers pass over them.
+/// Keys of our own in archives, for facts whose place in Apple's archives is not known, or that
+/// Apple keeps as predicate objects where a model has only their text. Apple's readers pass over
+/// them.
 enum OwnKey {
     static let isLocal = "DiptychIsLocal"
     static let isStoredInExternalRecord = "DiptychIsStoredInExternalRecord"

@@ -25,7 +25,8 @@ struct PropertyArchiver {
         default:
             throw ModelFileError(
                 .unsupportedFormat,
-                "Property “\(property.name)” is neither attribute, relationship nor fetched property; a"
+                "Property “\(property.name)” is neither attribute, relationship nor fetched"
+                    + " property; a"
                     + " compiled model cannot hold it.", fields: ["property": property.name])
         }
         let isKindOfAttribute = property is NSAttributeDescription

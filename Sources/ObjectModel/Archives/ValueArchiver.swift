@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Archives default values and the values of `userInfo`.
 enum ValueArchiver {
-    /// An attribute's default value, in the form its type has in Apple's archives. Throws for objects
-    /// of classes that no archive of ours can hold.
+    /// An attribute's default value, in the form its type has in Apple's archives. Throws for
+    /// objects of classes that no archive of ours can hold.
     static func defaultValue(
         of attribute: NSAttributeDescription, into builder: inout KeyedArchiveBuilder
     ) throws -> Int {
@@ -13,8 +13,10 @@ enum ValueArchiver {
         }
         throw ModelFileError(
             .badValue,
-            "The default value of attribute “\(attribute.entity.name ?? "").\(attribute.name)” is no"
-                + " \(attribute.attributeType.fileName ?? "such value"); a compiled model cannot hold it.",
+            "The default value of attribute “\(attribute.entity.name ?? "").\(attribute.name)” is"
+                + " no"
+                + " \(attribute.attributeType.fileName ?? "such value"); a compiled model cannot"
+                + " hold it.",
             fields: ["property": attribute.name, "entity": attribute.entity.name ?? ""])
     }
 
@@ -86,7 +88,8 @@ enum ValueArchiver {
         guard let reference = dictionary(entries ?? [:], &builder) else {
             throw ModelFileError(
                 .badValue,
-                "The userInfo of “\(owner)” holds more than texts, numbers, dates, data and lists of"
+                "The userInfo of “\(owner)” holds more than texts, numbers, dates, data and lists"
+                    + " of"
                     + " them; a compiled model cannot hold the rest.", fields: ["property": owner])
         }
         return reference

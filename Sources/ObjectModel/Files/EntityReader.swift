@@ -49,7 +49,8 @@ struct EntityReader {
             if let first = lines.updateValue(child.line, forKey: property.name) {
                 throw child.problem(
                     .duplicateName,
-                    "\(element.label) has two properties named “\(property.name)”, the first on line"
+                    "\(element.label) has two properties named “\(property.name)”, the first on"
+                        + " line"
                         + " \(first); rename or remove one", fields: ["property": property.name])
             }
             if let relationship = property as? NSRelationshipDescription {

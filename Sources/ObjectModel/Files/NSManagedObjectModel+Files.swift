@@ -20,8 +20,8 @@ extension NSManagedObjectModel {
         return try ModelReader.model(in: file.data, file: file.path)
     }
 
-    /// Reads a compiled model out of its archive: the bytes of a `.mom`, or of a store's model cache
-    /// once inflated. `name` stands for the file in errors. Throws `ModelFileError`.
+    /// Reads a compiled model out of its archive: the bytes of a `.mom`, or of a store's model
+    /// cache once inflated. `name` stands for the file in errors. Throws `ModelFileError`.
     package static func load(
         fromArchive data: Data, name: String = "model archive"
     ) throws -> NSManagedObjectModel {

@@ -20,7 +20,8 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         find = { try Self.model(at: fileURL, checksum: versionChecksum) }
     }
 
-    /// A reference to the model named `modelName` among a bundle's resources (nil: the main bundle).
+    /// A reference to the model named `modelName` among a bundle's resources (nil: the main
+    /// bundle).
     public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
         self.versionChecksum = versionChecksum
         let bundle = bundle ?? .main
@@ -64,7 +65,8 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         guard model.versionChecksum == versionChecksum else {
             throw ModelFileError(
                 .missingVersion,
-                "The model's checksum is not the one referred to; it or the checksum is out of date.",
+                "The model's checksum is not the one referred to; it or the checksum is out of"
+                    + " date.",
                 fields: ["expected": versionChecksum, "value": model.versionChecksum])
         }
         return model

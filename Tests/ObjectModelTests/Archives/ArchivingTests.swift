@@ -13,92 +13,95 @@ import Testing
         try .load(fromArchive: model.compiledData())
     }
 
+    /// A model in which every fact that a source can state is stated.
+    private static let everything = """
+        <entity name="Document" representedClassName=".Document" isAbstract="YES"
+            versionHashModifier="v3" elementID="Paper" syncable="NO"
+            coreSpotlightDisplayNameExpression="title">
+            <attribute name="title" attributeType="String" minValueString="1"
+                maxValueString="80" regularExpressionString="[a-z&quot;]+"
+                defaultValueString="ä"
+                elementID="name" indexed="YES" spotlightIndexingEnabled="YES">
+                <userInfo><entry key="k" value="v"/></userInfo>
+            </attribute>
+            <attribute name="short" attributeType="Integer 16" defaultValueString="-3"
+                minValueString="-10" maxValueString="10"/>
+            <attribute name="word" attributeType="Integer 32" defaultValueString="70000"/>
+            <attribute name="long" attributeType="Integer 64"
+                defaultValueString="9223372036854775807"/>
+            <attribute name="price" attributeType="Decimal" defaultValueString="-12.345"
+                minValueString="0.5"/>
+            <attribute name="whole" attributeType="Decimal" defaultValueString="1000000"/>
+            <attribute name="ratio" attributeType="Double" defaultValueString="0.1"/>
+            <attribute name="part" attributeType="Float" defaultValueString="0.1"/>
+            <attribute name="isRead" attributeType="Boolean" defaultValueString="YES"/>
+            <attribute name="made" attributeType="Date" defaultDateTimeInterval="12.5"
+                minDateTimeInterval="0"/>
+            <attribute name="key" optional="YES" attributeType="UUID"
+                preserveAfterDeletion="YES"
+                defaultValueString="7E2B1D9C-8F5A-4C0A-9A53-0D6D3F3B7C11"/>
+            <attribute name="link" optional="YES" attributeType="URI"
+                defaultValueString="https://a.b/c?d=e"/>
+            <attribute name="cover" optional="YES" attributeType="Binary"
+                allowsExternalBinaryDataStorage="YES" allowsCloudEncryption="YES"
+                versionHashModifier="2" storedInTruthFile="YES" syncable="NO"/>
+            <attribute name="tags" optional="YES" attributeType="Transformable"
+                valueTransformerName="NSSecureUnarchiveFromData" customClassName="[String]"/>
+            <attribute name="cache" optional="YES" transient="YES" attributeType="Undefined"/>
+            <attribute name="count" optional="YES" attributeType="Integer 64" derived="YES"
+                derivationExpression="pages.@count"/>
+            <attribute name="words" optional="YES" attributeType="Integer 64" derived="YES"
+                derivationExpression="pages.@sum.words"/>
+            <attribute name="plain" optional="YES" attributeType="String" derived="YES"
+                derivationExpression="canonical:(title)"/>
+            <attribute name="now" optional="YES" attributeType="Date" derived="YES"
+                derivationExpression="now()"/>
+            <attribute name="place" optional="YES" attributeType="Composite" composite="Place"/>
+            <relationship name="pages" optional="YES" toMany="YES" minCount="1" maxCount="9"
+                ordered="YES" deletionRule="Cascade" destinationEntity="Page"
+                inverseName="document" inverseEntity="Page"/>
+            <relationship name="related" optional="YES" toMany="YES" maxCount="-1"
+                deletionRule="Deny" destinationEntity="Document" inverseName="related"
+                inverseEntity="Document"/>
+            <fetchedProperty name="recent" optional="YES">
+                <fetchRequest name="recent" entity="Page" predicateString="words &gt; 1"/>
+            </fetchedProperty>
+            <fetchIndex name="byTitle" partialIndexPredicate="short &gt; 2">
+                <fetchIndexElement property="title" type="Binary" order="descending"/>
+                <fetchIndexElement expression="length:(title)" expressionType="Integer 64"
+                    type="RTree" order="ascending"/>
+            </fetchIndex>
+            <compoundIndexes>
+                <compoundIndex><index value="title"/><index value="short"/></compoundIndex>
+            </compoundIndexes>
+            <uniquenessConstraints>
+                <uniquenessConstraint>
+                    <constraint value="title"/><constraint value="key"/>
+                </uniquenessConstraint>
+            </uniquenessConstraints>
+            <userInfo><entry key="a" value=""/></userInfo>
+        </entity>
+        <entity name="Report" parentEntity="Document">
+            <attribute name="note" optional="YES" attributeType="String"/>
+        </entity>
+        <entity name="Page">
+            <attribute name="words" optional="YES" attributeType="Integer 32"/>
+            <relationship name="document" maxCount="1" deletionRule="No Action"
+                destinationEntity="Document" inverseName="pages" inverseEntity="Document"/>
+        </entity>
+        <composite name="Place">
+            <attribute name="longitude" optional="YES" attributeType="Double"/>
+            <attribute name="latitude" optional="YES" attributeType="Double"/>
+        </composite>
+        <configuration name="Pages"><memberEntity name="Page"/></configuration>
+        <fetchRequest name="ten" entity="Page" predicateString="words = $W" fetchLimit="10"
+            fetchBatchSize="5" resultType="2" includeSubentities="NO"
+            includePropertyValues="NO" includePendingChanges="NO" returnObjectsAsFaults="NO"
+            returnDistinctResults="YES"/>
+        """
+
     @Test func aModelWithEveryFactReadsBackEqual() throws {
-        let model = try scratch.model(
-            """
-            <entity name="Document" representedClassName=".Document" isAbstract="YES"
-                versionHashModifier="v3" elementID="Paper" syncable="NO"
-                coreSpotlightDisplayNameExpression="title">
-                <attribute name="title" attributeType="String" minValueString="1"
-                    maxValueString="80" regularExpressionString="[a-z&quot;]+" defaultValueString="ä"
-                    elementID="name" indexed="YES" spotlightIndexingEnabled="YES">
-                    <userInfo><entry key="k" value="v"/></userInfo>
-                </attribute>
-                <attribute name="short" attributeType="Integer 16" defaultValueString="-3"
-                    minValueString="-10" maxValueString="10"/>
-                <attribute name="word" attributeType="Integer 32" defaultValueString="70000"/>
-                <attribute name="long" attributeType="Integer 64"
-                    defaultValueString="9223372036854775807"/>
-                <attribute name="price" attributeType="Decimal" defaultValueString="-12.345"
-                    minValueString="0.5"/>
-                <attribute name="whole" attributeType="Decimal" defaultValueString="1000000"/>
-                <attribute name="ratio" attributeType="Double" defaultValueString="0.1"/>
-                <attribute name="part" attributeType="Float" defaultValueString="0.1"/>
-                <attribute name="isRead" attributeType="Boolean" defaultValueString="YES"/>
-                <attribute name="made" attributeType="Date" defaultDateTimeInterval="12.5"
-                    minDateTimeInterval="0"/>
-                <attribute name="key" optional="YES" attributeType="UUID"
-                    preserveAfterDeletion="YES"
-                    defaultValueString="7E2B1D9C-8F5A-4C0A-9A53-0D6D3F3B7C11"/>
-                <attribute name="link" optional="YES" attributeType="URI"
-                    defaultValueString="https://a.b/c?d=e"/>
-                <attribute name="cover" optional="YES" attributeType="Binary"
-                    allowsExternalBinaryDataStorage="YES" allowsCloudEncryption="YES"
-                    versionHashModifier="2" storedInTruthFile="YES" syncable="NO"/>
-                <attribute name="tags" optional="YES" attributeType="Transformable"
-                    valueTransformerName="NSSecureUnarchiveFromData" customClassName="[String]"/>
-                <attribute name="cache" optional="YES" transient="YES" attributeType="Undefined"/>
-                <attribute name="count" optional="YES" attributeType="Integer 64" derived="YES"
-                    derivationExpression="pages.@count"/>
-                <attribute name="words" optional="YES" attributeType="Integer 64" derived="YES"
-                    derivationExpression="pages.@sum.words"/>
-                <attribute name="plain" optional="YES" attributeType="String" derived="YES"
-                    derivationExpression="canonical:(title)"/>
-                <attribute name="now" optional="YES" attributeType="Date" derived="YES"
-                    derivationExpression="now()"/>
-                <attribute name="place" optional="YES" attributeType="Composite" composite="Place"/>
-                <relationship name="pages" optional="YES" toMany="YES" minCount="1" maxCount="9"
-                    ordered="YES" deletionRule="Cascade" destinationEntity="Page"
-                    inverseName="document" inverseEntity="Page"/>
-                <relationship name="related" optional="YES" toMany="YES" maxCount="-1"
-                    deletionRule="Deny" destinationEntity="Document" inverseName="related"
-                    inverseEntity="Document"/>
-                <fetchedProperty name="recent" optional="YES">
-                    <fetchRequest name="recent" entity="Page" predicateString="words &gt; 1"/>
-                </fetchedProperty>
-                <fetchIndex name="byTitle" partialIndexPredicate="short &gt; 2">
-                    <fetchIndexElement property="title" type="Binary" order="descending"/>
-                    <fetchIndexElement expression="length:(title)" expressionType="Integer 64"
-                        type="RTree" order="ascending"/>
-                </fetchIndex>
-                <compoundIndexes>
-                    <compoundIndex><index value="title"/><index value="short"/></compoundIndex>
-                </compoundIndexes>
-                <uniquenessConstraints>
-                    <uniquenessConstraint>
-                        <constraint value="title"/><constraint value="key"/>
-                    </uniquenessConstraint>
-                </uniquenessConstraints>
-                <userInfo><entry key="a" value=""/></userInfo>
-            </entity>
-            <entity name="Report" parentEntity="Document">
-                <attribute name="note" optional="YES" attributeType="String"/>
-            </entity>
-            <entity name="Page">
-                <attribute name="words" optional="YES" attributeType="Integer 32"/>
-                <relationship name="document" maxCount="1" deletionRule="No Action"
-                    destinationEntity="Document" inverseName="pages" inverseEntity="Document"/>
-            </entity>
-            <composite name="Place">
-                <attribute name="longitude" optional="YES" attributeType="Double"/>
-                <attribute name="latitude" optional="YES" attributeType="Double"/>
-            </composite>
-            <configuration name="Pages"><memberEntity name="Page"/></configuration>
-            <fetchRequest name="ten" entity="Page" predicateString="words = $W" fetchLimit="10"
-                fetchBatchSize="5" resultType="2" includeSubentities="NO"
-                includePropertyValues="NO" includePendingChanges="NO" returnObjectsAsFaults="NO"
-                returnDistinctResults="YES"/>
-            """)
+        let model = try scratch.model(Self.everything)
         model.fetchRequestTemplates["ten"]?.sortKeys = [.init(key: "words", isAscending: false)]
         let note = try #require(model.entitiesByName["Report"]?.attributesByName["note"])
         note.validation.rules = [

@@ -27,7 +27,8 @@ enum ModelFacts {
             entity \(entity.name ?? "nil") class \(entity.managedObjectClassName) \
             abstract \(entity.isAbstract) parent \(entity.superentity?.name ?? "nil") \
             children \(entity.subentities.compactMap(\.name).sorted()) \
-            modifier \(text(entity.versionHashModifier)) renamed \(text(entity.renamingIdentifier)) \
+            modifier \(text(entity.versionHashModifier)) \
+            renamed \(text(entity.renamingIdentifier)) \
             unique \(entity.uniquenessConstraintNames) compound \(entity.marks.compoundIndexes) \
             userInfo \(userInfo(entity.userInfo))
             """
@@ -37,7 +38,8 @@ enum ModelFacts {
         lines += entity.indexes.map { index in
             let elements = index.elements.map { element in
                 "\(text(element.propertyName)) \(text(element.expressionText)) "
-                    + "\(element.expressionResultType) \(element.collationType) \(element.isAscending)"
+                    + "\(element.expressionResultType) \(element.collationType) "
+                    + "\(element.isAscending)"
             }
             return
                 "  index \(index.name) where \(text(index.partialIndexPredicateText)) \(elements)"
@@ -73,13 +75,17 @@ enum ModelFacts {
             external \(attribute.allowsExternalBinaryDataStorage) \
             kept \(attribute.preservesValueInHistoryOnDeletion) \
             encrypted \(attribute.allowsCloudEncryption) bounds \(attribute.validation) \
-            derived \(text((attribute as? NSDerivedAttributeDescription)?.derivationExpressionText)) \
+            derived \(derivation(of: attribute)) \
             elements \(((attribute as? NSCompositeAttributeDescription)?.elements ?? []).map(fact))
             """
         case let fetched as NSFetchedPropertyDescription:
             "template \(String(describing: fetched.template))"
         default: ""
         }
+    }
+
+    private static func derivation(of attribute: NSAttributeDescription) -> String {
+        text((attribute as? NSDerivedAttributeDescription)?.derivationExpressionText)
     }
 
     private static func text(_ value: String?) -> String { value.map { "“\($0)”" } ?? "nil" }

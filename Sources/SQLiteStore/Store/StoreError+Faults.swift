@@ -22,7 +22,7 @@ extension StoreError {
                 .cannotOpen, "The file or one beside it cannot be opened; check the path and its access."
             )
         } else {
-            (code, message) = (.failed, "SQLite refused a statement; see the cause.")
+            (code, message) = (.failed, "SQLite refused a statement: \(fault.message).")
         }
         var fields = ["path": path]
         fields["sql"] = fault.sql

@@ -53,7 +53,7 @@ struct ReadPlan: Sendable {
         self.columns = columns
         self.decoders = decoders
         let tree = schema.layout.entities.filter { schema.columns(of: $0.number)?.table == first.table }
-        only = tree.count == 1 ? decoders[first.number] : nil
+        only = first.condition == nil ? decoders[first.number] : nil
         entityCondition = Self.condition(members.map(\.number), tree: tree.count)
     }
 

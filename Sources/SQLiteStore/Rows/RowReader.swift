@@ -108,12 +108,9 @@ final class RowReader {
         try statement.bind(values)
         var links: [Link] = []
         while try statement.step() {
-            let entity =
-                statement.isNull(at: 1)
-                ? destination : Int32(truncatingIfNeeded: statement.int64(at: 1))
             links.append(
                 Link(
-                    RowID(entity: entity, key: statement.int64(at: 0)),
+                    schema.id(key: 0, entity: 1, of: statement, in: destination),
                     orderKey: statement.isNull(at: 2) ? nil : statement.int64(at: 2)))
         }
         return links
@@ -159,6 +156,15 @@ final class RowReader {
 }
 
 extension StoreSchema {
+    /// The id in two columns of a row of `entity` or of one that inherits from it.
+    func id(key: Int, entity: Int, of statement: Statement, in declared: Int32) -> RowID {
+        let isAlone = columns(of: declared)?.condition == nil
+        let number =
+            isAlone || statement.isNull(at: entity)
+            ? declared : Int32(truncatingIfNeeded: statement.int64(at: entity))
+        return RowID(entity: number, key: statement.int64(at: key))
+    }
+
     func unknownEntity(_ number: Int32) -> StoreError {
         StoreError(
             .missingRow, "The store has no such entity or relationship; use identifiers of this store.",

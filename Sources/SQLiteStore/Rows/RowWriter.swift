@@ -131,7 +131,7 @@ final class RowWriter {
         if let known = deletes[entity] { return known }
         guard let columns = schema.columns(of: entity) else { throw schema.unknownEntity(entity) }
         let statement = try connection.compile(
-            "DELETE FROM \(columns.table) WHERE Z_PK = ?1 AND Z_ENT = \(entity) "
+            "DELETE FROM \(columns.table) WHERE Z_PK = ?1 AND \(columns.condition ?? "1") "
                 + "AND (?2 IS NULL OR IFNULL(Z_OPT, 0) = ?2)")
         deletes[entity] = statement
         return statement

@@ -111,7 +111,8 @@ enum ValueCoding {
     }
 
     private static func decimal(_ value: AttributeValue) -> SQLiteValue? {
-        if case .decimal(let decimal) = value, decimal.isNaN { return .null }
+        // Apple binds decimals as text, which the column makes a number of, except for this one.
+        if case .decimal(let decimal) = value, decimal.isNaN { return .text("NaN") }
         if let whole = integer(value) { return .integer(whole) }
         return real(value).map { .real($0) }
     }
@@ -122,6 +123,7 @@ enum ValueCoding {
         case .null: .null
         case .integer(let integer): .decimal(Decimal(integer))
         case .real(let real): .decimal(Decimal(string: "\(real)") ?? Decimal(real))
+        case .text("NaN"): .decimal(.nan)
         case .text(let text): Decimal(string: text).map { .decimal($0) } ?? .text(text)
         case .blob(let data): .data(data)
         }

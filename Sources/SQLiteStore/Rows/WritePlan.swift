@@ -95,6 +95,6 @@ struct UpdatePlan {
         let end = shape.isChecked ? " AND IFNULL(Z_OPT, 0) = ?" : " RETURNING Z_OPT"
         statement = try connection.compile(
             "UPDATE \(columns.table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1\(changes) "
-                + "WHERE Z_PK = ? AND Z_ENT = \(shape.entity)\(end)")
+                + "WHERE Z_PK = ? AND \(columns.condition ?? "1")\(end)")
     }
 }

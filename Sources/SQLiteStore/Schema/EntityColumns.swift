@@ -12,13 +12,17 @@ public struct EntityColumns: Sendable {
     public let toOnes: [LinkColumns]
     /// By to-many slot.
     public let toManys: [ToManyPlace]
+    /// The condition that tells the entity's rows from others of the table; nil where it holds no others.
+    /// (Some files have no Z_ENT in such tables.)
+    let condition: String?
     /// Whether a link of this entity has a place among ordered members.
     let hasOrderedLinks: Bool
 
     init(
-        number: Int32, root: Int32, table: String, attributes: [AttributeColumn],
+        number: Int32, root: Int32, table: String, isAlone: Bool, attributes: [AttributeColumn],
         toOnes: [LinkColumns], toManys: [ToManyPlace]
     ) {
+        condition = isAlone ? nil : "Z_ENT = \(number)"
         self.number = number
         self.root = root
         self.table = table
@@ -26,6 +30,13 @@ public struct EntityColumns: Sendable {
         self.toOnes = toOnes
         self.toManys = toManys
         hasOrderedLinks = toOnes.contains { $0.order != nil }
+    }
+
+    /// The same with other places of the to-manys.
+    func replacing(toManys: [ToManyPlace]) -> EntityColumns {
+        EntityColumns(
+            number: number, root: root, table: table, isAlone: condition == nil,
+            attributes: attributes, toOnes: toOnes, toManys: toManys)
     }
 }
 

@@ -122,6 +122,7 @@ struct SchemaBuilder {
     private func columns(of entity: EntityLayout) -> EntityColumns {
         EntityColumns(
             number: entity.number, root: root(of: entity).number, table: tableName(of: entity),
+            isAlone: trees.contains { $0.count == 1 && $0[0] === entity },
             attributes: entity.attributes.compactMap { attributes[entity.number]?[$0.name] },
             toOnes: entity.toOnes.compactMap { links[entity.number]?[$0.name] },
             toManys: entity.toManys.map { place(of: $0, seenFrom: entity) })

@@ -18,6 +18,8 @@ final class OpenStore {
     let derived: DerivedValues
     let history: (log: HistoryLog, reader: HistoryReader)?
     let path: String
+    /// The roots whose keys were compared with the rows that are there.
+    private var checkedRoots: Set<Int32> = []
 
     /// Takes over an open file. `schema` has the file's names; `writesHistory` says whether saves are logged.
     init(
@@ -54,6 +56,7 @@ final class OpenStore {
     /// Drops what was learnt from a transaction that was undone.
     func forget() {
         history?.log.forget()
+        checkedRoots.removeAll()
         derived.take()
     }
 
@@ -82,10 +85,7 @@ final class OpenStore {
         try run(query, .ids) { statement in
             var ids: [RowID] = []
             while try statement.step() {
-                let entity =
-                    statement.isNull(at: 0)
-                    ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
-                ids.append(RowID(entity: entity, key: statement.int64(at: 1)))
+                ids.append(schema.id(key: 1, entity: 0, of: statement, in: query.entity))
             }
             return ids
         }
@@ -114,6 +114,12 @@ final class OpenStore {
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
         guard let root = schema.columns(of: entity)?.root else { throw schema.unknownEntity(entity) }
         guard count > 0 else { return [] }
+        if checkedRoots.insert(root).inserted {
+            // Files that other programs made may hold higher keys than their table of keys knows.
+            let highest = try connection.value(
+                "SELECT max(Z_PK) FROM \(schema.columns(of: root)?.table ?? "")")?.int64
+            try keys.raise(Int64(root), to: highest ?? 0)
+        }
         let first = try keys.reserve(Int64(root), count: count)
         return (0..<Int64(count)).map { first + $0 }
     }

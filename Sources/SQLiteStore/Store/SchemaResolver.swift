@@ -38,9 +38,7 @@ struct SchemaResolver {
                 let inverse = relationship.inverseRelationship?.name ?? relationship.name
                 return .join(try find(side, relationship.name, inverse: inverse))
             }
-            resolved.columnsByNumber[number] = EntityColumns(
-                number: number, root: columns.root, table: columns.table,
-                attributes: columns.attributes, toOnes: columns.toOnes, toManys: places)
+            resolved.columnsByNumber[number] = columns.replacing(toManys: places)
         }
         return resolved
     }

@@ -2,8 +2,8 @@ internal import CSQLite
 
 /// One open SQLite database.
 ///
-/// Not thread-safe: whoever owns a connection uses it from one lane. Statements are compiled once and kept
-/// by their text. Every function throws `SQLiteFault`.
+/// Not thread-safe: whoever owns a connection uses it from one lane. Statements are compiled once
+/// and kept by their text. Every function throws `SQLiteFault`.
 public final class Connection {
     /// How the file is opened.
     public enum Access: Sendable {
@@ -161,8 +161,8 @@ public final class Connection {
         }
     }
 
-    /// Undoes the innermost transaction. SQLite may already have done so by itself (disk full, I/O error),
-    /// which is the one outcome that is not a fault here.
+    /// Undoes the innermost transaction. SQLite may already have done so by itself (disk full, I/O
+    /// error), which is the one outcome that is not a fault here.
     private func rollBack(to savepoint: String) {
         guard sqlite3_get_autocommit(handle) == 0 else { return }
         if transactionDepth == 0 {
@@ -189,7 +189,8 @@ public final class Connection {
     func fault(_ code: Int32, sql: String?) -> SQLiteFault {
         let extended = sqlite3_extended_errcode(handle)
         let message = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "unknown"
-        return SQLiteFault(code: extended & 0xFF == code & 0xFF ? extended : code, message: message, sql: sql)
+        return SQLiteFault(
+            code: extended & 0xFF == code & 0xFF ? extended : code, message: message, sql: sql)
     }
 
     private static let cachedStatementsMax = 512

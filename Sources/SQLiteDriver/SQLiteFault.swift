@@ -20,7 +20,9 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
     public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
     public var isFull: Bool { primaryCode == SQLITE_FULL }
-    public var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB || primaryCode == SQLITE_CORRUPT }
+    public var isNotADatabase: Bool {
+        primaryCode == SQLITE_NOTADB || primaryCode == SQLITE_CORRUPT
+    }
     public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
     public var cannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
 

@@ -52,5 +52,7 @@ extension SQLiteValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
     public init(_ value: String?) { self = value.map { .text($0) } ?? .null }
     public init(_ value: Data?) { self = value.map { .blob($0) } ?? .null }
     /// A date as Core Data stores it: seconds since 2001-01-01 UTC.
-    public init(_ value: Date?) { self = value.map { .real($0.timeIntervalSinceReferenceDate) } ?? .null }
+    public init(_ value: Date?) {
+        self = value.map { .real($0.timeIntervalSinceReferenceDate) } ?? .null
+    }
 }

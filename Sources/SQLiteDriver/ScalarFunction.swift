@@ -87,7 +87,8 @@ extension SQLiteValue {
             self = .text(String(decoding: bytes, as: UTF8.self))
         case SQLITE_BLOB:
             let count = Int(sqlite3_value_bytes(argument))
-            self = .blob(sqlite3_value_blob(argument).map { Data(bytes: $0, count: count) } ?? Data())
+            self = .blob(
+                sqlite3_value_blob(argument).map { Data(bytes: $0, count: count) } ?? Data())
         default: self = .null
         }
     }
@@ -98,7 +99,8 @@ extension SQLiteValue {
         case .null: sqlite3_result_null(context)
         case .integer(let value): sqlite3_result_int64(context, value)
         case .real(let value): sqlite3_result_double(context, value)
-        case .text(let value): sqlite3_result_text(context, value, Int32(value.utf8.count), transient)
+        case .text(let value):
+            sqlite3_result_text(context, value, Int32(value.utf8.count), transient)
         case .blob(let value):
             value.withUnsafeBytes {
                 sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), transient)

@@ -7,11 +7,14 @@ import Testing
 
     init() throws {
         connection = try Connection(path: ":memory:")
-        try connection.run("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE, bytes BLOB)")
+        try connection.run(
+            "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT UNIQUE, bytes BLOB)")
     }
 
     @Test func valuesReadBackAsTheyWereBound() throws {
-        let values: [SQLiteValue] = [.integer(.max), .text("näme\u{0}after"), .blob(Data([0, 1, 255]))]
+        let values: [SQLiteValue] = [
+            .integer(.max), .text("näme\u{0}after"), .blob(Data([0, 1, 255])),
+        ]
         try connection.run("INSERT INTO item VALUES (?, ?, ?)", values)
         #expect(try connection.rows("SELECT * FROM item") == [values])
         #expect(try connection.value("SELECT ?", [.blob(Data())]) == .blob(Data()))

@@ -23,7 +23,10 @@ struct CorpusReadingTests {
             try compareMembers(rows, layout, store)
         }
         let total = try store.read { transaction in
-            let tables = Set(store.layout.entities.compactMap { transaction.schema.columns(of: $0.number)?.table })
+            let tables = Set(
+                store.layout.entities.compactMap {
+                    transaction.schema.columns(of: $0.number)?.table
+                })
             return try tables.map {
                 try transaction.connection.value("SELECT count(*) FROM \($0)")?.int64 ?? 0
             }.reduce(0, +)
@@ -39,7 +42,9 @@ struct CorpusReadingTests {
             let names = columns.attributes.map(\.name) + columns.toOnes.map(\.key)
             let list = (["Z_PK", "Z_OPT"] + names).joined(separator: ", ")
             let plain = try transaction.connection.rows(
-                "SELECT \(list) FROM \(columns.table) WHERE \(columns.condition ?? "1") ORDER BY Z_PK")
+                "SELECT \(list) FROM \(columns.table) WHERE \(columns.condition ?? "1") "
+                    + "ORDER BY Z_PK"
+            )
             #expect(plain.count == rows.count, "\(layout.name)")
             for (row, cells) in zip(rows, plain) {
                 #expect(.integer(row.id.key) == cells[0])
@@ -80,7 +85,9 @@ struct CorpusReadingTests {
         _ rows: [Row], _ layout: EntityLayout, _ store: SQLiteRowStore
     ) throws {
         for (slot, relationship) in layout.toManys.enumerated() {
-            guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { continue }
+            guard let inverse = relationship.inverseRelationship, !inverse.isToMany else {
+                continue
+            }
             for row in rows.prefix(40) {
                 for link in try store.members(of: row.id, toMany: slot) {
                     let member = try #require(try store.row(link.target))
@@ -91,7 +98,9 @@ struct CorpusReadingTests {
         }
     }
 
-    @Test(arguments: Corpus.pairs) func aRealStoreCanBeWrittenAndStaysWhole(pair: Corpus.Pair) throws {
+    @Test(arguments: Corpus.pairs) func aRealStoreCanBeWrittenAndStaysWhole(pair: Corpus.Pair)
+        throws
+    {
         let scratch = try Scratch()
         let url = try Corpus.copy(pair.store, to: scratch)
         let model = try Corpus.model(pair)
@@ -120,9 +129,11 @@ struct CorpusReadingTests {
         for update in changes.updates {
             let row = try #require(try store.row(update.id))
             let values = update.attributes.map(\.value)
-            let derived = Set(store.layout.entity(update.id.entity)?.attributes.indices.filter { slot in
-                store.layout.entity(update.id.entity)?.attributes[slot].attribute is NSDerivedAttributeDescription
-            } ?? [])
+            let derived = Set(
+                store.layout.entity(update.id.entity)?.attributes.indices.filter { slot in
+                    store.layout.entity(update.id.entity)?.attributes[slot].attribute
+                        is NSDerivedAttributeDescription
+                } ?? [])
             for slot in values.indices where !derived.contains(slot) {
                 if case .decimal(let decimal) = values[slot], decimal.isNaN { continue }
                 #expect(row.attributes[slot] == values[slot])

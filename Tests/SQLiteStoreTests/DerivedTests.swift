@@ -17,7 +17,9 @@ import Testing
         #expect(try fixture.value(first, "pageCount") == .integer(3))
         let slot = try #require(try fixture.layout("Book").attributeSlot("pageCount"))
         #expect(outcome.derivedValues[first] == [slot: .integer(3)])
-        _ = try fixture.save { $0.updates = [try fixture.update(pages[0].id, [:], ["book": second])] }
+        _ = try fixture.save {
+            $0.updates = [try fixture.update(pages[0].id, [:], ["book": second])]
+        }
         #expect(try fixture.value(first, "pageCount") == .integer(2))
         #expect(try fixture.value(second, "pageCount") == .integer(1))
         _ = try fixture.save { $0.deletes = [RowDelete(id: pages[1].id)] }
@@ -45,7 +47,9 @@ import Testing
         let book = try fixture.insert("Book", ["pageCount": .integer(9)])
         #expect(try fixture.value(book, "pageCount") == .integer(0))
         let outcome = try fixture.save {
-            $0.updates = [try fixture.update(book, ["pageCount": .integer(9), "title": .text("t")])]
+            $0.updates = [
+                try fixture.update(book, ["pageCount": .integer(9), "title": .text("t")])
+            ]
         }
         #expect(outcome.versions == [book: 2])
         #expect(try fixture.value(book, "pageCount") == .integer(0))

@@ -22,7 +22,8 @@ import Testing
         changes.author = "writer"
         changes.contextName = "main"
         changes.inserts = [person]
-        var update = try fixture.update(other, ["name": .text("x"), "age": .integer(1)], ["home": nil])
+        var update = try fixture.update(
+            other, ["name": .text("x"), "age": .integer(1)], ["home": nil])
         update.changedToManys = [try #require(try fixture.layout("Person").toManySlot("tags"))]
         changes.updates = [update]
         #expect(try fixture.store.save(changes).transactionNumber == 2)
@@ -49,15 +50,27 @@ import Testing
         #expect(declared.count == 11)
         #expect(
             declared[0]
-                == "CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB, ZTOMBSTONE0 BLOB )"
+                == "CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, "
+                + "ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, "
+                + "ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB, ZTOMBSTONE0 BLOB )"
         )
         try fixture.insert("Tag")
         try fixture.insert("Tag")
-        let keys = try fixture.sql("SELECT Z_ENT, Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000")
-        #expect(keys == [[16001, "CHANGE", 2], [16002, "TRANSACTION", 2], [16003, "TRANSACTIONSTRING", 2]])
+        let keys = try fixture.sql(
+            "SELECT Z_ENT, Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000")
         #expect(
-            try fixture.sql("SELECT Z_ENT, Z_OPT, ZAUTHOR, ZBUNDLEIDTS, ZPROCESSIDTS, ZTIMESTAMP FROM ATRANSACTION")
-                == [[16002, nil, nil, 1, 2, .real(800_000_000.25)], [16002, nil, nil, 1, 2, .real(800_000_000.25)]])
+            keys == [
+                [16001, "CHANGE", 2], [16002, "TRANSACTION", 2], [16003, "TRANSACTIONSTRING", 2],
+            ])
+        #expect(
+            try fixture.sql(
+                "SELECT Z_ENT, Z_OPT, ZAUTHOR, ZBUNDLEIDTS, ZPROCESSIDTS, ZTIMESTAMP "
+                    + "FROM ATRANSACTION"
+            )
+                == [
+                    [16002, nil, nil, 1, 2, .real(800_000_000.25)],
+                    [16002, nil, nil, 1, 2, .real(800_000_000.25)],
+                ])
     }
 
     /// `80` is the first slot: to-ones come before attributes.

@@ -63,7 +63,9 @@ import Testing
         let person = try fixture.insert("Employee")
         let tags = try (0..<4).map { _ in try fixture.insert("Tag") }
         _ = try fixture.save {
-            $0.toManys = [try fixture.toMany(person, "favorites", add: [tags[2], tags[0], tags[1]])]
+            $0.toManys = [
+                try fixture.toMany(person, "favorites", add: [tags[2], tags[0], tags[1]])
+            ]
         }
         #expect(try fixture.members(person, "favorites") == [tags[2], tags[0], tags[1]])
         let order = [tags[1], tags[3], tags[2], tags[0]]
@@ -95,7 +97,8 @@ import Testing
         #expect(try fixture.members(person, "notes") == notes)
         _ = try fixture.save {
             $0.toManys = [
-                try fixture.toMany(person, "notes", remove: [notes[0]], order: [notes[2], notes[1]]),
+                try fixture.toMany(
+                    person, "notes", remove: [notes[0]], order: [notes[2], notes[1]]),
                 try fixture.toMany(other, "notes", add: [notes[0]]),
             ]
         }
@@ -113,7 +116,9 @@ import Testing
         #expect(home.versions[manager] == 2)
         let found = try fixture.store.read { try $0.referrers(of: manager) }
         #expect(Set(found.map(\.row)) == [worker, place])
-        let names = try found.map { try #require(fixture.store.layout.entity($0.row.entity)).toOnes[$0.toOneSlot].name }
+        let names = try found.map {
+            try #require(fixture.store.layout.entity($0.row.entity)).toOnes[$0.toOneSlot].name
+        }
         #expect(Set(names) == ["boss", "mayor"])
         #expect(try fixture.store.read { try $0.referrers(of: place) }.map(\.row) == [manager])
     }

@@ -20,11 +20,17 @@ final class MemoryObject: KeyValueReading, IdentityReading {
     struct UnknownKey: Error { var key: String }
 
     func value(forKey key: String) throws -> Any? {
-        guard let layout = world.store.layout.entity(row.id.entity) else { throw UnknownKey(key: key) }
+        guard let layout = world.store.layout.entity(row.id.entity) else {
+            throw UnknownKey(key: key)
+        }
         if let slot = layout.attributeSlot(key) { return Self.plain(row.attributes[slot]) }
-        if let slot = layout.toOneSlot(key) { return try row.toOnes[slot].flatMap { try world.object($0.target) } }
+        if let slot = layout.toOneSlot(key) {
+            return try row.toOnes[slot].flatMap { try world.object($0.target) }
+        }
         if let slot = layout.toManySlot(key) {
-            return try world.store.members(of: row.id, toMany: slot).compactMap { try world.object($0.target) }
+            return try world.store.members(of: row.id, toMany: slot).compactMap {
+                try world.object($0.target)
+            }
         }
         throw UnknownKey(key: key)
     }

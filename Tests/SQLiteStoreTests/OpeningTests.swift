@@ -33,16 +33,20 @@ import Testing
         #expect(try fixture.sql("PRAGMA journal_mode") == [["wal"]])
         let metadata = try SQLiteRowStore.metadata(at: url)
         #expect(metadata["NSStoreUUID"] as? String == fixture.store.identifier)
-        #expect(metadata["NSStoreModelVersionHashes"] as? [String: Data] == model.entityVersionHashesByName)
+        #expect(
+            metadata["NSStoreModelVersionHashes"] as? [String: Data]
+                == model.entityVersionHashesByName)
         #expect(metadata["NSStoreModelVersionHashesDigest"] as? String == model.versionHashesDigest)
         #expect(metadata["NSStoreModelVersionChecksumKey"] as? String == model.versionChecksum)
         #expect(metadata["NSStoreModelVersionIdentifiers"] as? [String] == ["7"])
         #expect(metadata["NSStoreModelVersionHashesVersion"] as? Int == 3)
         #expect(metadata["_NSAutoVacuumLevel"] as? String == "2")
-        #expect(try fixture.sql("SELECT typeof(Z_PLIST), Z_VERSION FROM Z_METADATA") == [["blob", 1]])
+        #expect(
+            try fixture.sql("SELECT typeof(Z_PLIST), Z_VERSION FROM Z_METADATA") == [["blob", 1]])
         #expect(
             try fixture.sql("SELECT * FROM Z_PRIMARYKEY WHERE Z_ENT < 16000") == [
-                [1, "Note", 0, 0], [2, "Person", 0, 0], [3, "Employee", 2, 0], [4, "Manager", 3, 0],
+                [1, "Note", 0, 0], [2, "Person", 0, 0], [3, "Employee", 2, 0],
+                [4, "Manager", 3, 0],
                 [5, "Place", 0, 0], [6, "Tag", 0, 0],
             ])
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
@@ -72,7 +76,10 @@ import Testing
     @Test func aConfigurationHoldsItsEntitiesOnly() throws {
         let model = TestModel.society()
         model.setEntities(
-            [try #require(model.entitiesByName["Tag"]), try #require(model.entitiesByName["Note"])],
+            [
+                try #require(model.entitiesByName["Tag"]),
+                try #require(model.entitiesByName["Note"]),
+            ],
             forConfigurationName: "Loose")
         let store = try SQLiteRowStore(url: url, model: model, configuration: "Loose")
         #expect(store.layout.entities.map(\.name) == ["Note", "Tag"])
@@ -110,7 +117,9 @@ import Testing
     @Test func metadataThatIsNoPropertyListIsCorrupt() throws {
         do {
             let fixture = try StoreFixture(TestModel.society(), url: url)
-            try fixture.store.write { _ = try $0.connection.run("UPDATE Z_METADATA SET Z_PLIST = x'00ff'") }
+            try fixture.store.write {
+                _ = try $0.connection.run("UPDATE Z_METADATA SET Z_PLIST = x'00ff'")
+            }
         }
         #expect(failure(at: url)?.code == .corrupt)
     }
@@ -120,7 +129,8 @@ import Testing
         let other = TestModel.society()
         let tag = try #require(other.entitiesByName["Tag"])
         tag.declaredProperties.append(TestModel.attribute("extra", .stringAttributeType))
-        other.entities = other.entities.filter { $0.name != "Place" } + [TestModel.entity("New", [])]
+        other.entities =
+            other.entities.filter { $0.name != "Place" } + [TestModel.entity("New", [])]
         let error = failure(at: url, other)
         #expect(error?.code == .modelMismatch)
         #expect(error?.fields["changed"]?.contains("Tag") == true)
@@ -156,7 +166,9 @@ import Testing
         #expect(error?.code == .readOnly)
         var many = RowQuery(entity: id.entity)
         many.predicate = .comparison(
-            .init(left: .evaluatedObject, operator: .in, right: .constant((1...900).map { RowID(entity: id.entity, key: Int64($0)) })))
+            .init(
+                left: .evaluatedObject, operator: .in,
+                right: .constant((1...900).map { RowID(entity: id.entity, key: Int64($0)) })))
         #expect(try store.count(matching: many) == 1)
     }
 
@@ -200,7 +212,8 @@ import Testing
 
     @Test func namesThatNoColumnCanHaveAreRefused() throws {
         let model = TestModel.model([
-            TestModel.entity("Bad", [TestModel.attribute("a); DROP TABLE x; --", .stringAttributeType)])
+            TestModel.entity(
+                "Bad", [TestModel.attribute("a); DROP TABLE x; --", .stringAttributeType)])
         ])
         #expect(failure(at: url, model)?.code == .unsupported)
         let untyped = TestModel.model([
@@ -211,11 +224,14 @@ import Testing
     }
 
     @Test func pragmasArePlainWords() throws {
-        #expect(failure(at: url) { $0.pragmas = ["cache_size": "1; DROP TABLE ZTAG"] }?.code == .invalidValue)
+        #expect(
+            failure(at: url) { $0.pragmas = ["cache_size": "1; DROP TABLE ZTAG"] }?.code
+                == .invalidValue)
         var options = SQLiteStoreOptions()
         options.pragmas = ["cache_size": "-4000"]
         options.synchronous = .full
-        let fixture = try StoreFixture(TestModel.society(), url: scratch.url("b.sqlite"), options: options)
+        let fixture = try StoreFixture(
+            TestModel.society(), url: scratch.url("b.sqlite"), options: options)
         #expect(try fixture.sql("PRAGMA cache_size") == [[-4000]])
         #expect(try fixture.sql("PRAGMA synchronous") == [[2]])
     }

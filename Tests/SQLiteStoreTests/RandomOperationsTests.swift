@@ -7,7 +7,9 @@ import Testing
 
 /// Random saves against a dictionary that keeps the same rows.
 @Suite struct RandomOperationsTests {
-    @Test(arguments: 0..<8 as Range<UInt64>) func theStoreKeepsWhatADictionaryKeeps(seed: UInt64) throws {
+    @Test(arguments: 0..<8 as Range<UInt64>) func theStoreKeepsWhatADictionaryKeeps(seed: UInt64)
+        throws
+    {
         let scratch = try Scratch()
         let url = scratch.url("store.sqlite")
         let model = TestModel.society()
@@ -61,14 +63,17 @@ import Testing
             var set = ChangeSet()
             var after: [RowID: Row?] = [:]
             for _ in 0..<Int.random(in: 1...5, using: &random) {
-                let name = ["Person", "Employee", "Manager", "Tag"].randomElement(using: &random) ?? "Tag"
-                let row = try fixture.row(name, ["name": .text("n\(Int.random(in: 0..<99, using: &random))")])
+                let name =
+                    ["Person", "Employee", "Manager", "Tag"].randomElement(using: &random) ?? "Tag"
+                let row = try fixture.row(
+                    name, ["name": .text("n\(Int.random(in: 0..<99, using: &random))")])
                 set.inserts.append(row)
                 after[row.id] = row
             }
             let known = rows.keys.sorted().shuffled(using: &random)
             for id in known.prefix(3) {
-                guard let row = rows[id], let slot = fixture.store.layout.entity(id.entity)?.attributeSlot("name")
+                guard let row = rows[id],
+                    let slot = fixture.store.layout.entity(id.entity)?.attributeSlot("name")
                 else { continue }
                 var update = RowUpdate(id: id, expectedVersion: row.version)
                 update.attributes = [(slot, .text("u\(Int.random(in: 0..<99, using: &random))"))]
@@ -79,10 +84,17 @@ import Testing
                 set.deletes.append(RowDelete(id: id, expectedVersion: rows[id]?.version))
                 after[id] = .some(nil)
             }
-            let people = after.compactMap { $1?.id }.filter { fixture.store.layout.entity($0.entity)?.name != "Tag" }
-            let tags = after.compactMap { $1?.id }.filter { fixture.store.layout.entity($0.entity)?.name == "Tag" }
+            let people = after.compactMap { $1?.id }.filter {
+                fixture.store.layout.entity($0.entity)?.name != "Tag"
+            }
+            let tags = after.compactMap { $1?.id }.filter {
+                fixture.store.layout.entity($0.entity)?.name == "Tag"
+            }
             if let person = people.min(), !tags.isEmpty {
-                set.toManys = [try fixture.toMany(person, "favorites", add: tags.sorted(), order: tags.sorted().reversed())]
+                set.toManys = [
+                    try fixture.toMany(
+                        person, "favorites", add: tags.sorted(), order: tags.sorted().reversed())
+                ]
             }
             return (set, after)
         }
@@ -106,7 +118,8 @@ import Testing
                         var row = Row(
                             id: RowID(
                                 entity: layout.number,
-                                key: try store.reserveKeys(entity: layout.number, count: 1)[0]), layout: layout)
+                                key: try store.reserveKeys(entity: layout.number, count: 1)[0]),
+                            layout: layout)
                         row.attributes[0] = .text("\(worker)/\(number)")
                         var changes = ChangeSet()
                         changes.inserts = [row]

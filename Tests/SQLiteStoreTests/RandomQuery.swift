@@ -5,8 +5,8 @@ import Stores
 /// Predicates and sort orders over the people of a `SocietyWorld`, from a seed.
 struct RandomQuery {
     var random: SeededRandom
-    /// Without missing values the rules of SQL and of memory agree on everything; with them only on what
-    /// never asks whether something does *not* hold.
+    /// Without missing values the rules of SQL and of memory agree on everything; with them only on
+    /// what never asks whether something does *not* hold.
     let isTotal: Bool
     let people: [RowID]
     let tags: [RowID]
@@ -35,10 +35,13 @@ struct RandomQuery {
 
     mutating func sort() -> [NSSortDescriptor] {
         let paths = ["name", "age", "born", "home.name", "home.mayor.age", "email"]
-        let comparisons: [SortComparison] = [.compare, .caseInsensitive, .localizedStandard, .localized]
+        let comparisons: [SortComparison] = [
+            .compare, .caseInsensitive, .localizedStandard, .localized,
+        ]
         return (0..<Int.random(in: 0...2, using: &random)).map { _ in
             NSSortDescriptor(
-                key: one(paths), ascending: Bool.random(using: &random), comparison: one(comparisons))
+                key: one(paths), ascending: Bool.random(using: &random),
+                comparison: one(comparisons))
         }
     }
 
@@ -48,7 +51,9 @@ struct RandomQuery {
         clauses += 1
         switch Int.random(in: 0..<11, using: &random) {
         case 0, 1: return number(.keyPath([one(["age", "home.mayor.age"])].flatMap(Self.path)))
-        case 2, 3: return text(.keyPath(Self.path(one(["name", "home.name", "email", "home.mayor.name"]))))
+        case 2, 3:
+            return text(
+                .keyPath(Self.path(one(["name", "home.name", "email", "home.mayor.name"]))))
         case 4: return date()
         case 5: return nilTest()
         case 6: return identity()
@@ -59,20 +64,24 @@ struct RandomQuery {
         }
     }
 
-    private static func path(_ text: String) -> [String] { text.split(separator: ".").map(String.init) }
+    private static func path(_ text: String) -> [String] {
+        text.split(separator: ".").map(String.init)
+    }
 
     private func comparison(
         _ left: ExpressionNode, _ name: ComparisonNode.Operator, _ right: ExpressionNode,
         _ modifier: ComparisonNode.Modifier = .direct, _ options: ComparisonNode.Options = []
     ) -> PredicateNode {
-        .comparison(.init(left: left, operator: name, right: right, modifier: modifier, options: options))
+        .comparison(
+            .init(left: left, operator: name, right: right, modifier: modifier, options: options))
     }
 
     private mutating func number(
         _ left: ExpressionNode, _ modifier: ComparisonNode.Modifier = .direct
     ) -> PredicateNode {
         var names: [ComparisonNode.Operator] = [
-            .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .in, .between,
+            .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .in,
+            .between,
         ]
         if isTotal { names.append(.notEqualTo) }
         let name = one(names)
@@ -90,7 +99,8 @@ struct RandomQuery {
         _ left: ExpressionNode, _ modifier: ComparisonNode.Modifier = .direct
     ) -> PredicateNode {
         let options: ComparisonNode.Options = one([
-            [], [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+            [], [], .caseInsensitive, .diacriticInsensitive,
+            [.caseInsensitive, .diacriticInsensitive],
             .normalized,
         ])
         var names: [ComparisonNode.Operator] = [
@@ -100,13 +110,25 @@ struct RandomQuery {
         if isTotal { names.append(.notEqualTo) }
         let word = one(SocietyWorld.names)
         switch one(names) {
-        case .like: return comparison(left, .like, .constant(one(["a*", "*a", "?da", "*o*", "A?A", "a\\*c"])), modifier, options)
-        case .matches: return comparison(left, .matches, .constant(one(["[aA].*", ".*[oö].*", "ada", "..."])), modifier, options)
+        case .like:
+            return comparison(
+                left, .like, .constant(one(["a*", "*a", "?da", "*o*", "A?A", "a\\*c"])), modifier,
+                options)
+        case .matches:
+            return comparison(
+                left, .matches, .constant(one(["[aA].*", ".*[oö].*", "ada", "..."])), modifier,
+                options)
         case .in:
-            return comparison(left, .in, .constant([word, one(SocietyWorld.names)]), modifier, options)
-        case .beginsWith: return comparison(left, .beginsWith, .constant(String(word.prefix(1))), modifier, options)
-        case .endsWith: return comparison(left, .endsWith, .constant(String(word.suffix(2))), modifier, options)
-        case .contains: return comparison(left, .contains, .constant(String(word.dropFirst().prefix(1))), modifier, options)
+            return comparison(
+                left, .in, .constant([word, one(SocietyWorld.names)]), modifier, options)
+        case .beginsWith:
+            return comparison(
+                left, .beginsWith, .constant(String(word.prefix(1))), modifier, options)
+        case .endsWith:
+            return comparison(left, .endsWith, .constant(String(word.suffix(2))), modifier, options)
+        case .contains:
+            return comparison(
+                left, .contains, .constant(String(word.dropFirst().prefix(1))), modifier, options)
         case let name: return comparison(left, name, .constant(word), modifier, options)
         }
     }
@@ -115,7 +137,8 @@ struct RandomQuery {
         let seconds = Double(Int.random(in: 0..<5, using: &random)) * 1000
         let names: [ComparisonNode.Operator] = [.lessThan, .greaterThanOrEqualTo, .equalTo]
         return comparison(
-            .keyPath(["born"]), one(names), .constant(Date(timeIntervalSinceReferenceDate: seconds)))
+            .keyPath(["born"]), one(names), .constant(Date(timeIntervalSinceReferenceDate: seconds))
+        )
     }
 
     private mutating func nilTest() -> PredicateNode {
@@ -125,11 +148,14 @@ struct RandomQuery {
 
     private mutating func identity() -> PredicateNode {
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: return comparison(.evaluatedObject, .in, .constant([one(people), one(people), one(tags)] as [Any]))
+        case 0:
+            return comparison(
+                .evaluatedObject, .in, .constant([one(people), one(people), one(tags)] as [Any]))
         case 1: return comparison(.keyPath(["home", "mayor"]), .equalTo, .constant(one(people)))
         case 2: return comparison(.keyPath(["tags"]), .contains, .constant(one(tags)))
         case 3: return comparison(.constant(one(people)), .in, .keyPath(["friends"]))
-        default: return comparison(.keyPath(["favorites"]), .in, .constant([one(tags)] as [Any]), .any)
+        default:
+            return comparison(.keyPath(["favorites"]), .in, .constant([one(tags)] as [Any]), .any)
         }
     }
 
@@ -137,7 +163,10 @@ struct RandomQuery {
         let modifier: ComparisonNode.Modifier = isTotal && Bool.random(using: &random) ? .all : .any
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return number(.keyPath(["tags", "rank"]), modifier)
-        case 1: return text(.keyPath(Self.path(one(["tags.name", "favorites.name", "friends.home.name"]))), modifier)
+        case 1:
+            return text(
+                .keyPath(Self.path(one(["tags.name", "favorites.name", "friends.home.name"]))),
+                modifier)
         case 2: return number(.keyPath(["friends", "age"]), modifier)
         default: return text(.keyPath(["friends", "tags", "name"]), modifier)
         }
@@ -152,7 +181,9 @@ struct RandomQuery {
             collection = ["friends"]
             inner = .and([
                 number(.path(from: .variable(variable), ["age"])),
-                comparison(.path(from: .variable(variable), ["age"]), .lessThanOrEqualTo, .keyPath(["age"])),
+                comparison(
+                    .path(from: .variable(variable), ["age"]), .lessThanOrEqualTo, .keyPath(["age"])
+                ),
             ])
         case 1:
             collection = ["tags"]
@@ -170,8 +201,12 @@ struct RandomQuery {
     }
 
     private mutating func aggregate() -> PredicateNode {
-        var paths = ["tags.@count", "friends.@count", "notes.@count", "tags.@sum.rank", "friends.@sum.age"]
-        if !isTotal { paths += ["tags.@max.rank", "friends.@min.age", "tags.@avg.rank", "friends.@avg.age"] }
+        var paths = [
+            "tags.@count", "friends.@count", "notes.@count", "tags.@sum.rank", "friends.@sum.age",
+        ]
+        if !isTotal {
+            paths += ["tags.@max.rank", "friends.@min.age", "tags.@avg.rank", "friends.@avg.age"]
+        }
         return number(.keyPath(Self.path(one(paths))))
     }
 

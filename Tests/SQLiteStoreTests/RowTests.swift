@@ -19,7 +19,9 @@ import Testing
     @Test func everyKindOfValueReadsBackAsItWasWritten() throws {
         let fixture = try StoreFixture(TestModel.kinds())
         let id = try fixture.insert("Kinds", Self.values)
-        for (name, value) in Self.values { #expect(try fixture.value(id, name) == value, "\(name)") }
+        for (name, value) in Self.values {
+            #expect(try fixture.value(id, name) == value, "\(name)")
+        }
         let empty = try fixture.insert("Kinds")
         let row = try #require(try fixture.store.row(empty))
         #expect(row.attributes.allSatisfy { $0.isNull } && row.version == 1)
@@ -31,9 +33,14 @@ import Testing
         try fixture.store.read { transaction in
             let row = try #require(
                 try transaction.connection.rows(
-                    "SELECT ZFLAG, typeof(ZWHEN), ZAMOUNT, hex(ZLARGE), length(ZUUID), ZURI, typeof(ZX), Z_ENT, Z_OPT FROM ZKINDS"
+                    "SELECT ZFLAG, typeof(ZWHEN), ZAMOUNT, hex(ZLARGE), length(ZUUID), ZURI, "
+                        + "typeof(ZX), Z_ENT, Z_OPT FROM ZKINDS"
                 ).first)
-            #expect(row == [1, "integer", .real(10.11), "010102", 16, "https://example.org/a?b=c", "real", 1, 1])
+            #expect(
+                row == [
+                    1, "integer", .real(10.11), "010102", 16, "https://example.org/a?b=c", "real",
+                    1, 1,
+                ])
         }
     }
 
@@ -41,7 +48,9 @@ import Testing
         let fixture = try StoreFixture(TestModel.kinds())
         let id = try fixture.insert("Kinds", Self.values)
         let outcome = try fixture.save {
-            $0.updates = [try fixture.update(id, expecting: 1, ["text": .text("new"), "real": .null])]
+            $0.updates = [
+                try fixture.update(id, expecting: 1, ["text": .text("new"), "real": .null])
+            ]
         }
         #expect(outcome.versions == [id: 2])
         #expect(try fixture.value(id, "text") == .text("new"))

@@ -34,7 +34,8 @@ import Testing
         #expect(found.contains { $0.id == people[1] && $0.stored == nil })
         #expect(try fixture.value(people[2], "age") == .null)
         #expect(try fixture.store.row(people[3]) != nil)
-        #expect(try fixture.store.count(matching: RowQuery(entity: fixture.layout("Tag").number)) == 0)
+        #expect(
+            try fixture.store.count(matching: RowQuery(entity: fixture.layout("Tag").number)) == 0)
         #expect(try fixture.store.lastTransactionNumber() == before)
     }
 
@@ -71,7 +72,10 @@ import Testing
                 try fixture.update(people[2], expecting: 1, ["email": .text("a")]),
             ]
         }
-        #expect(try people.map { try fixture.value($0, "email") } == [.text("b"), .text("c"), .text("a")])
+        #expect(
+            try people.map { try fixture.value($0, "email") } == [
+                .text("b"), .text("c"), .text("a"),
+            ])
         let heir = try fixture.row("Person", ["email": .text("b")])
         _ = try fixture.save {
             $0.deletes = [RowDelete(id: people[0])]
@@ -119,7 +123,10 @@ import Testing
         changes.author = "never seen"
         changes.inserts = [try fixture.row("Tag")]
         _ = try fixture.store.save(changes)
-        #expect(try fixture.store.history(after: Int64(before), limit: nil).map(\.author) == ["never seen"])
+        #expect(
+            try fixture.store.history(after: Int64(before), limit: nil).map(\.author) == [
+                "never seen"
+            ])
         #expect(try fixture.integrity() == "ok")
     }
 

@@ -9,7 +9,9 @@ struct SocietyWorld {
     private(set) var people: [RowID] = []
     private(set) var tags: [RowID] = []
 
-    static let names = ["Ada", "ada", "ADA", "Ångström", "angstrom", "Zoë", "zoe", "Bob", "Bo b", "a*c", "Ünal"]
+    static let names = [
+        "Ada", "ada", "ADA", "Ångström", "angstrom", "Zoë", "zoe", "Bob", "Bo b", "a*c", "Ünal",
+    ]
 
     /// With `missing`, some values and links are nil.
     init(seed: UInt64, missing: Bool) throws {
@@ -22,17 +24,21 @@ struct SocietyWorld {
         var changes = ChangeSet()
         let places = try (0..<4).map { _ in try fixture.row("Place", ["name": maybe(text())]) }
         let tagRows = try (0..<6).map { number in
-            try fixture.row("Tag", ["name": maybe(text()), "rank": maybe(.integer(Int64(number % 4)))])
+            try fixture.row(
+                "Tag", ["name": maybe(text()), "rank": maybe(.integer(Int64(number % 4)))])
         }
         changes.inserts = places + tagRows
         for number in 0..<40 {
             let kind = ["Person", "Employee", "Manager"].randomElement(using: &random) ?? "Person"
             var links: [String: RowID] = [:]
-            if !missing || Bool.random(using: &random) { links["home"] = places.randomElement(using: &random)?.id }
+            if !missing || Bool.random(using: &random) {
+                links["home"] = places.randomElement(using: &random)?.id
+            }
             let row = try fixture.row(
                 kind,
                 [
-                    "name": maybe(text()), "age": maybe(.integer(Int64.random(in: 0..<9, using: &random))),
+                    "name": maybe(text()),
+                    "age": maybe(.integer(Int64.random(in: 0..<9, using: &random))),
                     "born": maybe(.date(Double(Int.random(in: 0..<5, using: &random)) * 1000)),
                     "email": .text("p\(number)@x"),
                 ], links)
@@ -42,7 +48,9 @@ struct SocietyWorld {
         tags = tagRows.map(\.id)
         for place in places.indices {
             guard let slot = try fixture.layout("Place").toOneSlot("mayor") else { continue }
-            changes.inserts[place].toOnes[slot] = people.randomElement(using: &random).map { Link($0) }
+            changes.inserts[place].toOnes[slot] = people.randomElement(using: &random).map {
+                Link($0)
+            }
         }
         for person in people {
             changes.toManys += [
@@ -61,6 +69,8 @@ struct SocietyWorld {
     }
 }
 
-private func pick(_ ids: [RowID], _ count: ClosedRange<Int>, _ random: inout SeededRandom) -> [RowID] {
+private func pick(_ ids: [RowID], _ count: ClosedRange<Int>, _ random: inout SeededRandom)
+    -> [RowID]
+{
     Array(ids.shuffled(using: &random).prefix(Int.random(in: count, using: &random)))
 }

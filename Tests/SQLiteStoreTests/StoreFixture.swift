@@ -64,7 +64,9 @@ struct StoreFixture {
         _ id: RowID, expecting version: Int64? = nil, _ values: [String: AttributeValue] = [:],
         _ links: [String: RowID?] = [:]
     ) throws -> RowUpdate {
-        guard let layout = store.layout.entity(id.entity) else { throw NoSuch(name: "\(id.entity)") }
+        guard let layout = store.layout.entity(id.entity) else {
+            throw NoSuch(name: "\(id.entity)")
+        }
         var update = RowUpdate(id: id, expectedVersion: version)
         for (name, value) in values {
             guard let slot = layout.attributeSlot(name) else { throw NoSuch(name: name) }
@@ -84,7 +86,8 @@ struct StoreFixture {
     }
 
     func toMany(
-        _ owner: RowID, _ name: String, add: [RowID] = [], remove: [RowID] = [], order: [RowID]? = nil
+        _ owner: RowID, _ name: String, add: [RowID] = [], remove: [RowID] = [],
+        order: [RowID]? = nil
     ) throws -> ToManyChange {
         guard let slot = store.layout.entity(owner.entity)?.toManySlot(name) else {
             throw NoSuch(name: name)

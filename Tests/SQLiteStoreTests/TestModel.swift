@@ -5,7 +5,8 @@ import Stores
 /// Models made in code for the tests.
 enum TestModel {
     static func attribute(
-        _ name: String, _ type: NSAttributeType, _ change: (NSAttributeDescription) -> Void = { _ in }
+        _ name: String, _ type: NSAttributeType,
+        _ change: (NSAttributeDescription) -> Void = { _ in }
     ) -> NSAttributeDescription {
         let attribute = NSAttributeDescription()
         attribute.name = name
@@ -75,7 +76,9 @@ enum TestModel {
         }
         let point = NSCompositeAttributeDescription()
         point.name = "point"
-        point.elements = [attribute("x", .doubleAttributeType), attribute("y", .doubleAttributeType)]
+        point.elements = [
+            attribute("x", .doubleAttributeType), attribute("y", .doubleAttributeType),
+        ]
         return model([entity("Kinds", types.map { attribute($0.0, $0.1) } + [large, point])])
     }
 
@@ -86,21 +89,27 @@ enum TestModel {
             [
                 attribute("name", .stringAttributeType), attribute("age", .integer64AttributeType),
                 attribute("born", .dateAttributeType),
-                attribute("email", .stringAttributeType) { $0.preservesValueInHistoryOnDeletion = true },
-            ]) { $0.uniquenessConstraints = [["email"]] }
+                attribute("email", .stringAttributeType) {
+                    $0.preservesValueInHistoryOnDeletion = true
+                },
+            ]
+        ) { $0.uniquenessConstraints = [["email"]] }
         let employee = entity("Employee", [attribute("salary", .doubleAttributeType)])
         let manager = entity("Manager", [attribute("level", .integer16AttributeType)])
         person.subentities = [employee]
         employee.subentities = [manager]
         let place = entity("Place", [attribute("name", .stringAttributeType)])
         let tag = entity(
-            "Tag", [attribute("name", .stringAttributeType), attribute("rank", .integer32AttributeType)])
+            "Tag",
+            [attribute("name", .stringAttributeType), attribute("rank", .integer32AttributeType)])
         let note = entity("Note", [attribute("text", .stringAttributeType)])
         relate(person, "home", place, inverse: "residents", inverseToMany: true)
-        relate(employee, "boss", person, inverse: "reports", inverseToMany: true, inverseOrdered: true)
+        relate(
+            employee, "boss", person, inverse: "reports", inverseToMany: true, inverseOrdered: true)
         relate(person, "tags", toMany: true, tag, inverse: "people", inverseToMany: true)
         relate(
-            person, "favorites", toMany: true, ordered: true, tag, inverse: "fans", inverseToMany: true)
+            person, "favorites", toMany: true, ordered: true, tag, inverse: "fans",
+            inverseToMany: true)
         relate(person, "friends", toMany: true, person, inverse: "friends", inverseToMany: true)
         relate(person, "notes", toMany: true, ordered: true, note)
         relate(place, "mayor", person)
@@ -121,7 +130,8 @@ enum TestModel {
         upper.name = "searchTitle"
         upper.attributeType = .stringAttributeType
         upper.derivationExpressionText = "canonical:(title)"
-        let book = entity("Book", [attribute("title", .stringAttributeType), count, authorName, upper])
+        let book = entity(
+            "Book", [attribute("title", .stringAttributeType), count, authorName, upper])
         let page = entity("Page", [attribute("number", .integer32AttributeType)])
         let author = entity("Author", [attribute("name", .stringAttributeType)])
         relate(book, "pages", toMany: true, page, inverse: "book")

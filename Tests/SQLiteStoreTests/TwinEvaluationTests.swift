@@ -13,7 +13,8 @@ import Testing
             let society = try SocietyWorld(seed: seed, missing: !isTotal)
             let world = MemoryWorld(store: society.fixture.store)
             for number in 0..<150 as Range<UInt64> {
-                var maker = RandomQuery(seed: seed * 1000 + number, isTotal: isTotal, world: society)
+                var maker = RandomQuery(
+                    seed: seed * 1000 + number, isTotal: isTotal, world: society)
                 var query = RowQuery(entity: try society.fixture.layout("Person").number)
                 query.includesSubentities = number % 5 != 0
                 query.predicate = maker.predicate()
@@ -26,7 +27,8 @@ import Testing
                 let expected = try world.ids(matching: query)
                 #expect(
                     stored == expected,
-                    "seed \(seed * 1000 + number): \(query.predicate?.description ?? "") \(query.sort)")
+                    "seed \(seed * 1000 + number): \(query.predicate?.description ?? "")"
+                )
                 if number % 10 == 0 {
                     #expect(try society.fixture.store.rows(matching: query).map(\.id) == stored)
                     #expect(try society.fixture.store.count(matching: query) == stored.count)
@@ -36,7 +38,9 @@ import Testing
                 compound += maker.clauses > 1 ? 1 : 0
             }
         }
-        print("twin evaluation: \(queries) queries, \(filled) with rows, \(compound) of two clauses or more")
+        print(
+            "twin evaluation: \(queries) queries, \(filled) with rows, \(compound) compound"
+        )
         #expect(filled * 3 > queries)
     }
 }

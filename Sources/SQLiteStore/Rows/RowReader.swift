@@ -116,7 +116,8 @@ final class RowReader {
         return links
     }
 
-    /// The rows whose to-one links point at `id`. Cost: one index look-up for each such relationship.
+    /// The rows whose to-one links point at `id`. Cost: one index look-up for each such
+    /// relationship.
     func referrers(of id: RowID) throws -> [(row: RowID, toOneSlot: Int)] {
         guard let target = schema.layout.entity(id.entity) else {
             throw schema.unknownEntity(id.entity)
@@ -135,7 +136,9 @@ final class RowReader {
                     [.integer(id.key)], destination: source.number)
                 for row in rows.map(\.target) {
                     let own = schema.columns(of: row.entity)?.toOnes
-                    guard let slot = own?.firstIndex(where: { $0.key == link.key }) else { continue }
+                    guard let slot = own?.firstIndex(where: { $0.key == link.key }) else {
+                        continue
+                    }
                     found.append((row, slot))
                 }
             }
@@ -145,7 +148,9 @@ final class RowReader {
 
     /// The many-to-many pairs of `id`, seen from it.
     func pairs(of id: RowID) throws -> [(toManySlot: Int, other: RowID)] {
-        guard let columns = schema.columns(of: id.entity) else { throw schema.unknownEntity(id.entity) }
+        guard let columns = schema.columns(of: id.entity) else {
+            throw schema.unknownEntity(id.entity)
+        }
         var found: [(toManySlot: Int, other: RowID)] = []
         for (slot, place) in columns.toManys.enumerated() {
             guard case .join(let side) = place else { continue }
@@ -167,7 +172,8 @@ extension StoreSchema {
 
     func unknownEntity(_ number: Int32) -> StoreError {
         StoreError(
-            .missingRow, "The store has no such entity or relationship; use identifiers of this store.",
+            .missingRow,
+            "The store has no such entity or relationship; use identifiers of this store.",
             fields: ["entity": "\(number)"])
     }
 }

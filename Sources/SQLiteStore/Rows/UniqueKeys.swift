@@ -19,13 +19,15 @@ struct UniqueKeys {
                 let encoded = ValueCoding.encode(value, as: kind)
             else {
                 throw StoreError(
-                    .invalidValue, "A unique key names no column of the entity, or has another type.",
+                    .invalidValue,
+                    "A unique key names no column of the entity, or has another type.",
                     fields: ["entity": layout.name, "key": name])
             }
             stored.append((column, encoded))
         }
         let plan = try reader.plan(for: entity)
-        return try holder(of: stored, in: columns.table, except: nil, condition: plan.entityCondition)
+        return try holder(
+            of: stored, in: columns.table, except: nil, condition: plan.entityCondition)
     }
 
     private static func column(

@@ -17,7 +17,9 @@ struct LinkBinding {
 
     func bind(_ link: Link?, to statement: Statement) throws {
         try statement.bind(SQLiteValue(link?.target.key), at: key)
-        if companion > 0 { try statement.bind(SQLiteValue(link.map { Int64($0.target.entity) }), at: companion) }
+        if companion > 0 {
+            try statement.bind(SQLiteValue(link.map { Int64($0.target.entity) }), at: companion)
+        }
         if order > 0 { try statement.bind(SQLiteValue(link?.orderKey), at: order) }
     }
 }

@@ -21,7 +21,8 @@ final class OpenStore {
     /// The roots whose keys were compared with the rows that are there.
     private var checkedRoots: Set<Int32> = []
 
-    /// Takes over an open file. `schema` has the file's names; `writesHistory` says whether saves are logged.
+    /// Takes over an open file. `schema` has the file's names; `writesHistory` says whether saves
+    /// are logged.
     init(
         _ connection: Connection, file: StoreFile, schema: StoreSchema, platform: Platform,
         writesHistory: Bool
@@ -47,7 +48,8 @@ final class OpenStore {
         let hasHistory = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty
         let log = HistoryLog(
             connection: connection, keys: keys, platform: platform, origin: file.options.origin)
-        history = hasHistory ? (log, try HistoryReader(connection: connection, schema: schema)) : nil
+        history =
+            hasHistory ? (log, try HistoryReader(connection: connection, schema: schema)) : nil
         writer = ChangeWriter(
             connection: connection, schema: schema, reader: reader, keys: keys,
             history: writesHistory ? history : nil)
@@ -98,7 +100,8 @@ final class OpenStore {
     }
 
     private func run<Result>(
-        _ query: RowQuery, _ selection: QueryCompiler.Selection, _ read: (Statement) throws -> Result
+        _ query: RowQuery, _ selection: QueryCompiler.Selection,
+        _ read: (Statement) throws -> Result
     ) throws -> Result {
         let compiled = try queries.compile(query, selection)
         return try LongLists.with(compiled.longLists, on: connection) {
@@ -112,7 +115,9 @@ final class OpenStore {
     // MARK: Keys
 
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
-        guard let root = schema.columns(of: entity)?.root else { throw schema.unknownEntity(entity) }
+        guard let root = schema.columns(of: entity)?.root else {
+            throw schema.unknownEntity(entity)
+        }
         guard count > 0 else { return [] }
         if checkedRoots.insert(root).inserted {
             // Files that other programs made may hold higher keys than their table of keys knows.

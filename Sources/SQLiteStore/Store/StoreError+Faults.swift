@@ -19,7 +19,8 @@ extension StoreError {
             (code, message) = (.readOnly, "The store cannot be written; check the file's access.")
         } else if fault.cannotOpen {
             (code, message) = (
-                .cannotOpen, "The file or one beside it cannot be opened; check the path and its access."
+                .cannotOpen,
+                "The file or one beside it cannot be opened; check the path and its access."
             )
         } else {
             (code, message) = (.failed, "SQLite refused a statement: \(fault.message).")

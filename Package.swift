@@ -74,9 +74,23 @@ let tools: [Target] = []
 
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
+    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
+    tests("StoresTests", uses: values + ["Stores"]),
     tests("SQLiteStoreTests", uses: stores),
-    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver"]),
+    tests(
+        "RecordServerTests",
+        uses: [
+            "RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform", "CZlib",
+        ]),
+    tests(
+        "MirrorTransportTests",
+        uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
+    tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("HouseRules", uses: []),
+    tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
+    tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

@@ -1,1 +1,86 @@
-// placeholder
+public import Foundation
+package import Platform
+
+/// The record service on the network: TLS, HTTP, routes, and the service behind them.
+public final class RecordServer: Sendable {
+    private let configuration: ServerConfiguration
+    private let platform: Platform
+    private let http: HTTPServer
+
+    package init(
+        door: ServiceDoor, capabilities: ServerCapabilities, configuration: ServerConfiguration,
+        platform: Platform
+    ) {
+        self.configuration = configuration
+        self.platform = platform
+        let router = Router(
+            door: door, capabilities: capabilities, configuration: configuration,
+            platform: platform)
+        http = HTTPServer(
+            configuration: configuration.http, platform: platform, log: configuration.accessLog,
+            answer: router.answer)
+    }
+
+    /// Connections and requests since the start.
+    public var statistics: HTTPStatistics { http.statistics }
+
+    /// The certificate that clients are to trust; nil where it is not of the local authority.
+    public var authorityFile: URL? {
+        guard case .automatic(let folder, _) = configuration.tls else { return nil }
+        return CertificateFolder(folder, platform: platform).authorityFile
+    }
+
+    /// Listens, and returns the address clients use. Throws `ServerError`. A certificate of the
+    /// local authority is renewed here when due, so a server must start anew at least every 90
+    /// days.
+    public func start() throws -> URL {
+        let identity = try identity()
+        let port = try http.start(
+            address: configuration.address, port: configuration.port, tls: identity)
+        var parts = URLComponents()
+        parts.scheme = identity == nil ? "http" : "https"
+        parts.host = host
+        parts.port = Int(port)
+        guard let url = parts.url else {
+            http.stop()
+            throw ServerError(
+                .badAddress, "No address for clients can be made of the listen address.",
+                fields: ["address": configuration.address])
+        }
+        return url
+    }
+
+    /// Takes no new connection, waits for the requests under way (`drainSeconds`), then closes.
+    /// Blocks.
+    public func stop() { http.stop() }
+
+    private var host: String {
+        switch configuration.address {
+        case "0.0.0.0", "::": "localhost"
+        case let address where address.contains(":"): "[\(address)]"
+        case let address: address
+        }
+    }
+
+    private func identity() throws -> TLSIdentity? {
+        switch configuration.tls {
+        case .off: nil
+        case .automatic(let folder, let hosts):
+            try CertificateFolder(folder, platform: platform)
+                .identity(hosts: hosts + [configuration.address])
+        case .files(let certificate, let key):
+            TLSIdentity(
+                certificatePEM: try text(certificate, .badCertificate),
+                keyPEM: try text(key, .badKey))
+        }
+    }
+
+    private func text(_ file: URL, _ code: ServerError.Code) throws -> String {
+        guard let text = try SecretFile.read(file) else {
+            throw ServerError(
+                code, "The file of the certificate or key is not there; look at its path.",
+                fields: ["path": file.path])
+        }
+        return text
+    }
+}

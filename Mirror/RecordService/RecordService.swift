@@ -1,1 +1,90 @@
-// placeholder
+internal import Foundation
+public import Platform
+public import RecordWire
+
+/// Keeps zones of records for the users of containers, and tells each device what changed.
+///
+/// It answers requests as CloudKit Web Services describes them, apart from how they travel. Calls
+/// come from any thread and return when the answer is final; each writing request is one
+/// transaction, whole or not at all. Several services, also in several processes, may share one
+/// file.
+public final class RecordService: Sendable {
+    /// What this service takes; publish it to clients.
+    public let limits: ServiceLimits
+    /// Containers, users and their tokens.
+    public let accounts: ServiceAccounts
+
+    let backend: any Backend
+    let platform: Platform
+    private let fieldTypes = FieldTypeRegister()
+
+    /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
+    /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened.
+    public init(
+        path: String = ":memory:", platform: Platform, limits: ServiceLimits = ServiceLimits(),
+        secrets: any SecretSource = OpenSSLSecrets()
+    ) throws(RecordError) {
+        let backend = try SQLiteBackend(
+            path: path, platform: platform, lockWaitMilliseconds: limits.lockWaitMilliseconds)
+        self.backend = backend
+        self.platform = platform
+        self.limits = limits
+        accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
+    }
+
+    /// Answers `request` of `caller` in the database that `target` names.
+    ///
+    /// Failures of one record or zone are entries of the answer. Throws what fails the request as a
+    /// whole: NOT_FOUND (container, environment, database), ZONE_NOT_FOUND, BAD_REQUEST,
+    /// LIMIT_EXCEEDED, TRY_AGAIN_LATER and INTERNAL_ERROR, after which nothing was written.
+    public func handle(
+        _ request: RecordRequest, target: RecordTarget, caller: Caller
+    ) throws(RecordError) -> RecordResponse {
+        try accounts.requireContainer(target.container)
+        let database = try DatabaseKey(target, caller: caller, request: request)
+        switch request {
+        case .modifyRecords(let modify):
+            return try modifyRecords(modify, database, device: target.deviceID)
+        case .lookupRecords(let lookup):
+            return try lookupRecords(lookup, database, device: target.deviceID)
+        case .zoneChanges(let changes):
+            return try zoneChanges(changes, database, device: target.deviceID)
+        case .databaseChanges(let changes): return try databaseChanges(changes, database)
+        case .modifyZones(let operations): return try modifyZones(operations, database)
+        case .lookupZones(let zones): return try lookupZones(zones, database)
+        case .listZones: return try listZones(database)
+        case .caller: return .caller(CallerReply(userRecordName: caller.userRecordName))
+        }
+    }
+
+    /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED
+    /// for a wrong one, NOT_FOUND for an unknown container.
+    public func authenticate(
+        apiToken: String?, userToken: String?, container: String
+    ) throws(RecordError) -> Caller {
+        try accounts.authenticate(apiToken: apiToken, userToken: userToken, container: container)
+    }
+
+    private func modifyRecords(
+        _ modify: ModifyRecords, _ database: DatabaseKey, device: String?
+    ) throws(RecordError) -> RecordResponse {
+        let stamp = RecordStamp(
+            timestamp: platform.milliseconds, userRecordName: database.owner, deviceID: device)
+        let modification = try RecordModification(
+            modify, owner: database.owner, stamp: stamp, limits: limits,
+            makeName: { self.platform.randomness.uuid().uuidString })
+        let outcome = try backend.write { transaction in
+            let types = try self.fieldTypes.session(for: database, transaction)
+            let reply = try modification.perform(
+                in: database, transaction, types: types, service: self.backend.serviceID)
+            return (reply, types.learned)
+        }
+        fieldTypes.keep(outcome.1, for: database)
+        return .records(outcome.0)
+    }
+}
+
+extension Platform {
+    /// The present moment in milliseconds since 1970.
+    var milliseconds: Int64 { Int64((clock.now().timeIntervalSince1970 * 1000).rounded(.down)) }
+}

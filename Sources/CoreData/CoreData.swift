@@ -1,1 +1,3 @@
-// placeholder
+@_exported public import ObjectModel
+@_exported public import Persistence
+@_exported public import Predicates

@@ -2,8 +2,8 @@ internal import Foundation
 
 /// One small value behind a mutex, for a few instructions at a time.
 ///
-/// A `pthread_mutex_t` rather than `Synchronization.Mutex`, whose futex the thread sanitizer cannot see.
-/// Never call foreign code while holding it.
+/// A `pthread_mutex_t` rather than `Synchronization.Mutex`, whose futex the thread sanitizer cannot
+/// see. Never call foreign code while holding it.
 public final class Lock<Value>: @unchecked Sendable {
     // @unchecked: `value` is touched only between lock and unlock of `mutex`.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>

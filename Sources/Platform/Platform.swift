@@ -2,7 +2,8 @@ public import Foundation
 
 /// Everything the outside decides, handed down from whoever assembles the program.
 ///
-/// A value of this type travels with each store and each engine. Tests replace its members one by one.
+/// A value of this type travels with each store and each engine. Tests replace its members one by
+/// one.
 public struct Platform: Sendable {
     /// The clock that dates transactions and records.
     public var clock: any Clock
@@ -22,6 +23,11 @@ public struct Platform: Sendable {
         clock: SystemClock(), randomness: SystemRandomness(), faults: NoFaults())
 }
 
+extension FaultPoints {
+    /// Whether a test planted the bug `name`. Never so outside tests.
+    public func isPlanted(_ name: String) -> Bool { plantedBug == name }
+}
+
 /// Tells the time.
 public protocol Clock: Sendable {
     /// The present moment.
@@ -36,8 +42,11 @@ public protocol Randomness: Sendable {
 
 /// Receives the name of each place where two writes must agree.
 public protocol FaultPoints: Sendable {
-    /// Called when the program passes the point `name`; throws where the test wants it to fail there.
+    /// Called when the program passes the point `name`; throws where the test wants it to fail
+    /// there.
     func reach(_ name: String) throws
+    /// The bug that a test planted, to see that its alarm rings; nil in every real run.
+    var plantedBug: String? { get }
 }
 
 extension Randomness {
@@ -74,4 +83,5 @@ public struct SystemRandomness: Randomness {
 public struct NoFaults: FaultPoints {
     public init() {}
     public func reach(_ name: String) throws {}
+    public var plantedBug: String? { nil }
 }

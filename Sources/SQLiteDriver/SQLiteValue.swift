@@ -39,12 +39,9 @@ public enum SQLiteValue: Hashable, Sendable {
     public var isNull: Bool { self == .null }
 }
 
-extension SQLiteValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
-    ExpressibleByNilLiteral
-{
+extension SQLiteValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(stringLiteral value: String) { self = .text(value) }
-    public init(nilLiteral: ()) { self = .null }
     public init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
     public init(_ value: Int) { self = .integer(Int64(value)) }
     public init(_ value: Bool) { self = .integer(value ? 1 : 0) }

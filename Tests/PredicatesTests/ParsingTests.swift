@@ -77,6 +77,17 @@ import Testing
         #expect(given == (try tree("a == YES AND b == 'x' AND c IN {1, 2} AND d == nil")))
     }
 
+    @Test func optionalsAndHashablesAreLookedInto() throws {
+        let name: String? = "x"
+        let when: Date? = Date(timeIntervalSinceReferenceDate: 1)
+        let none: Int? = nil
+        let given = try tree(
+            "a == %@ AND b == %@ AND c == %@ AND d == %@ AND e IN %@",
+            [name, when, none, AnyHashable(true), Set(["y"])])
+        let written = "a == 'x' AND b == CAST(1, 'NSDate') AND c == nil AND d == YES AND e IN {'y'}"
+        #expect(given == (try tree(written)))
+    }
+
     @Test func predicatesAndExpressionsMayBeArguments() throws {
         let inner = NSPredicate(format: "b == 2 OR c == 3")
         let expression = NSExpression(format: "x + 1")

@@ -23,8 +23,11 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let zoneNotFound = Code(rawValue: "ZONE_NOT_FOUND")
         /// More operations, bytes or keys than the service takes in one request (our extension).
         public static let limitExceeded = Code(rawValue: "LIMIT_EXCEEDED")
-        /// The sync token is from another zone, or older than what the service remembers (our extension).
+        /// The sync token is from another zone, or older than what the service remembers (our
+        /// extension).
         public static let changeTokenExpired = Code(rawValue: "CHANGE_TOKEN_EXPIRED")
+        /// The answer is not what the protocol describes. Made on the client, never sent.
+        public static let unexpectedServerResponse = Code(rawValue: "UNEXPECTED_SERVER_RESPONSE")
     }
 
     public var code: Code

@@ -10,6 +10,18 @@ public enum RecordRequest: Hashable, Sendable {
     case caller
 }
 
+extension RecordRequest {
+    /// Whether the answer spells 64-bit integers as JSON strings.
+    public var numbersAsStrings: Bool {
+        switch self {
+        case .modifyRecords(let request): request.numbersAsStrings
+        case .lookupRecords(let request): request.numbersAsStrings
+        case .zoneChanges(let request): request.numbersAsStrings
+        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: false
+        }
+    }
+}
+
 /// The matching answers. A request that fails as a whole is a thrown `RecordError` instead.
 public enum RecordResponse: Hashable, Sendable {
     case records(RecordsReply)
@@ -19,7 +31,8 @@ public enum RecordResponse: Hashable, Sendable {
     case caller(CallerReply)
 }
 
-/// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which device.
+/// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which
+/// device.
 public struct RecordTarget: Hashable, Sendable {
     public var container: String
     public var environment: String
@@ -72,6 +85,8 @@ public struct LookupRecords: Hashable, Sendable {
     public var recordNames: [String]
     public var zoneID: ZoneID?
     public var desiredKeys: [String]?
+    /// Keys asked for one record apart, by record name; the others take `desiredKeys`.
+    public var desiredKeysByName: [String: [String]] = [:]
     public var numbersAsStrings = false
 
     public init(recordNames: [String], zoneID: ZoneID?) {
@@ -83,11 +98,19 @@ public struct LookupRecords: Hashable, Sendable {
 /// Answers `records/modify` and `records/lookup`: one entry per operation, in order.
 public struct RecordsReply: Hashable, Sendable {
     public var results: [RecordResult]
+    /// The zone's token after this request.
     public var syncToken: String?
+    /// The zone's token before this request (our extension). A client whose own token equals it has
+    /// seen all that others wrote, and may go on from `syncToken` without reading its own writes
+    /// back.
+    public var previousSyncToken: String?
 
-    public init(results: [RecordResult], syncToken: String? = nil) {
+    public init(
+        results: [RecordResult], syncToken: String? = nil, previousSyncToken: String? = nil
+    ) {
         self.results = results
         self.syncToken = syncToken
+        self.previousSyncToken = previousSyncToken
     }
 }
 

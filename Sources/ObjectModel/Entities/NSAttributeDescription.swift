@@ -46,6 +46,19 @@ public struct AttributeValidation: Hashable, Sendable {
     public var minimum: String?
     public var maximum: String?
     public var regularExpression: String?
+    /// Further predicates a value must satisfy, which only compiled models have.
+    public var rules: [Rule] = []
+
+    /// One predicate, with the sentence shown when a value breaks it.
+    public struct Rule: Hashable, Sendable {
+        public var predicate: String
+        public var warning: String?
+
+        public init(predicate: String, warning: String?) {
+            self.predicate = predicate
+            self.warning = warning
+        }
+    }
 
     public init(minimum: String? = nil, maximum: String? = nil, regularExpression: String? = nil) {
         self.minimum = minimum
@@ -53,7 +66,7 @@ public struct AttributeValidation: Hashable, Sendable {
         self.regularExpression = regularExpression
     }
 
-    public var isEmpty: Bool { minimum == nil && maximum == nil && regularExpression == nil }
+    public var isEmpty: Bool { self == AttributeValidation() }
 }
 
 /// A value the SQLite store computes from others. Source: Apple, NSDerivedAttributeDescription.

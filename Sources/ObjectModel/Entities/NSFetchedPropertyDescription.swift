@@ -32,6 +32,19 @@ public struct FetchRequestTemplate: Hashable, Sendable {
     public var returnsDistinctResults = false
     /// The raw value of the result type: 0 objects, 1 IDs, 2 dictionaries, 4 count.
     public var resultType: UInt = 0
+    /// The order of the results, which only compiled models have.
+    public var sortKeys: [SortKey] = []
+
+    /// One key path to order by.
+    public struct SortKey: Hashable, Sendable {
+        public var key: String
+        public var isAscending: Bool
+
+        public init(key: String, isAscending: Bool) {
+            self.key = key
+            self.isAscending = isAscending
+        }
+    }
 
     public init(name: String, entityName: String, predicateText: String? = nil) {
         self.name = name

@@ -16,9 +16,8 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// The relationship that leads back; nil where there is none.
     open weak var inverseRelationship: NSRelationshipDescription?
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule
-    /// 1 for a to-one relationship, 0 for an unbounded to-many.
-    open var maxCount = 0
-    open var minCount = 0
+    /// The counts as files and callers gave them: old files say −1 for "unbounded", and it is hashed.
+    var givenCounts = (max: 0, min: 0)
     open var isOrdered = false
     /// A to-many relationship holds a set (or an ordered set) of objects.
     open var isToMany: Bool { maxCount != 1 }
@@ -26,6 +25,17 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     var awaited = AwaitedEnds()
 
     public required init() { super.init() }
+
+    /// 1 for a to-one relationship, 0 for an unbounded to-many.
+    open var maxCount: Int {
+        get { max(givenCounts.max, 0) }
+        set { givenCounts.max = newValue }
+    }
+
+    open var minCount: Int {
+        get { max(givenCounts.min, 0) }
+        set { givenCounts.min = newValue }
+    }
 
     /// The destination's name. Setting it lets the model find the entity when its entities are set.
     public var destinationEntityName: String? {
@@ -45,8 +55,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         twin.destinationEntity = destinationEntity
         twin.inverseRelationship = inverseRelationship
         twin.deleteRule = deleteRule
-        twin.maxCount = maxCount
-        twin.minCount = minCount
+        twin.givenCounts = givenCounts
         twin.isOrdered = isOrdered
         twin.awaited = awaited
     }

@@ -15,7 +15,15 @@ struct ModelFile {
     init(at url: URL, version: String?) throws {
         path = try Self.locate(url, version: version).path
         data = try Self.bytes(at: path)
+        guard !isOptimized else {
+            throw ModelFileError(
+                .unsupportedFormat, file: path,
+                "the file is an optimized model (.omo); open the .mom that stands beside it")
+        }
     }
+
+    /// Whether the bytes are the flat form that only Apple's frameworks read.
+    var isOptimized: Bool { data.starts(with: Array("momv2$".utf8)) }
 
     /// Whether the bytes are a compiled model's archive.
     var isArchive: Bool { data.starts(with: Array("bplist00".utf8)) }
@@ -42,45 +50,33 @@ struct ModelFile {
     private static func locateVersion(
         in url: URL, names: [String], version: String?
     ) throws -> URL {
-        let sources = names.filter { $0.hasSuffix(".xcdatamodel") }.sorted()
-        let compiled = names.filter { $0.hasSuffix(".mom") }.sorted()
-        guard !(sources.isEmpty && compiled.isEmpty) else {
-            throw ModelFileError(
-                .notAModel, file: url.path,
-                "the folder holds no model; expected contents, *.xcdatamodel or *.mom in it")
-        }
-        let suffix = sources.isEmpty ? ".mom" : ".xcdatamodel"
-        let versions = sources.isEmpty ? compiled : sources
-        let marked =
-            sources.isEmpty ? currentCompiledVersion(in: url) : currentSourceVersion(in: url)
-        let wanted = (version ?? marked).map { $0.hasSuffix(suffix) ? $0 : $0 + suffix }
-        let list = versions.map { $0.dropLast(suffix.count) }.joined(separator: ", ")
-        guard let chosen = wanted ?? (versions.count == 1 ? versions[0] : nil) else {
+        let bundle = try VersionBundle(at: url, names: names)
+        let list = bundle.versions.joined(separator: ", ")
+        let only = bundle.versions.count == 1 ? bundle.versions[0] : nil
+        guard let chosen = version.map(bundle.bareName) ?? bundle.currentVersion ?? only else {
             throw ModelFileError(
                 .missingVersion, file: url.path,
                 "the bundle does not say which of its versions is current; name one of \(list)")
         }
-        guard versions.contains(chosen) else {
+        guard bundle.versions.contains(chosen) else {
             throw ModelFileError(
                 .missingVersion, file: url.path,
-                "the bundle has no version “\(chosen.dropLast(suffix.count))”; it has \(list)")
+                "the bundle has no version “\(chosen)”; it has \(list)")
         }
-        return try locate(url.appendingPathComponent(chosen), version: nil)
+        return try locate(url.appendingPathComponent(chosen + bundle.suffix), version: nil)
     }
 
-    private static func currentSourceVersion(in url: URL) -> String? {
-        propertyList(url.appendingPathComponent(".xccurrentversion"))?["_XCCurrentVersionName"]
-            as? String
-    }
-
-    private static func currentCompiledVersion(in url: URL) -> String? {
-        propertyList(url.appendingPathComponent("VersionInfo.plist"))?[
-            "NSManagedObjectModel_CurrentVersionName"] as? String
+    /// The names of the versions in the bundle at `url`, sorted; one nil for a model without any.
+    static func versions(in url: URL) throws -> [String?] {
+        guard isFolder(url) == true else { return [nil] }
+        let names = try names(in: url)
+        guard !names.contains("contents"), !names.contains("elements") else { return [nil] }
+        return try VersionBundle(at: url, names: names).versions
     }
 
     // MARK: Reading
 
-    private static func propertyList(_ url: URL) -> [String: Any]? {
+    static func propertyList(_ url: URL) -> [String: Any]? {
         guard let data = try? bytes(at: url.path) else { return nil }
         return try? PropertyListSerialization.propertyList(from: data, format: nil)
             as? [String: Any]

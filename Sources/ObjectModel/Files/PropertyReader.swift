@@ -45,14 +45,14 @@ enum PropertyReader {
         var template = FetchRequestTemplate(
             name: try element.requiredText("name"), entityName: element.text("entity") ?? "",
             predicateText: element.text("predicateString"))
-        template.fetchLimit = try count(element, "fetchLimit") ?? 0
-        template.fetchBatchSize = try count(element, "fetchBatchSize") ?? 0
+        template.fetchLimit = max(try count(element, "fetchLimit") ?? 0, 0)
+        template.fetchBatchSize = max(try count(element, "fetchBatchSize") ?? 0, 0)
         template.includesSubentities = try element.flag("includeSubentities", default: true)
         template.includesPropertyValues = try element.flag("includePropertyValues", default: true)
         template.includesPendingChanges = try element.flag("includePendingChanges", default: true)
         template.returnsObjectsAsFaults = try element.flag("returnObjectsAsFaults", default: true)
         template.returnsDistinctResults = try element.flag("returnDistinctResults")
-        template.resultType = UInt(try count(element, "resultType") ?? 0)
+        template.resultType = UInt(max(try count(element, "resultType") ?? 0, 0))
         return template
     }
 
@@ -63,7 +63,7 @@ enum PropertyReader {
         for entry in list.children(named: "entry") {
             entries[try entry.requiredText("key")] = entry.attributes["value"] ?? ""
         }
-        return entries
+        return entries.isEmpty ? nil : entries
     }
 
     private static func deleteRule(_ element: MarkupElement) throws -> NSDeleteRule {
@@ -74,11 +74,10 @@ enum PropertyReader {
             expected: NSDeleteRule.allCases.map(\.fileName).joined(separator: ", "))
     }
 
-    /// A count: a whole number from 0 to 2³¹ − 1. Old files spell "no limit" as −1.
+    /// A count: a whole number from −1 (no limit, in old files) to 2³¹ − 1.
     private static func count(_ element: MarkupElement, _ key: String) throws -> Int? {
         guard let number = try element.integer(key) else { return nil }
-        if number == -1 { return 0 }
-        if (0...Int(Int32.max)).contains(number) { return number }
+        if (-1...Int(Int32.max)).contains(number) { return number }
         throw element.badValue(key, String(number), expected: "a count from 0 to \(Int32.max)")
     }
 }

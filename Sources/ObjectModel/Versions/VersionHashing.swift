@@ -70,8 +70,8 @@ struct VersionHashing {
         message += Array((relationship.destinationEntityName ?? "").utf8)
         let inverse = relationship.inverseRelationship
         if inverse !== relationship { message += Array((inverse?.name ?? "").utf8) }
-        message += Self.littleEndian(relationship.maxCount)
-        message += Self.littleEndian(relationship.minCount)
+        message += Self.littleEndian(relationship.givenCounts.max)
+        message += Self.littleEndian(relationship.givenCounts.min)
         if relationship.isOrdered { message += [1, 0] }
         return SHA2.sha256(message)
     }

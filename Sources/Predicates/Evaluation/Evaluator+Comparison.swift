@@ -3,7 +3,7 @@ internal import Foundation
 extension Evaluator {
     func holds(_ comparison: ComparisonNode) throws -> Bool {
         let left = try value(of: comparison.left)
-        let right = Constant(try value(of: comparison.right))
+        let right = try constant(of: comparison.right)
         switch comparison.modifier {
         case .direct: return try compare(Constant(left), comparison, right)
         case .any:
@@ -13,7 +13,8 @@ extension Evaluator {
         }
     }
 
-    /// The members of all lists within lists: a path over two to-many relationships is one collection.
+    /// The members of all lists within lists: a path over two to-many relationships is one
+    /// collection.
     private func elements(_ value: Any?) throws -> [Any?] {
         switch Constant(value) {
         case .null: return []
@@ -21,7 +22,10 @@ extension Evaluator {
         default:
             throw EvaluationError(
                 .notACollection,
-                "The left hand side for an ALL or ANY operator must be either an NSArray or an NSSet."
+                """
+                The left hand side for an ALL or ANY operator must be either an NSArray or an \
+                NSSet.
+                """
             )
         }
     }

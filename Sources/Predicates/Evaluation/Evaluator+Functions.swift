@@ -108,7 +108,8 @@ extension Evaluator {
         return made
     }
 
-    /// Metres along the great circle between two things that answer latitude and longitude in degrees.
+    /// Metres along the great circle between two things that answer latitude and longitude in
+    /// degrees.
     private func distance(_ a: Constant, _ b: Constant) throws -> Any? {
         if a.isNull || b.isNull { return nil }
         func angle(_ place: Constant, _ key: String) throws -> Double {

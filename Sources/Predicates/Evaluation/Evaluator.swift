@@ -52,6 +52,12 @@ struct Evaluator {
         }
     }
 
+    /// The value as what it is compared by. Lists of constants are not computed again.
+    func constant(of node: ExpressionNode) throws -> Constant {
+        guard let held = node.constantValue else { return Constant(try value(of: node)) }
+        return Constant(held.value)
+    }
+
     func value(of node: ExpressionNode) throws -> Any? {
         switch node {
         case .constant(let value): return plainConstant(value)

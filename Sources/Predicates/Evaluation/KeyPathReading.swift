@@ -1,9 +1,10 @@
 internal import Foundation
 
-/// Walks key paths through objects, dictionaries, lists and plain values, by key-value coding's rules.
+/// Walks key paths through objects, dictionaries, lists and plain values, by key-value coding's
+/// rules.
 enum KeyPathReading {
-    /// Returns the value at `path` from `object`. A list answers a key with the list of its elements'
-    /// answers; an `@operator` computes over the list before it, by the path after it.
+    /// Returns the value at `path` from `object`. A list answers a key with the list of its
+    /// elements' answers; an `@operator` computes over the list before it, by the path after it.
     static func value(of path: ArraySlice<String>, in object: Any?) throws -> Any? {
         guard let key = path.first else { return plainConstant(object) }
         let rest = path.dropFirst()
@@ -11,17 +12,23 @@ enum KeyPathReading {
             return try operate(key, rest, on: object)
         }
         if key == "self" || key == "SELF" { return try value(of: rest, in: object) }
+        guard let object else { return nil }
+        if let reading = object as? any KeyValueReading {
+            return try value(of: rest, in: try reading.value(forKey: key))
+        }
+        if let dictionary = object as? [String: Any] {
+            return try value(of: rest, in: dictionary[key])
+        }
         if let elements = listElements(of: object) {
             return try elements.map { try value(of: path, in: $0) ?? NSNull() }
         }
         return try value(of: rest, in: try answer(of: object, to: key))
     }
 
-    private static func answer(of object: Any?, to key: String) throws -> Any? {
-        guard let object, !(object is NSNull) else { return nil }
-        if let reading = object as? any KeyValueReading { return try reading.value(forKey: key) }
+    private static func answer(of object: Any, to key: String) throws -> Any? {
         if let dictionary = object as? [AnyHashable: Any] { return dictionary[key] }
-        return try ScalarKeys.value(of: Constant(object), key)
+        let constant = Constant(object)
+        return constant.isNull ? nil : try ScalarKeys.value(of: constant, key)
     }
 
     private static func operate(
@@ -106,7 +113,7 @@ enum ScalarKeys {
         }
         throw EvaluationError(
             .unknownKey,
-            "A \(value.kindName) has no key \(key); types that have keys conform to KeyValueReading.",
+            "A \(value.kindName) has no key \(key); conform types with keys to KeyValueReading.",
             fields: ["key": key])
     }
 }

@@ -63,8 +63,8 @@ package enum TextRules {
         folded(text, options).utf8.reversed().starts(with: folded(part, options).utf8.reversed())
     }
 
-    /// Matches a whole text: `?` is one scalar, `*` any number, a backslash takes the next literally.
-    /// Cost: the product of both lengths at worst.
+    /// Matches a whole text: `?` is one scalar, `*` any number, a backslash takes the next
+    /// literally. Cost: the product of both lengths at worst.
     package static func like(
         _ text: String, _ pattern: String, _ options: ComparisonNode.Options = []
     ) -> Bool {

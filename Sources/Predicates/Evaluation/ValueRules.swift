@@ -2,8 +2,8 @@ internal import Foundation
 
 /// How predicates compare values of any kind: by Apple's rules for objects in memory.
 enum ValueRules {
-    /// Numbers are equal across widths, Booleans count as 0 and 1; nil equals nil only; values of two
-    /// kinds are never equal.
+    /// Numbers are equal across widths, Booleans count as 0 and 1; nil equals nil only; values of
+    /// two kinds are never equal.
     static func equal(
         _ left: Constant, _ right: Constant, _ options: ComparisonNode.Options = []
     ) -> Bool {
@@ -37,7 +37,7 @@ enum ValueRules {
             if left.isNumber, right.isNumber { return nil }
             throw EvaluationError(
                 .typeMismatch,
-                "A \(left.kindName) and a \(right.kindName) have no order; compare values of one kind."
+                "A \(left.kindName) has no order with a \(right.kindName); compare equal kinds."
             )
         }
     }

@@ -12,7 +12,8 @@ public enum FunctionName {
     public static let sizeSymbol = "SIZE"
     /// `CAST(x, 'NSDate')`.
     public static let cast = "castObject:toType:"
-    /// `FUNCTION(receiver, 'selector:', arguments…)`: the arguments are receiver, selector, the rest.
+    /// `FUNCTION(receiver, 'selector:', arguments…)`: the arguments are receiver, selector, the
+    /// rest.
     public static let perform = "FUNCTION"
     /// `FETCH(request, context, countOnly)`.
     public static let fetch = "FETCH"

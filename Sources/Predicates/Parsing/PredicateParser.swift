@@ -86,8 +86,8 @@ struct PredicateParser {
         return try comparison()
     }
 
-    /// Whether the parenthesis that opens here holds a predicate: what follows its end decides, since
-    /// an expression in parentheses is always followed by an operator.
+    /// Whether the parenthesis that opens here holds a predicate: what follows its end decides,
+    /// since an expression in parentheses is always followed by an operator.
     private var closesPredicate: Bool {
         guard let closing = closings[index] else { return true }
         switch tokens[closing + 1].kind {

@@ -122,7 +122,8 @@ open class NSExpression: NSObject, NSCopying {
         self.init(node: .function(FunctionName.block, [held] + (arguments ?? []).map(\.node)))
     }
 
-    /// The value for `object`; nil when it has none or cannot be computed. `context` binds variables.
+    /// The value for `object`; nil when it has none or cannot be computed. `context` binds
+    /// variables.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         var variables: [String: Any?] = [:]
         for (key, value) in context ?? [:] {

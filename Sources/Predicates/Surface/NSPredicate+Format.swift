@@ -2,8 +2,8 @@ public import Foundation
 
 /// Gives Foundation's `NSPredicate` the initializers that corelibs marks unavailable.
 ///
-/// An initializer of a protocol extension may assign `self`, and wins overload resolution against an
-/// unavailable one; so unchanged sources compile.
+/// An initializer of a protocol extension may assign `self`, and wins overload resolution against
+/// an unavailable one; so unchanged sources compile.
 public protocol PredicateFormatParsing {}
 
 extension NSPredicate: PredicateFormatParsing {}
@@ -51,8 +51,8 @@ private func trapping<Made: NSPredicate>(_ format: String, _ arguments: [Any?]) 
 
 /// Runs a parse whose failure has nobody to report to.
 ///
-/// `NSPredicate(format:)` can neither throw nor return nil, and Apple raises there: the one place in
-/// which this package ends the program, since a wrong predicate would find the wrong rows.
+/// `NSPredicate(format:)` can neither throw nor return nil, and Apple raises there: the one place
+/// in which this package ends the program, since a wrong predicate would find the wrong rows.
 func parsedOrTrapped<Result>(_ parse: () throws -> Result) -> Result {
     do {
         return try parse()

@@ -31,7 +31,9 @@ enum Constant {
             self = .null
             return
         }
-        self = Constant.swiftScalar(value) ?? Constant.bridged(value) ?? Constant.collection(value)
+        self =
+            Constant.common(value) ?? Constant.swiftScalar(value) ?? Constant.bridged(value)
+            ?? Constant.collection(value)
     }
 
     /// The value as evaluation and stores like it: `Bool`, `Int`, `Double`, `Decimal`, `String`,
@@ -141,16 +143,20 @@ extension Optional: OptionalReading {
 /// Returns the elements of a Swift or Foundation array, set or ordered set, and nil for anything
 /// else. The order of a set is not defined.
 package func listElements(of value: Any?) -> [Any?]? {
-    func isClass(_ value: Any) -> Bool { type(of: value) is AnyClass }
-    switch value {
-    case nil: return nil
-    case let value as NSArray where isClass(value):
-        return value.map { $0 }
-    case let value as NSSet: return value.allObjects
-    case let value as NSOrderedSet: return value.array
-    case let value as [Any?]: return value
-    case let value as Set<AnyHashable>: return value.map(\.base)
-    default: return nil
+    guard let value else { return nil }
+    if type(of: value) is AnyClass {
+        return switch value {
+        case let value as NSArray: value.map { $0 }
+        case let value as NSSet: value.allObjects
+        case let value as NSOrderedSet: value.array
+        default: nil
+        }
+    }
+    return switch value {
+    case let value as [Any]: value
+    case let value as [Any?]: value
+    case let value as Set<AnyHashable>: value.map(\.base)
+    default: nil
     }
 }
 

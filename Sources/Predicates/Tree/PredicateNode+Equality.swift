@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension PredicateNode: Equatable {
-    /// Trees are equal when they say the same in the same order; an aggregate of constants equals the
-    /// constant list. Opaque predicates are compared by Foundation.
+    /// Trees are equal when they say the same in the same order; an aggregate of constants equals
+    /// the constant list. Opaque predicates are compared by Foundation.
     public static func == (left: PredicateNode, right: PredicateNode) -> Bool {
         switch (left, right) {
         case (.constant(let a), .constant(let b)): a == b

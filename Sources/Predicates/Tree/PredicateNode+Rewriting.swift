@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension PredicateNode {
-    /// Returns the tree with each expression replaced by what `transform` makes of it, leaves first.
+    /// Returns the tree with each expression replaced by what `transform` makes of it, leaves
+    /// first.
     public func mapExpressions(
         _ transform: (ExpressionNode) throws -> ExpressionNode
     ) rethrows -> PredicateNode {
@@ -21,8 +22,8 @@ extension PredicateNode {
 
     /// Returns the tree with each constant replaced, for example managed objects by row ids.
     ///
-    /// `transform` receives single values; a list is mapped element by element and becomes an array,
-    /// in which `NSNull` stands for a missing value.
+    /// `transform` receives single values; a list is mapped element by element and becomes an
+    /// array, in which `NSNull` stands for a missing value.
     public func mapConstants(_ transform: (Any?) throws -> Any?) rethrows -> PredicateNode {
         try mapExpressions { try $0.mappingConstant(transform) }
     }

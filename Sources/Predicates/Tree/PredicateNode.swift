@@ -8,7 +8,8 @@ public indirect enum PredicateNode: @unchecked Sendable {
     case or([PredicateNode])
     case not(PredicateNode)
     case comparison(ComparisonNode)
-    /// A predicate of Foundation's that has no tree, such as a block. It is evaluated in memory only.
+    /// A predicate of Foundation's that has no tree, such as a block. It is evaluated in memory
+    /// only.
     case opaque(NSPredicate)
 }
 
@@ -70,7 +71,8 @@ public struct ComparisonNode: Sendable {
 /// An expression as a tree of values.
 public indirect enum ExpressionNode: @unchecked Sendable {
     // @unchecked: see PredicateNode.
-    /// Any value; nil is the absence of one. Managed objects are replaced by their `RowID` before a store sees them.
+    /// Any value; nil is the absence of one. Managed objects are replaced by their `RowID` before a
+    /// store sees them.
     case constant(Any?)
     case evaluatedObject
     case variable(String)

@@ -3,8 +3,8 @@ public struct ChangeSet: Sendable {
     public var inserts: [Row] = []
     public var updates: [RowUpdate] = []
     public var deletes: [RowDelete] = []
-    /// Changes of many-to-many relationships, of to-manys without inverse, and of the order of ordered to-manys.
-    /// A one-to-many's members change through the to-one links of its rows.
+    /// Changes of many-to-many relationships, of to-manys without inverse, and of the order of
+    /// ordered to-manys. A one-to-many's members change through the to-one links of its rows.
     public var toManys: [ToManyChange] = []
     /// Who changed it: goes into the history's transaction.
     public var author: String?
@@ -35,7 +35,8 @@ public struct RowUpdate: Sendable {
     public var isEmpty: Bool { attributes.isEmpty && toOnes.isEmpty && changedToManys.isEmpty }
 }
 
-/// The end of one row. Its pairs in join tables go with it; to-one links that point at it are the caller's to clear.
+/// The end of one row. Its pairs in join tables go with it; to-one links that point at it are the
+/// caller's to clear.
 public struct RowDelete: Sendable {
     public var id: RowID
     public var expectedVersion: Int64?
@@ -70,7 +71,8 @@ public struct SaveOutcome: Sendable {
     public var versions: [RowID: Int64] = [:]
     /// The history transaction's number, when history is kept and something changed.
     public var transactionNumber: Int64?
-    /// Values that the store computed by itself (derived attributes), of rows of this and of other saves.
+    /// Values that the store computed by itself (derived attributes), of rows of this and of other
+    /// saves.
     public var derivedValues: [RowID: [Int: AttributeValue]] = [:]
 
     public init() {}

@@ -3,8 +3,8 @@ public import Predicates
 
 /// What every store does, in values. No store knows of a context or an object.
 ///
-/// A store serialises its own work; every function may be called from any thread and blocks until done.
-/// Failures are `StoreError`, `SaveConflicts` or `UniquenessViolation`.
+/// A store serialises its own work; every function may be called from any thread and blocks until
+/// done. Failures are `StoreError`, `SaveConflicts` or `UniquenessViolation`.
 public protocol RowStore: AnyObject, Sendable {
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
@@ -17,7 +17,8 @@ public protocol RowStore: AnyObject, Sendable {
     /// Replaces the application's metadata; the store's own keys are kept right by the store.
     func setMetadata(_ metadata: [String: Any]) throws
 
-    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out again.
+    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
+    /// again.
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
 
     func row(_ id: RowID) throws -> Row?

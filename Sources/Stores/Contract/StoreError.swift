@@ -3,7 +3,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is; compare with the static members.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String {
-            case notAStore, cannotOpen, modelMismatch, readOnly, diskFull, busy, corrupt, unsupported
+            case notAStore, cannotOpen, modelMismatch, readOnly, diskFull, busy, corrupt,
+                unsupported
             case missingRow, invalidValue, historyExpired, failed
         }
         private let kind: Kind

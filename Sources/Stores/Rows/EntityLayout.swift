@@ -15,7 +15,8 @@ public final class EntityLayout: Sendable {
     public let attributes: [AttributeSlot]
     public let toOnes: [NSRelationshipDescription]
     public let toManys: [NSRelationshipDescription]
-    /// Whether the to-one at the same slot has an ordered to-many as its inverse, so that its links carry an order key.
+    /// Whether the to-one at the same slot has an ordered to-many as its inverse, so that its links
+    /// carry an order key.
     public let toOneIsOrdered: [Bool]
     private let attributeSlots: [String: Int]
     private let toOneSlots: [String: Int]
@@ -31,7 +32,9 @@ public final class EntityLayout: Sendable {
         let relationships = stored.compactMap { $0 as? NSRelationshipDescription }
         toOnes = relationships.filter { !$0.isToMany }
         toManys = relationships.filter(\.isToMany)
-        toOneIsOrdered = toOnes.map { $0.inverseRelationship.map { $0.isToMany && $0.isOrdered } ?? false }
+        toOneIsOrdered = toOnes.map {
+            $0.inverseRelationship.map { $0.isToMany && $0.isOrdered } ?? false
+        }
         attributeSlots = Self.index(attributes.map(\.name))
         toOneSlots = Self.index(toOnes.map(\.name))
         toManySlots = Self.index(toManys.map(\.name))
@@ -74,7 +77,8 @@ public final class ModelLayout: Sendable {
         entities = members.compactMap { entity in
             numbering[entity.name ?? ""].map { EntityLayout(entity: entity, number: $0) }
         }.sorted { $0.number < $1.number }
-        byNumber = Dictionary(entities.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        byNumber = Dictionary(
+            entities.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -1,8 +1,8 @@
 internal import Foundation
 public import ObjectModel
 
-/// The numbers a fresh store gives its entities (FORMAT §3): roots by name without case, each followed
-/// by its subentities depth first, from 1.
+/// The numbers a fresh store gives its entities (FORMAT §3): roots by name without case, each
+/// followed by its subentities depth first, from 1.
 public enum EntityNumbering {
     public static func numbers(for entities: [NSEntityDescription]) -> [String: Int32] {
         let members = Set(entities.map(ObjectIdentifier.init))
@@ -11,7 +11,8 @@ public enum EntityNumbering {
         }
         var numbers: [String: Int32] = [:]
         func visit(_ siblings: [NSEntityDescription]) {
-            for entity in siblings.sorted(by: precedes) where members.contains(ObjectIdentifier(entity)) {
+            for entity in siblings.sorted(by: precedes)
+            where members.contains(ObjectIdentifier(entity)) {
                 numbers[entity.name ?? ""] = Int32(numbers.count + 1)
                 visit(entity.subentities)
             }
@@ -20,7 +21,8 @@ public enum EntityNumbering {
         return numbers
     }
 
-    private static func precedes(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool {
+    private static func precedes(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool
+    {
         let (first, second) = (left.name ?? "", right.name ?? "")
         let (lower, other) = (first.lowercased(), second.lowercased())
         return lower == other

@@ -1,5 +1,4 @@
 import Foundation
-import SQLiteDriver
 import Testing
 
 @testable import ObjectModel
@@ -14,7 +13,7 @@ struct StorePairTests {
         let pairs = table.split(separator: "\n").dropFirst().map { $0.split(separator: "\t") }
         #expect(pairs.count > 20)
         for pair in pairs {
-            let metadata = try metadata(of: corpus.appendingPathComponent(String(pair[0])))
+            let metadata = try StoredModel(corpus.appendingPathComponent(String(pair[0]))).metadata
             for source in pair[1...].flatMap({ $0.components(separatedBy: " | ") }) {
                 let model = try NSManagedObjectModel.load(
                     from: corpus.appendingPathComponent(source))
@@ -29,26 +28,5 @@ struct StorePairTests {
                 }
             }
         }
-    }
-
-    /// The metadata dictionary in a store. The store is copied first: SQLite leaves files beside it.
-    private func metadata(of store: URL) throws -> [String: Any] {
-        let scratch = try Scratch()
-        let copy = scratch.folder.appendingPathComponent("copy.sqlite")
-        try FileManager.default.copyItem(at: store, to: copy)
-        let log = URL(fileURLWithPath: store.path + "-wal")
-        if FileManager.default.fileExists(atPath: log.path) {
-            try FileManager.default.copyItem(
-                at: log, to: scratch.folder.appendingPathComponent("copy.sqlite-wal"))
-        }
-        for name in try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path) {
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o600],
-                ofItemAtPath: scratch.folder.appendingPathComponent(name).path)
-        }
-        let connection = try Connection(path: copy.path, access: .readWrite)
-        let bytes = try #require(try connection.value("SELECT Z_PLIST FROM Z_METADATA")?.data)
-        let list = try PropertyListSerialization.propertyList(from: bytes, format: nil)
-        return try #require(list as? [String: Any])
     }
 }

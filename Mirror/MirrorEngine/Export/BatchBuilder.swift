@@ -1,0 +1,173 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// Derives the next export batch from what the ledger observed: local state against base, line by
+/// line.
+///
+/// Only fields that differ from the base travel, with the base's tag. A line that waits and differs
+/// in nothing is settled without a request. What is sent is kept until its answer comes, so that a
+/// lost reply can be recognised.
+struct BatchBuilder {
+    let mirror: MirrorTransaction
+    private(set) var batch = ExportBatch()
+
+    init(mirror: MirrorTransaction) { self.mirror = mirror }
+
+    private var isFull: Bool {
+        batch.items.count >= mirror.settings.batchRecordsMax
+            || batch.bytes >= mirror.settings.batchBytesMax
+    }
+    private var room: Int { mirror.settings.batchRecordsMax - batch.items.count }
+
+    /// Returns the next batch; an empty one when nothing waits.
+    mutating func build() throws -> ExportBatch {
+        try addObjects()
+        if !isFull { try addDroppedNames() }
+        if !isFull { try addPairs() }
+        for item in batch.items where item.subject.isUpsert {
+            try mirror.ledger.keepSent(item.result)
+        }
+        try mirror.ledger.finish()
+        return batch
+    }
+
+    // MARK: Objects
+
+    private mutating func addObjects() throws {
+        var cursor: Int64 = 0
+        while !isFull {
+            let entries = try mirror.ledger.pendingEntries(after: cursor, limit: room)
+            guard let last = entries.last else { return }
+            cursor = last.key
+            let live = entries.filter { !$0.needsCloudDelete }.map(\.row)
+            let rows = Dictionary(
+                try mirror.store.rows(live).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one }
+            )
+            for entry in entries where !isFull { try add(entry, row: rows[entry.row]) }
+        }
+    }
+
+    private mutating func add(_ entry: RecordEntry, row: Row?) throws {
+        guard let row, !entry.needsCloudDelete else { return try addDeletion(of: entry) }
+        let state = try mirror.state(of: row, named: entry.recordName)
+        guard let base = entry.base, !base.deleted else {
+            var record = try mirror.mapping.record(named: entry.recordName, for: state)
+            record.recordChangeTag = entry.base?.recordChangeTag
+            return append(
+                .object(key: entry.key, transaction: entry.pendingTransaction), .create, record,
+                record)
+        }
+        let layout = try mirror.layout(of: row.id)
+        let slots = state.changes(from: try mirror.mapping.state(of: base, entity: layout))
+        if slots.isEmpty {
+            return try mirror.ledger.clearUpload(key: entry.key, upTo: entry.pendingTransaction)
+        }
+        var change = Record(
+            recordName: entry.recordName, recordType: base.recordType,
+            recordChangeTag: base.recordChangeTag)
+        change.fields = try mirror.mapping.fields(of: state, in: slots)
+        var result = base
+        for (name, value) in change.fields {
+            if let value {
+                result.fields[name] = value
+            } else {
+                result.fields.removeValue(forKey: name)
+            }
+        }
+        append(
+            .object(key: entry.key, transaction: entry.pendingTransaction), .update, change, result)
+    }
+
+    private mutating func addDeletion(of entry: RecordEntry) throws {
+        guard let base = entry.base else {
+            let known = try mirror.ledger.sent(entry.recordName)
+            guard let known else { return try mirror.ledger.removeEntry(entry) }
+            return append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
+        }
+        append(.deletedObject(key: entry.key), .delete, bare(base), base)
+    }
+
+    // MARK: Pairs
+
+    private mutating func addPairs() throws {
+        for entry in try mirror.ledger.pendingPairs(after: 0, limit: room) where !isFull {
+            entry.needsDelete ? try addDeletion(of: entry) : try add(entry)
+        }
+    }
+
+    private mutating func add(_ entry: PairEntry) throws {
+        let pair = try orderKeys(of: entry)
+        var record = pair.record(named: entry.recordName)
+        guard let base = entry.base else {
+            return append(.pair(key: entry.key), .create, record, record)
+        }
+        record.recordChangeTag = base.recordChangeTag
+        if record.fields == base.fields {
+            return try mirror.ledger.setPair(entry.key, isUploaded: true)
+        }
+        append(.pair(key: entry.key), .update, record, record)
+    }
+
+    private mutating func addDeletion(of entry: PairEntry) throws {
+        if let base = entry.base {
+            append(.deletedPair(key: entry.key), .forceDelete, bare(base), base)
+        } else if let known = try mirror.ledger.sent(entry.recordName) {
+            append(.deletedPair(key: entry.key), .forceDelete, bare(known), known)
+        } else {
+            try mirror.ledger.removePair(entry)
+        }
+    }
+
+    /// The pair with the places its members have now, where a side is ordered.
+    private func orderKeys(of entry: PairEntry) throws -> PairRecord {
+        var pair = entry.pair
+        guard
+            let kind = mirror.pairs.kind(
+                entityNames: pair.entityNames, relationshipNames: pair.relationshipNames),
+            kind.isOrdered, let first = try mirror.ledger.row(named: pair.first),
+            let second = try mirror.ledger.row(named: pair.second)
+        else { return pair }
+        if kind.first.isOrdered {
+            pair.firstOrder = try place(of: second, among: first, in: kind.first.name)
+        }
+        if let inverse = kind.second, inverse.isOrdered {
+            pair.secondOrder = try place(of: first, among: second, in: inverse.name)
+        }
+        return pair
+    }
+
+    private func place(of member: RowID, among owner: RowID, in name: String) throws -> Int64? {
+        guard let slot = try mirror.layout(of: owner).toManySlot(name) else { return nil }
+        return try mirror.store.members(of: owner, toMany: slot).first { $0.target == member }?
+            .orderKey
+    }
+
+    // MARK: Names
+
+    private mutating func addDroppedNames() throws {
+        for name in try mirror.ledger.namesToDrop(limit: room) {
+            let record = Record(recordName: name, recordType: "")
+            append(.droppedName, .forceDelete, record, record)
+        }
+    }
+
+    private mutating func append(
+        _ subject: ExportBatch.Subject, _ kind: RecordOperation.Kind, _ record: Record,
+        _ result: Record
+    ) {
+        batch.items.append(
+            .init(subject: subject, operation: RecordOperation(kind, record), result: result))
+        batch.bytes += record.approximateBytes
+    }
+
+    /// A record with its name and tag and no fields.
+    private func bare(_ record: Record) -> Record {
+        Record(
+            recordName: record.recordName, recordType: record.recordType,
+            recordChangeTag: record.recordChangeTag)
+    }
+}

@@ -1,0 +1,54 @@
+package import RecordWire
+
+/// What one request exports, and what each operation stands for here.
+package struct ExportBatch: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
+        /// An object's line, changed up to a history transaction.
+        case object(key: Int64, transaction: Int64)
+        case deletedObject(key: Int64)
+        case pair(key: Int64)
+        case deletedPair(key: Int64)
+        /// A name whose object was merged into another.
+        case droppedName
+
+        /// Whether the service will hold a record afterwards.
+        var isUpsert: Bool {
+            switch self {
+            case .object, .pair: true
+            case .deletedObject, .deletedPair, .droppedName: false
+            }
+        }
+    }
+
+    package struct Item: Hashable, Sendable {
+        package var subject: Subject
+        package var operation: RecordOperation
+        /// The whole record as it will stand once the operation is applied.
+        package var result: Record
+    }
+
+    package var items: [Item] = []
+    /// A rough measure of the request's size.
+    package var bytes = 0
+
+    package var isEmpty: Bool { items.isEmpty }
+    package var operations: [RecordOperation] { items.map(\.operation) }
+}
+
+extension Record {
+    /// A rough measure of the record's size on the wire.
+    package var approximateBytes: Int {
+        fields.reduce(64) { sum, field in
+            sum + field.key.utf8.count + 32 + Self.bytes(field.value)
+        }
+    }
+
+    private static func bytes(_ value: FieldValue?) -> Int {
+        switch value {
+        case .string(let text): text.utf8.count
+        case .bytes(let data): data.count * 4 / 3
+        case .list(_, let values): values.reduce(8) { $0 + bytes($1) }
+        default: 16
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import ObjectModel
+internal import Platform
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Reads the history since the last look and notes which objects wait for export.
+///
+/// Transactions that the mirror itself wrote are passed over: what they leave to export was noted
+/// when they were written.
+struct HistoryAnalysis {
+    let mirror: MirrorTransaction
+
+    /// The net change of one row over the transactions read.
+    private struct Net {
+        var isDeleted = false
+        var needsPairs = false
+        var transaction: Int64 = 0
+    }
+
+    /// Reads at most `limit` transactions. Returns how many changes were noted, and whether more
+    /// are waiting.
+    func run(limit: Int) throws -> (noted: Int, moreWaiting: Bool) {
+        guard let token = try mirror.ledger.historyToken(), try reaches(token) else {
+            return (try noteEverything(), false)
+        }
+        let transactions = try mirror.store.history(after: token, limit: limit)
+        guard let last = transactions.last else { return (0, false) }
+        let nets = digest(transactions)
+        for row in nets.keys.sorted() { try note(row, nets[row] ?? Net()) }
+        try mirror.faults.reach("export.beforeHistoryToken")
+        try mirror.ledger.set(.historyToken, to: .integer(last.number))
+        try mirror.ledger.finish()
+        return (nets.count, transactions.count == limit)
+    }
+
+    /// Whether the history still reaches back to `token`: older transactions may have been purged.
+    private func reaches(_ token: Int64) throws -> Bool {
+        guard
+            let oldest = try mirror.store.connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?
+                .int64
+        else { return try mirror.store.lastTransactionNumber() <= token }
+        return oldest <= token + 1
+    }
+
+    private func digest(_ transactions: [HistoryTransaction]) -> [RowID: Net] {
+        var nets: [RowID: Net] = [:]
+        let echo = mirror.faults.isPlanted("export.echoImports")
+        for transaction in transactions
+        where transaction.author != RecordNames.importAuthor || echo {
+            for change in transaction.changes {
+                var net = nets[change.id] ?? Net()
+                net.transaction = transaction.number
+                switch change.kind {
+                case .insert: net.needsPairs = true
+                case .update: net.needsPairs = net.needsPairs || changesPairs(change)
+                case .delete: net.isDeleted = true
+                }
+                nets[change.id] = net
+            }
+        }
+        return nets
+    }
+
+    private func changesPairs(_ change: HistoryChange) -> Bool {
+        let ends = mirror.pairs.ends(of: change.id.entity)
+        guard !ends.isEmpty, let layout = mirror.mapping.layout.entity(change.id.entity) else {
+            return false
+        }
+        return ends.contains { change.changedProperties.contains(layout.toManys[$0.slot].name) }
+    }
+
+    private func note(_ row: RowID, _ net: Net) throws {
+        guard mirror.mapping.layout.entity(row.entity) != nil else { return }
+        if net.isDeleted { return try noteDeletion(of: row) }
+        try mirror.ledger.markChanged(row, transaction: net.transaction)
+        if mirror.faults.isPlanted("export.echoImports"),
+            let entry = try mirror.ledger.entry(for: row),
+            var base = entry.base
+        {
+            base.fields = base.fields.filter { $0.key == RecordNames.entityName }
+            try mirror.ledger.setBase(base, key: entry.key)
+        }
+        if net.needsPairs { try mirror.comparePairs(of: row) }
+    }
+
+    private func noteDeletion(of row: RowID) throws {
+        guard let entry = try mirror.ledger.entry(for: row) else { return }
+        for pair in try mirror.ledger.pairs(of: entry.recordName) {
+            try mirror.ledger.retirePair(pair)
+        }
+        if mirror.faults.isPlanted("export.forgetTombstone") {
+            return try mirror.ledger.removeEntry(entry)
+        }
+        let mayBeKnown = try entry.base != nil || mirror.ledger.sent(entry.recordName) != nil
+        if mayBeKnown {
+            try mirror.ledger.setNeedsCloudDelete(true, key: entry.key)
+        } else {
+            try mirror.ledger.removeEntry(entry)
+        }
+    }
+
+    /// The first look at a store, or one after its history was purged: every row is compared with
+    /// its base.
+    private func noteEverything() throws -> Int {
+        let last = try mirror.store.lastTransactionNumber()
+        var noted = 0
+        for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            for row in try mirror.store.ids(matching: query) {
+                try mirror.ledger.markChanged(row, transaction: last)
+                try mirror.comparePairs(of: row)
+                noted += 1
+            }
+        }
+        try noteMissingRows()
+        try mirror.ledger.set(.historyToken, to: .integer(last))
+        try mirror.ledger.finish()
+        return noted
+    }
+
+    /// Lines whose row is gone without a trace in the history.
+    private func noteMissingRows() throws {
+        let lines = try mirror.store.connection.rows(
+            "SELECT ZENTITYID, ZENTITYPK FROM ANSCKRECORDMETADATA WHERE ZNEEDSCLOUDDELETE = 0")
+        for line in lines {
+            guard let entity = line[0].int64, let key = line[1].int64 else { continue }
+            let row = RowID(entity: Int32(truncatingIfNeeded: entity), key: key)
+            if try mirror.store.row(row) == nil { try noteDeletion(of: row) }
+        }
+    }
+}

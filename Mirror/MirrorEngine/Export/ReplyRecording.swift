@@ -1,0 +1,121 @@
+internal import Platform
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+
+/// What the service's answer to a batch came to.
+package struct ReplyOutcome: Hashable, Sendable {
+    package var exported = 0
+    package var imported = ImportOutcome()
+    /// Records that the service will not take as they are.
+    package var refused = 0
+    /// The service asks to wait this long before the rest is sent.
+    package var retryAfterSeconds: Double?
+    /// The zone is gone from the service.
+    package var zoneIsMissing = false
+    /// Records whose newest state must be looked up, because the service did not send it along.
+    package var unknownStates: [String] = []
+
+    package init() {}
+}
+
+/// Takes note of the service's answer to a batch: bases advance, marks are cleared, conflicts are
+/// merged.
+struct ReplyRecording {
+    let mirror: MirrorTransaction
+    private(set) var outcome = ReplyOutcome()
+    private var records: [Record] = []
+
+    init(mirror: MirrorTransaction) { self.mirror = mirror }
+
+    mutating func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
+        if reply.previousSyncToken != nil { try mirror.ledger.set(.namesCallers, to: .integer(1)) }
+        for (item, result) in zip(batch.items, reply.results) {
+            switch result {
+            case .record(let record): try accept(item, record)
+            case .failure(let error): try reject(item, error)
+            }
+        }
+        if !records.isEmpty {
+            var importing = RecordImport(mirror: mirror)
+            try importing.apply(records)
+            outcome.imported = importing.outcome
+        }
+        try advanceToken(reply)
+        try mirror.ledger.finish()
+        return outcome
+    }
+
+    // MARK: Accepted
+
+    private mutating func accept(_ item: ExportBatch.Item, _ record: Record) throws {
+        outcome.exported += 1
+        var base = item.result
+        base.recordChangeTag = record.recordChangeTag
+        base.callerChangeTag = record.callerChangeTag
+        switch item.subject {
+        case .object(let key, let transaction):
+            try mirror.ledger.setBase(base, key: key)
+            try mirror.ledger.clearUpload(key: key, upTo: transaction)
+        case .deletedObject:
+            if let entry = try mirror.ledger.entry(named: item.result.recordName) {
+                try mirror.ledger.removeEntry(entry)
+            }
+        case .pair(let key):
+            try mirror.ledger.setPairBase(base, key: key)
+            try mirror.ledger.setPair(key, isUploaded: true)
+        case .deletedPair:
+            if let entry = try mirror.ledger.pair(named: item.result.recordName) {
+                try mirror.ledger.removePair(entry)
+            }
+        case .droppedName: try mirror.ledger.markDropped(item.result.recordName)
+        }
+    }
+
+    // MARK: Rejected
+
+    private mutating func reject(_ item: ExportBatch.Item, _ error: RecordError) throws {
+        let name = item.operation.record.recordName
+        switch error.code {
+        case .conflict, .exists:
+            if let record = error.serverRecord {
+                records.append(record)
+            } else {
+                outcome.unknownStates.append(name)
+            }
+        case .notFound: try forget(item)
+        case .zoneNotFound: outcome.zoneIsMissing = true
+        case .atomicError: break
+        case let code where code.isTransient:
+            outcome.retryAfterSeconds = max(
+                outcome.retryAfterSeconds ?? 0, error.retryAfterSeconds ?? 1)
+        default:
+            outcome.refused += 1
+            try mirror.ledger.keepRefusal(of: name, error)
+        }
+    }
+
+    /// The service does not know the record: what was to be deleted is gone, what was to be changed
+    /// is sent whole.
+    private mutating func forget(_ item: ExportBatch.Item) throws {
+        switch item.subject {
+        case .object(let key, _):
+            try mirror.ledger.clearBase(key: key)
+        case .pair(let key):
+            try mirror.ledger.connection.run(
+                "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = NULL WHERE Z_PK = ?",
+                [.integer(key)])
+        case .deletedObject, .deletedPair, .droppedName: try accept(item, item.result)
+        }
+    }
+
+    /// When nobody else wrote to the zone since this device last read it, its own writes need not
+    /// be read back.
+    private func advanceToken(_ reply: RecordsReply) throws {
+        let zone = try mirror.ledger.zone(mirror.settings.zoneName)
+        guard let token = zone.token, token == reply.previousSyncToken, let next = reply.syncToken
+        else { return }
+        try mirror.faults.reach("export.beforeTokenWrite")
+        try mirror.ledger.setToken(next, zone: zone.name)
+    }
+}

@@ -1,0 +1,85 @@
+internal import Platform
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+extension RecordImport {
+    /// Removes a pair that the service no longer has, unless another record stands for the same
+    /// pair.
+    mutating func applyPairDeletion(of record: Record) throws {
+        guard let entry = try mirror.ledger.pair(named: record.recordName) else { return }
+        let twins = try mirror.ledger.twins(of: entry, symmetric: isReflexive(entry.pair))
+        if twins.isEmpty && !entry.isPending { try disconnect(entry) }
+        try mirror.ledger.removePair(entry)
+        outcome.applied += 1
+    }
+
+    /// The service no longer has an object. Deletion wins over an edit made here, unless the policy
+    /// keeps what was edited.
+    mutating func applyDeletion(of record: Record) throws {
+        guard let entry = try mirror.ledger.entry(named: record.recordName) else { return }
+        if entry.base?.deleted == true, entry.base?.recordChangeTag == record.recordChangeTag {
+            return
+        }
+        guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else {
+            return try forget(entry)
+        }
+        let layout = try mirror.layout(of: row.id)
+        let local = try mirror.state(of: row, named: entry.recordName)
+        let base = try entry.base.flatMap { $0.deleted ? nil : $0 }
+            .map { try mirror.mapping.state(of: $0, entity: layout) }
+        let edits = local.changes(from: base)
+        let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
+        for slot in edits {
+            let conflict = deletionConflict(
+                slot, layout, base: base?.value(slot), local: local.value(slot), remote: nil,
+                winner: keeps ? .local : .remote)
+            try log(conflict, layout, entry.recordName)
+        }
+        if keeps {
+            try mirror.ledger.setBase(record, key: entry.key)
+            try mirror.markForExport(entry.row)
+        } else {
+            try remove(entry)
+            outcome.applied += 1
+        }
+    }
+
+    /// Removes an object with its line. What pointed at it is cleared and waits for export; nothing
+    /// else is deleted, since a child that was made here has no other copy.
+    mutating func remove(_ entry: RecordEntry) throws {
+        for (source, slot) in try mirror.store.referrers(of: entry.row) where source != entry.row {
+            var update = RowUpdate(id: source)
+            update.toOnes = [(slot, nil)]
+            changes.updates.append(update)
+            try mirror.markForExport(source)
+        }
+        changes.deletes.append(RowDelete(id: entry.row))
+        try flush()
+        try forget(entry)
+    }
+
+    private func forget(_ entry: RecordEntry) throws {
+        for pair in try mirror.ledger.pairs(of: entry.recordName) {
+            try mirror.ledger.retirePair(pair)
+        }
+        try mirror.ledger.removeEntry(entry)
+    }
+
+    func deletionConflict(
+        _ slot: PropertySlot, _ layout: EntityLayout, base: PropertyValue?, local: PropertyValue?,
+        remote: PropertyValue?, winner: PropertyConflict.Winner
+    ) -> PropertyConflict {
+        let nothing: PropertyValue =
+            switch slot {
+            case .attribute: .attribute(.null)
+            case .toOne: .link(nil)
+            }
+        var conflict = PropertyConflict(
+            slot: slot, property: slot.name(in: layout),
+            rule: mirror.settings.policy.deletion.rawValue, base: base ?? nothing,
+            local: local ?? nothing, remote: remote ?? nothing)
+        conflict.take(winner)
+        return conflict
+    }
+}

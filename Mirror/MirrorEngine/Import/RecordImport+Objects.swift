@@ -1,0 +1,212 @@
+internal import ObjectModel
+internal import Platform
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+extension RecordImport {
+    /// One record on its way into the store.
+    struct Arrival {
+        var record: Record
+        var layout: EntityLayout
+        var state: ObjectState
+        var entry: RecordEntry
+        var isNew: Bool
+    }
+
+    mutating func applyObjects(_ records: [Record]) throws {
+        var arrivals: [Arrival] = []
+        for record in records {
+            if let arrival = try receive(record) { arrivals.append(arrival) }
+        }
+        for arrival in arrivals { try settle(arrival) }
+    }
+
+    /// Finds or makes the object's line, so that links among the records of one batch find each
+    /// other.
+    private mutating func receive(_ record: Record) throws -> Arrival? {
+        guard let layout = mirror.mapping.entity(of: record), !layout.entity.isAbstract else {
+            outcome.unknown += 1
+            return nil
+        }
+        if try mirror.ledger.absorber(of: record.recordName) != nil { return nil }
+        let state = try mirror.mapping.state(of: record, entity: layout)
+        if let entry = try mirror.ledger.entry(named: record.recordName) {
+            let isEcho = entry.base?.recordChangeTag == record.recordChangeTag
+            if isEcho && entry.base?.deleted != true { return nil }
+            guard !entry.needsCloudDelete else {
+                return try receiveEditOfDeleted(record, entry: entry, layout: layout, state: state)
+            }
+            return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false)
+        }
+        return try makeArrival(record, layout: layout, state: state)
+    }
+
+    private mutating func makeArrival(
+        _ record: Record, layout: EntityLayout, state: ObjectState
+    ) throws -> Arrival? {
+        guard let key = try mirror.store.reserveKeys(entity: layout.number, count: 1).first else {
+            return nil
+        }
+        let row = RowID(entity: layout.number, key: key)
+        let line = try mirror.ledger.addEntry(
+            for: row, named: record.recordName, needsUpload: false)
+        let entry = RecordEntry(
+            key: line, row: row, recordName: record.recordName, needsUpload: false,
+            needsCloudDelete: false, pendingTransaction: 0, base: nil)
+        return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: true)
+    }
+
+    /// The service has an edit of an object that was deleted here and not yet there.
+    private mutating func receiveEditOfDeleted(
+        _ record: Record, entry: RecordEntry, layout: EntityLayout, state: ObjectState
+    ) throws -> Arrival? {
+        let base = try entry.base.map { try mirror.mapping.state(of: $0, entity: layout) }
+        let changed = state.changes(from: base)
+        let keeps = mirror.settings.policy.deletion == .keepEdited && !changed.isEmpty
+        for slot in changed {
+            let conflict = deletionConflict(
+                slot, layout, base: base?.value(slot), local: nil, remote: state.value(slot),
+                winner: keeps ? .remote : .local)
+            try log(conflict, layout, record.recordName)
+        }
+        guard keeps else {
+            try mirror.ledger.setBase(record, key: entry.key)
+            return nil
+        }
+        try mirror.ledger.removeEntry(entry)
+        return try makeArrival(record, layout: layout, state: state)
+    }
+
+    // MARK: Settling
+
+    private mutating func settle(_ arrival: Arrival) throws {
+        if arrival.isNew {
+            guard try !settleTwin(arrival) else { return }
+            try insert(arrival)
+        } else {
+            try merge(arrival)
+        }
+    }
+
+    private mutating func insert(_ arrival: Arrival) throws {
+        var row = Row(id: arrival.entry.row, layout: arrival.layout)
+        row.attributes = arrival.state.attributes
+        for slot in row.toOnes.indices {
+            row.toOnes[slot] = try resolve(
+                arrival.state.toOnes[slot], property: arrival.layout.toOnes[slot].name,
+                of: arrival.record.recordName)
+            if let target = row.toOnes[slot]?.target {
+                noteList(of: row.id, slot: slot, target: target)
+            }
+        }
+        changes.inserts.append(row)
+        if arrival.layout.hasUniquenessConstraints { try flush() }
+        arrived.append(arrival.record.recordName)
+        outcome.applied += 1
+        try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+    }
+
+    private mutating func merge(_ arrival: Arrival) throws {
+        guard let row = try mirror.store.row(arrival.entry.row) else {
+            // Deleted here by a save that was not analysed yet: the deletion will meet this record
+            // then.
+            return try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+        }
+        let local = try mirror.state(of: row, named: arrival.entry.recordName)
+        let merge = ObjectMerge(policy: mirror.settings.policy, entity: arrival.layout)
+        let base = try mergeBase(of: arrival)
+        var result = merge.merge(base: base, local: local, remote: arrival.state)
+        try keepWaiting(&result, local: local, arrival)
+        if result.merged != local || result.merged != arrival.state {
+            if base.map({ !local.changes(from: $0).isEmpty }) ?? true { outcome.merged += 1 }
+        }
+        for conflict in result.conflicts {
+            try log(conflict, arrival.layout, arrival.record.recordName)
+        }
+        try write(result.merged, over: row, local: local, arrival)
+    }
+
+    /// Writes the merged state over the row, and keeps the record as the new base.
+    private mutating func write(
+        _ merged: ObjectState, over row: Row, local: ObjectState, _ arrival: Arrival
+    ) throws {
+        guard try !settleClash(merged, row: row, arrival) else { return }
+        try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
+        try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+        try mirror.ledger.setNeedsUpload(merged != arrival.state, key: arrival.entry.key)
+    }
+
+    /// Adds what turns a row from one state into another.
+    mutating func change(
+        _ row: RowID, from local: ObjectState, to merged: ObjectState, _ layout: EntityLayout,
+        named name: String
+    ) throws {
+        var update = RowUpdate(id: row)
+        for slot in merged.changes(from: local) {
+            switch slot {
+            case .attribute(let index):
+                update.attributes.append((index, merged.attributes[index]))
+            case .toOne(let index):
+                let property = layout.toOnes[index].name
+                let link = try resolve(merged.toOnes[index], property: property, of: name)
+                update.toOnes.append((index, link))
+                if let link { noteList(of: row, slot: index, target: link.target) }
+            }
+        }
+        guard !update.isEmpty else { return }
+        changes.updates.append(update)
+        outcome.applied += 1
+        if layout.hasUniquenessConstraints { try flush() }
+    }
+
+    /// The state both sides last agreed on. What this device sent and got no answer for is agreed
+    /// on too, once the service says that it took it: it is our own write, not another's.
+    private func mergeBase(of arrival: Arrival) throws -> ObjectState? {
+        if mirror.faults.isPlanted("import.ignoreBase") { return nil }
+        let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
+        let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+        guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
+            let sent = try mirror.ledger.sent(arrival.record.recordName)
+        else { return base }
+        let own = try mirror.mapping.state(of: sent, entity: arrival.layout)
+        let callerTag = arrival.record.callerChangeTag
+        if try callerTag != nil || mirror.ledger.setting(.namesCallers) != nil {
+            return callerTag != arrival.entry.base?.callerChangeTag ? own : base
+        }
+        return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
+    }
+
+    /// A service that does not say whose writes it took: a property that stands there as it was
+    /// sent is ours.
+    private func recognise(
+        _ own: ObjectState, in remote: ObjectState, base: ObjectState
+    ) -> ObjectState {
+        var recognised = base
+        for slot in own.changes(from: base) where own.value(slot) == remote.value(slot) {
+            recognised.copy(slot, from: own)
+        }
+        return recognised
+    }
+
+    /// A property that waits for a decision keeps its local value, whatever else arrives.
+    private func keepWaiting(
+        _ result: inout ObjectMerge.Outcome, local: ObjectState, _ arrival: Arrival
+    ) throws {
+        let waiting = try mirror.ledger.waitingProperties(of: arrival.record.recordName)
+        guard !waiting.isEmpty else { return }
+        for index in local.attributes.indices
+        where waiting.contains(arrival.layout.attributes[index].name) {
+            result.merged.attributes[index] = local.attributes[index]
+        }
+        for index in local.toOnes.indices where waiting.contains(arrival.layout.toOnes[index].name)
+        {
+            result.merged.toOnes[index] = local.toOnes[index]
+        }
+    }
+
+    mutating func log(_ conflict: PropertyConflict, _ layout: EntityLayout, _ name: String) throws {
+        outcome.conflicts += 1
+        try mirror.ledger.log(conflict, entity: layout.name, recordName: name)
+    }
+}

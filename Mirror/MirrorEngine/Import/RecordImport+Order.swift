@@ -1,0 +1,64 @@
+internal import ObjectModel
+internal import SQLiteStore
+internal import Stores
+
+/// The members of one object's ordered relationship.
+struct OrderedList: Hashable {
+    var owner: RowID
+    var slot: Int
+}
+
+extension RecordImport {
+    /// Notes that a row entered, through its to-one at `slot`, the ordered list of `target`.
+    mutating func noteList(of source: RowID, slot: Int, target: RowID) {
+        guard let layout = mirror.mapping.layout.entity(source.entity), layout.toOneIsOrdered[slot],
+            let inverse = layout.toOnes[slot].inverseRelationship,
+            let position = mirror.mapping.layout.entity(target.entity)?.toManySlot(inverse.name)
+        else { return }
+        touchedLists.insert(OrderedList(owner: target, slot: position))
+    }
+
+    /// Two devices may have put different objects at the same place. The one with the larger name
+    /// moves behind the other: every device computes the same, so all lists come to the same order.
+    mutating func repairOrder() throws {
+        for list in touchedLists.sorted(by: { ($0.owner, $0.slot) < ($1.owner, $1.slot) }) {
+            try repair(list)
+        }
+        touchedLists = []
+    }
+
+    private mutating func repair(_ list: OrderedList) throws {
+        var members: [(name: String, link: Link, key: Int64)] = []
+        for link in try mirror.store.members(of: list.owner, toMany: list.slot) {
+            guard let key = link.orderKey else { continue }
+            members.append((try mirror.ledger.recordName(for: link.target), link, key))
+        }
+        members.sort { ($0.key, $0.name) < ($1.key, $1.name) }
+        var last: Int64?
+        for member in members {
+            guard let previous = last, member.key <= previous else {
+                last = member.key
+                continue
+            }
+            try move(member.link.target, to: previous + 1, in: list)
+            last = previous + 1
+        }
+    }
+
+    private mutating func move(_ member: RowID, to key: Int64, in list: OrderedList) throws {
+        let relationship = try mirror.layout(of: list.owner).toManys[list.slot]
+        if let inverse = relationship.inverseRelationship, !inverse.isToMany {
+            guard let slot = try mirror.layout(of: member).toOneSlot(inverse.name) else { return }
+            var update = RowUpdate(id: member)
+            update.toOnes = [(slot, Link(list.owner, orderKey: key))]
+            changes.updates.append(update)
+            try mirror.markForExport(member)
+        } else {
+            var change = ToManyChange(owner: list.owner, slot: list.slot)
+            change.added = [Link(member, orderKey: key)]
+            changes.toManys.append(change)
+            try flush()
+            try mirror.comparePairs(of: list.owner)
+        }
+    }
+}

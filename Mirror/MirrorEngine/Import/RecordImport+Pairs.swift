@@ -1,0 +1,81 @@
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+extension RecordImport {
+    /// Applies one record of type CDMR.
+    mutating func apply(pair record: Record) throws {
+        guard let pair = PairRecord(record), kind(of: pair) != nil else {
+            outcome.unknown += 1
+            return
+        }
+        if let entry = try mirror.ledger.pair(named: record.recordName) {
+            try update(entry, with: record, pair)
+        } else {
+            let key = try mirror.ledger.addPair(pair, named: record.recordName, isUploaded: true)
+            try mirror.ledger.setPairBase(record, key: key)
+            if let entry = try mirror.ledger.pair(named: record.recordName) { try connect(entry) }
+            outcome.applied += 1
+        }
+    }
+
+    private mutating func update(_ entry: PairEntry, with record: Record, _ pair: PairRecord) throws
+    {
+        guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
+        let wasSent = try mirror.ledger.sent(record.recordName) != nil
+        try mirror.ledger.setPairBase(record, key: entry.key)
+        guard !entry.needsDelete else { return }
+        if wasSent || entry.isUploaded { try mirror.ledger.setPair(entry.key, isUploaded: true) }
+        if let renewed = try mirror.ledger.pair(named: record.recordName) { try connect(renewed) }
+        outcome.applied += 1
+    }
+
+    /// Puts a pair into the join table, or lets it wait for an end that has not arrived.
+    mutating func connect(_ entry: PairEntry) throws {
+        guard let kind = kind(of: entry.pair),
+            let first = try mirror.ledger.row(named: entry.pair.first),
+            let second = try mirror.ledger.row(named: entry.pair.second),
+            let slot = try mirror.layout(of: first).toManySlot(kind.first.name)
+        else { return try mirror.ledger.setPair(entry.key, isPending: true) }
+        if entry.isPending { try mirror.ledger.setPair(entry.key, isPending: false) }
+        var change = ToManyChange(owner: first, slot: slot)
+        change.added = [Link(second, orderKey: entry.pair.firstOrder)]
+        changes.toManys.append(change)
+        if kind.first.isOrdered { touchedLists.insert(OrderedList(owner: first, slot: slot)) }
+        try connectInverse(entry, kind, first: first, second: second)
+        try flush()
+    }
+
+    /// The place among the other side's ordered members, where that side is ordered.
+    private mutating func connectInverse(
+        _ entry: PairEntry, _ kind: PairKind, first: RowID, second: RowID
+    ) throws {
+        guard let inverse = kind.second, inverse.isOrdered, !kind.isReflexive,
+            let slot = try mirror.layout(of: second).toManySlot(inverse.name)
+        else { return }
+        var change = ToManyChange(owner: second, slot: slot)
+        change.added = [Link(first, orderKey: entry.pair.secondOrder)]
+        changes.toManys.append(change)
+        touchedLists.insert(OrderedList(owner: second, slot: slot))
+    }
+
+    /// Takes a pair out of the join table.
+    mutating func disconnect(_ entry: PairEntry) throws {
+        guard let kind = kind(of: entry.pair),
+            let first = try mirror.ledger.row(named: entry.pair.first),
+            let second = try mirror.ledger.row(named: entry.pair.second),
+            let slot = try mirror.layout(of: first).toManySlot(kind.first.name)
+        else { return }
+        var change = ToManyChange(owner: first, slot: slot)
+        change.removed = [second]
+        changes.toManys.append(change)
+    }
+
+    func isReflexive(_ pair: PairRecord) -> Bool { kind(of: pair)?.isReflexive ?? false }
+
+    private func kind(of pair: PairRecord) -> PairKind? {
+        mirror.pairs.kind(
+            entityNames: pair.entityNames, relationshipNames: pair.relationshipNames)
+    }
+}

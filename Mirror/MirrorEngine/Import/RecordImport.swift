@@ -1,0 +1,117 @@
+internal import Foundation
+internal import Platform
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// Applies records of the service to the store: rows, bases and marks, within the caller's
+/// transaction.
+///
+/// The order of the records within a batch does not matter: objects first, then pairs, then
+/// deletions, and links whose target is missing wait for it. Applying the same records again
+/// changes nothing.
+struct RecordImport {
+    let mirror: MirrorTransaction
+    var outcome = ImportOutcome()
+    /// Row changes that are not yet written.
+    var changes = ChangeSet()
+    /// Objects that came into being here, by name.
+    var arrived: [String] = []
+    /// Ordered lists that changed, to be checked for members at the same place.
+    var touchedLists: Set<OrderedList> = []
+
+    init(mirror: MirrorTransaction) {
+        self.mirror = mirror
+        changes.author = RecordNames.importAuthor
+        changes.contextName = RecordNames.importAuthor
+    }
+
+    mutating func apply(_ records: [Record]) throws {
+        outcome.received += records.count
+        var objects: [Record] = []
+        var pairs: [Record] = []
+        var deletions: [Record] = []
+        for record in records {
+            if record.deleted {
+                deletions.append(record)
+            } else if record.recordType == RecordNames.pairType {
+                pairs.append(record)
+            } else {
+                objects.append(record)
+            }
+        }
+        try applyObjects(objects)
+        try flush()
+        try resolveArrivals()
+        for record in pairs { try apply(pair: record) }
+        try flush()
+        for record in deletions { try applyPairDeletion(of: record) }
+        try flush()
+        for record in deletions { try applyDeletion(of: record) }
+        try flush()
+        try repairOrder()
+        try flush()
+        try mirror.ledger.finish()
+    }
+
+    /// Writes the gathered changes, so that later steps read them.
+    mutating func flush() throws {
+        guard !changes.isEmpty else { return }
+        _ = try mirror.store.apply(changes)
+        changes.inserts = []
+        changes.updates = []
+        changes.deletes = []
+        changes.toManys = []
+    }
+
+    // MARK: Links
+
+    /// The link by row, or nil with a note that it waits for its target.
+    mutating func resolve(
+        _ link: NamedLink?, property: String, of name: String
+    ) throws -> Link? {
+        guard let link else {
+            try dropPending(name, property: property)
+            return nil
+        }
+        guard let row = try mirror.ledger.row(named: link.recordName) else {
+            let pending = PendingLink(recordName: name, property: property, target: link)
+            try mirror.ledger.keepPending(pending)
+            return nil
+        }
+        try dropPending(name, property: property)
+        return Link(row, orderKey: link.orderKey)
+    }
+
+    private func dropPending(_ name: String, property: String) throws {
+        guard try mirror.ledger.hasPendingLinks() else { return }
+        try mirror.ledger.dropPending(name, property: property)
+    }
+
+    /// Lets links and pairs that waited for objects of this batch find them.
+    private mutating func resolveArrivals() throws {
+        let names = arrived
+        arrived = []
+        let hasPendingLinks = try mirror.ledger.hasPendingLinks()
+        for name in names {
+            if hasPendingLinks { try resolveLinks(to: name) }
+            for entry in try mirror.ledger.waitingPairs(for: name) { try connect(entry) }
+        }
+        try flush()
+    }
+
+    private mutating func resolveLinks(to name: String) throws {
+        for pending in try mirror.ledger.pendingLinks(to: name) {
+            guard let source = try mirror.ledger.row(named: pending.recordName),
+                let target = try mirror.ledger.row(named: name),
+                let slot = try mirror.layout(of: source).toOneSlot(pending.property)
+            else { continue }
+            try mirror.ledger.dropPending(pending.recordName, property: pending.property)
+            guard try mirror.store.row(source)?.toOnes[slot] == nil else { continue }
+            var update = RowUpdate(id: source)
+            update.toOnes = [(slot, Link(target, orderKey: pending.target.orderKey))]
+            changes.updates.append(update)
+            noteList(of: source, slot: slot, target: target)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+internal import Platform
+public import RecordWire
+internal import SQLiteDriver
+
+/// One value that a merge discarded, or that waits for a decision: a line of the conflict log.
+public struct ConflictEntry: Sendable {
+    public let id: Int64
+    public let date: Date
+    public let entity: String
+    public let recordName: String
+    public let property: String
+    /// The rule that settled it.
+    public let rule: String
+    /// "local", "remote", "merged", or "waiting" while nobody has decided.
+    public let winner: String
+    /// What both sides had last agreed on; nil where there was no value.
+    public let base: FieldValue?
+    public let local: FieldValue?
+    public let remote: FieldValue?
+}
+
+extension Ledger {
+    /// Logs a conflict. A waiting one of the same property is replaced.
+    package func log(_ conflict: PropertyConflict, entity: String, recordName: String) throws {
+        try connection.run(
+            "DELETE FROM ADIPTYCHCONFLICT WHERE ZRECORDNAME = ? AND ZPROPERTY = ? "
+                + "AND ZWINNER = 'waiting'", [.text(recordName), .text(conflict.property)])
+        try connection.run(
+            "INSERT INTO ADIPTYCHCONFLICT (ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, ZRULE, ZWINNER, "
+                + "ZBASE, ZLOCAL, ZREMOTE) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                SQLiteValue(platform.clock.now()), .text(entity), .text(recordName),
+                .text(conflict.property), .text(conflict.rule), .text(conflict.winner.rawValue),
+                Self.blob(conflict.base), Self.blob(conflict.local), Self.blob(conflict.remote),
+            ])
+    }
+
+    /// The log, newest last. Cost: O(lines).
+    package func conflicts(waitingOnly: Bool = false) throws -> [ConflictEntry] {
+        var entries: [ConflictEntry] = []
+        let condition = waitingOnly ? "WHERE ZWINNER = 'waiting' " : ""
+        try connection.forEachRow(
+            "SELECT Z_PK, ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, ZRULE, ZWINNER, ZBASE, ZLOCAL, "
+                + "ZREMOTE FROM ADIPTYCHCONFLICT \(condition)ORDER BY Z_PK"
+        ) { row in
+            entries.append(
+                ConflictEntry(
+                    id: row.int64(at: 0),
+                    date: Date(timeIntervalSinceReferenceDate: row.double(at: 1)),
+                    entity: row.text(at: 2) ?? "", recordName: row.text(at: 3) ?? "",
+                    property: row.text(at: 4) ?? "", rule: row.text(at: 5) ?? "",
+                    winner: row.text(at: 6) ?? "", base: try Self.field(row.blob(at: 7)),
+                    local: try Self.field(row.blob(at: 8)), remote: try Self.field(row.blob(at: 9)))
+            )
+        }
+        return entries
+    }
+
+    package func settle(_ id: Int64, winner: String) throws {
+        try connection.run(
+            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = ? WHERE Z_PK = ?", [.text(winner), .integer(id)])
+    }
+
+    package func waitingConflicts() throws -> Int {
+        Int(
+            try connection.value("SELECT count(*) FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting'")?
+                .int64 ?? 0)
+    }
+
+    /// The properties of one record that wait for a decision.
+    package func waitingProperties(of name: String) throws -> Set<String> {
+        Set(
+            try connection.rows(
+                "SELECT ZPROPERTY FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting' AND "
+                    + "ZRECORDNAME = ?",
+                [.text(name)]
+            ).compactMap { $0[0].string })
+    }
+
+    /// One of a conflict's three values, with the companion that keeps it exact.
+    package func value(
+        ofConflict id: Int64, _ side: ConflictSide
+    ) throws -> (plain: FieldValue?, exact: FieldValue?) {
+        let bytes = try connection.value(
+            "SELECT Z\(side.rawValue.uppercased()) FROM ADIPTYCHCONFLICT WHERE Z_PK = ?",
+            [.integer(id)])
+        guard let record = try bytes?.data.map(Self.decode) else { return (nil, nil) }
+        return (record.fields["v"] ?? nil, record.fields["e"] ?? nil)
+    }
+
+    private static func blob(_ value: PropertyValue) -> SQLiteValue {
+        var record = Record(recordName: "", recordType: "")
+        switch value {
+        case .attribute(let value):
+            let (plain, exact) = AttributeCoding.fields(for: value)
+            record.fields["v"] = plain
+            record.fields["e"] = exact
+        case .link(let link): record.fields["v"] = link.map { .string($0.recordName) }
+        }
+        return record.fields.isEmpty ? .null : .blob(RecordArchive.encode(record))
+    }
+
+    private static func field(_ bytes: Data?) throws -> FieldValue? {
+        guard let bytes else { return nil }
+        return try decode(bytes).fields["v"] ?? nil
+    }
+}

@@ -1,0 +1,70 @@
+public import Foundation
+internal import Platform
+internal import SQLiteDriver
+
+/// One step of mirroring, with its counts (ANSCKEVENT).
+public struct MirrorEvent: Sendable {
+    /// Raw values are Apple's.
+    public enum Kind: Int64, Sendable {
+        case setup = 0
+        case `import` = 1
+        case export = 2
+    }
+    public let identifier: UUID
+    public let kind: Kind
+    public let started: Date
+    /// nil while it runs.
+    public let ended: Date?
+    public let succeeded: Bool
+    /// Records that had to be handled, and those that were.
+    public let affected: Int
+    public let finished: Int
+    public let error: String?
+}
+
+extension Ledger {
+    /// Writes an event that has ended.
+    package func log(
+        _ kind: MirrorEvent.Kind, started: Date, affected: Int, finished: Int, error: String? = nil
+    ) throws {
+        let identifier = platform.randomness.uuid().uuid
+        let bytes = withUnsafeBytes(of: identifier) { Data($0) }
+        try connection.run(
+            "INSERT INTO ANSCKEVENT (Z_ENT, Z_OPT, ZCLOUDKITEVENTTYPE, ZCOUNTAFFECTEDOBJECTS, "
+                + "ZCOUNTFINISHEDOBJECTS, ZSUCCEEDED, ZSTARTEDAT, ZENDEDAT, ZERRORDOMAIN, "
+                + "ZEVENTIDENTIFIER) VALUES (17002, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                .integer(kind.rawValue), SQLiteValue(affected), SQLiteValue(finished),
+                SQLiteValue(error == nil), SQLiteValue(started), SQLiteValue(platform.clock.now()),
+                SQLiteValue(error), .blob(bytes),
+            ])
+    }
+
+    /// The events, oldest first.
+    package func events() throws -> [MirrorEvent] {
+        var events: [MirrorEvent] = []
+        try connection.forEachRow(
+            "SELECT ZEVENTIDENTIFIER, ZCLOUDKITEVENTTYPE, ZSTARTEDAT, ZENDEDAT, ZSUCCEEDED, "
+                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN FROM ANSCKEVENT "
+                + "ORDER BY Z_PK"
+        ) { row in
+            events.append(
+                MirrorEvent(
+                    identifier: Self.uuid(row.blob(at: 0)),
+                    kind: MirrorEvent.Kind(rawValue: row.int64(at: 1)) ?? .setup,
+                    started: Date(timeIntervalSinceReferenceDate: row.double(at: 2)),
+                    ended: row.isNull(at: 3)
+                        ? nil : Date(timeIntervalSinceReferenceDate: row.double(at: 3)),
+                    succeeded: row.int64(at: 4) == 1, affected: Int(row.int64(at: 5)),
+                    finished: Int(row.int64(at: 6)), error: row.text(at: 7)))
+        }
+        return events
+    }
+
+    private static func uuid(_ bytes: Data?) -> UUID {
+        guard let bytes, bytes.count == 16 else {
+            return UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

@@ -1,0 +1,156 @@
+package import RecordWire
+internal import SQLiteDriver
+
+/// One pair's line in ANSCKMIRROREDRELATIONSHIP, with its record as this device last saw it.
+package struct PairEntry: Sendable {
+    package var key: Int64
+    package var recordName: String
+    package var pair: PairRecord
+    /// An end has not arrived: the pair is known and not yet in the join table.
+    package var isPending: Bool
+    package var isUploaded: Bool
+    package var needsDelete: Bool
+    package var base: Record?
+}
+
+extension Ledger {
+    private static let pairColumns =
+        "p.Z_PK, p.ZCKRECORDID, p.ZCDENTITYNAME, p.ZRELATIONSHIPNAME, p.ZRECORDNAME, "
+        + "p.ZRELATEDRECORDNAME, p.ZISPENDING, p.ZISUPLOADED, p.ZNEEDSDELETE, a.ZBINARYDATA "
+        + "FROM ANSCKMIRROREDRELATIONSHIP p LEFT JOIN ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET a "
+        + "ON a.Z_PK = p.ZSYSTEMFIELDSASSET"
+
+    package func pair(named name: String) throws -> PairEntry? {
+        try pairs("p.ZCKRECORDID = ?", [.text(name)]).first
+    }
+
+    /// The lines in which `name` is the leading end, or the other one.
+    package func pairs(of name: String, isFirst: Bool, kind: PairKind) throws -> [PairEntry] {
+        try pairs(
+            "\(isFirst ? "p.ZRECORDNAME" : "p.ZRELATEDRECORDNAME") = ? AND p.ZCDENTITYNAME = ? "
+                + "AND p.ZRELATIONSHIPNAME = ?",
+            [.text(name), .text(kind.entityNames), .text(kind.relationshipNames)])
+    }
+
+    /// All lines in which `name` is either end.
+    package func pairs(of name: String) throws -> [PairEntry] {
+        try pairs("p.ZRECORDNAME = ?1 OR p.ZRELATEDRECORDNAME = ?1", [.text(name)])
+    }
+
+    /// The other lines of the same pair that are not on their way out.
+    package func twins(of entry: PairEntry, symmetric: Bool) throws -> [PairEntry] {
+        let pair = entry.pair
+        var condition = "(p.ZRECORDNAME = ?1 AND p.ZRELATEDRECORDNAME = ?2"
+        if symmetric { condition += " OR p.ZRECORDNAME = ?2 AND p.ZRELATEDRECORDNAME = ?1" }
+        return try pairs(
+            condition + ") AND p.ZCDENTITYNAME = ?3 AND p.ZRELATIONSHIPNAME = ?4 "
+                + "AND p.ZNEEDSDELETE = 0 AND p.Z_PK <> ?5",
+            [
+                .text(pair.first), .text(pair.second), .text(pair.entityNames),
+                .text(pair.relationshipNames), .integer(entry.key),
+            ])
+    }
+
+    package func pendingPairs(after key: Int64, limit: Int) throws -> [PairEntry] {
+        try pairs(
+            "(p.ZISUPLOADED = 0 OR p.ZNEEDSDELETE = 1) AND p.Z_PK > ? AND NOT EXISTS "
+                + "(SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = p.ZCKRECORDID) "
+                + "ORDER BY p.Z_PK LIMIT ?", [.integer(key), SQLiteValue(limit)])
+    }
+
+    /// The pairs that wait for the object called `name`.
+    package func waitingPairs(for name: String) throws -> [PairEntry] {
+        try pairs(
+            "p.ZISPENDING = 1 AND p.ZNEEDSDELETE = 0 "
+                + "AND (p.ZRECORDNAME = ?1 OR p.ZRELATEDRECORDNAME = ?1)", [.text(name)])
+    }
+
+    @discardableResult
+    package func addPair(
+        _ pair: PairRecord, named name: String, isUploaded: Bool, isPending: Bool = false
+    ) throws -> Int64 {
+        let entities = pair.entityNames.split(separator: ":", omittingEmptySubsequences: false)
+        try connection.run(
+            "INSERT INTO ANSCKMIRROREDRELATIONSHIP (Z_ENT, Z_OPT, ZISPENDING, ZISUPLOADED, "
+                + "ZNEEDSDELETE, ZRECORDZONE, ZCDENTITYNAME, ZRELATEDENTITYNAME, ZCKRECORDID, "
+                + "ZRECORDNAME, ZRELATEDRECORDNAME, ZRELATIONSHIPNAME) "
+                + "VALUES (17010, 1, ?, ?, 0, 1, ?, ?, ?, ?, ?, ?)",
+            [
+                SQLiteValue(isPending), SQLiteValue(isUploaded), .text(pair.entityNames),
+                SQLiteValue(entities.last.map(String.init)), .text(name), .text(pair.first),
+                .text(pair.second), .text(pair.relationshipNames),
+            ])
+        return connection.lastInsertedRowID
+    }
+
+    package func setPair(
+        _ key: Int64, isPending: Bool? = nil, isUploaded: Bool? = nil, needsDelete: Bool? = nil
+    ) throws {
+        try connection.run(
+            "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZISPENDING = ifnull(?2, ZISPENDING), "
+                + "ZISUPLOADED = ifnull(?3, ZISUPLOADED), ZNEEDSDELETE = ifnull(?4, ZNEEDSDELETE) "
+                + "WHERE Z_PK = ?1",
+            [
+                .integer(key), isPending.map { SQLiteValue($0) } ?? .null,
+                isUploaded.map { SQLiteValue($0) } ?? .null,
+                needsDelete.map { SQLiteValue($0) } ?? .null,
+            ])
+    }
+
+    package func setPairBase(_ record: Record, key: Int64) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET "
+                + "(Z_PK, Z_ENT, Z_OPT, ZMIRROREDRELATIONSHIP, ZBINARYDATA) VALUES (?1, 17011, "
+                + "1, ?1, ?2)",
+            [.integer(key), .blob(RecordArchive.encode(record))])
+        try connection.run(
+            "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = ?1 WHERE Z_PK = ?1 "
+                + "AND ZSYSTEMFIELDSASSET IS NULL", [.integer(key)])
+        try forgetSent(record.recordName)
+    }
+
+    package func removePair(_ entry: PairEntry) throws {
+        try connection.run(
+            "DELETE FROM ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET WHERE Z_PK = ?",
+            [.integer(entry.key)])
+        try connection.run(
+            "DELETE FROM ANSCKMIRROREDRELATIONSHIP WHERE Z_PK = ?", [.integer(entry.key)])
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try forgetSent(entry.recordName)
+    }
+
+    /// Takes a pair out: the service is told where it may know of it, else the line just goes.
+    package func retirePair(_ entry: PairEntry) throws {
+        let mayBeKnown = try entry.base != nil || sent(entry.recordName) != nil
+        if mayBeKnown {
+            try setPair(entry.key, needsDelete: true)
+        } else {
+            try removePair(entry)
+        }
+    }
+
+    private func pairs(_ condition: String, _ values: [SQLiteValue]) throws -> [PairEntry] {
+        var entries: [PairEntry] = []
+        let statement = try connection.prepare("SELECT \(Self.pairColumns) WHERE \(condition)")
+        defer { statement.reset() }
+        try statement.bind(values)
+        while try statement.step() { entries.append(try Self.pairEntry(at: statement)) }
+        return entries
+    }
+
+    private static func pairEntry(at row: Statement) throws -> PairEntry {
+        let base = try row.blob(at: 9).map(decode)
+        var pair = PairRecord(
+            entityNames: row.text(at: 2) ?? "", relationshipNames: row.text(at: 3) ?? "",
+            first: row.text(at: 4) ?? "", second: row.text(at: 5) ?? "")
+        if let known = base.flatMap(PairRecord.init) {
+            pair.firstOrder = known.firstOrder
+            pair.secondOrder = known.secondOrder
+        }
+        return PairEntry(
+            key: row.int64(at: 0), recordName: row.text(at: 1) ?? "", pair: pair,
+            isPending: row.int64(at: 6) == 1, isUploaded: row.int64(at: 7) == 1,
+            needsDelete: row.int64(at: 8) == 1, base: base)
+    }
+}

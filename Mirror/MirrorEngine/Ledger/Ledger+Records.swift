@@ -1,0 +1,235 @@
+internal import Foundation
+internal import Platform
+package import RecordWire
+internal import SQLiteDriver
+package import Stores
+
+/// One object's line in ANSCKRECORDMETADATA, with the record as this device last saw it.
+package struct RecordEntry: Sendable {
+    /// Z_PK of the line.
+    package var key: Int64
+    package var row: RowID
+    package var recordName: String
+    package var needsUpload: Bool
+    /// The object is gone here, and the service is still to be told.
+    package var needsCloudDelete: Bool
+    /// The history transaction of the newest change that waits for export.
+    package var pendingTransaction: Int64
+    /// The merge base, with its change tag; nil until the service has the record.
+    package var base: Record?
+}
+
+extension Ledger {
+    private static let entryColumns =
+        "m.Z_PK, m.ZENTITYID, m.ZENTITYPK, m.ZCKRECORDNAME, m.ZNEEDSUPLOAD, m.ZNEEDSCLOUDDELETE, "
+        + "m.ZPENDINGEXPORTTRANSACTIONNUMBER, a.ZBINARYDATA FROM ANSCKRECORDMETADATA m "
+        + "LEFT JOIN ANSCKRECORDMETADATAENCODEDRECORDASSET a ON a.Z_PK = m.ZENCODEDRECORDASSET"
+
+    package func entry(named name: String) throws -> RecordEntry? {
+        try entry("SELECT \(Self.entryColumns) WHERE m.ZCKRECORDNAME = ?", [.text(name)])
+    }
+
+    package func entry(for row: RowID) throws -> RecordEntry? {
+        try entry(
+            "SELECT \(Self.entryColumns) WHERE m.ZENTITYID = ? AND m.ZENTITYPK = ?",
+            Self.values(row))
+    }
+
+    /// The entries that wait for export after the line `key`, in order, without those held back by
+    /// a waiting conflict or refused by the service.
+    package func pendingEntries(after key: Int64, limit: Int) throws -> [RecordEntry] {
+        let sql =
+            "SELECT \(Self.entryColumns) WHERE (m.ZNEEDSUPLOAD = 1 OR m.ZNEEDSCLOUDDELETE = 1) "
+            + "AND m.Z_PK > ? "
+            + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHCONFLICT c WHERE c.ZWINNER = 'waiting' "
+            + "AND c.ZRECORDNAME = m.ZCKRECORDNAME) "
+            + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = "
+            + "m.ZCKRECORDNAME) "
+            + "ORDER BY m.Z_PK LIMIT ?"
+        var entries: [RecordEntry] = []
+        try connection.forEachRow(sql, [.integer(key), SQLiteValue(limit)]) {
+            entries.append(try Self.entry(at: $0))
+        }
+        return entries
+    }
+
+    /// Adds the line of an object that has none. Returns its key.
+    @discardableResult
+    package func addEntry(
+        for row: RowID, named name: String, needsUpload: Bool, transaction: Int64 = 0
+    ) throws -> Int64 {
+        try connection.run(
+            "INSERT INTO ANSCKRECORDMETADATA (Z_ENT, Z_OPT, ZENTITYID, ZENTITYPK, ZCKRECORDNAME, "
+                + "ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, "
+                + "ZPENDINGEXPORTTRANSACTIONNUMBER, "
+                + "ZRECORDZONE) VALUES (17012, 1, ?, ?, ?, ?, 0, 0, ?, 1)",
+            Self.values(row) + [.text(name), SQLiteValue(needsUpload), .integer(transaction)])
+        return connection.lastInsertedRowID
+    }
+
+    /// The record name of a row; nil when it has none yet.
+    package func knownName(of row: RowID) throws -> String? {
+        let statement = try connection.prepare(
+            "SELECT ZCKRECORDNAME FROM ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ?")
+        defer { statement.reset() }
+        try statement.bind(Self.values(row))
+        return try statement.step() ? statement.text(at: 0) : nil
+    }
+
+    /// The record name of a row, made up now when it has none; the new line waits for export.
+    package func recordName(for row: RowID) throws -> String {
+        if let name = try knownName(of: row) { return name }
+        let name = platform.randomness.uuid().uuidString
+        try addEntry(for: row, named: name, needsUpload: true)
+        return name
+    }
+
+    /// The row that a record name stands for: its own, or the one that absorbed its object. nil
+    /// when there is none, or when it is deleted here.
+    package func row(named name: String) throws -> RowID? {
+        let found = try connection.rows(
+            "SELECT ZENTITYID, ZENTITYPK, ZNEEDSCLOUDDELETE FROM ANSCKRECORDMETADATA "
+                + "WHERE ZCKRECORDNAME = ?1 OR Z_PK = (SELECT ZRECORDMETADATA FROM "
+                + "ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?1)", [.text(name)]
+        ).first
+        guard let found, found[2] != 1, let entity = found[0].int64, let key = found[1].int64 else {
+            return nil
+        }
+        return RowID(entity: Int32(truncatingIfNeeded: entity), key: key)
+    }
+
+    /// Notes that a row changed in `transaction` and waits for export; makes its line when it has
+    /// none.
+    package func markChanged(_ row: RowID, transaction: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = "
+                + "?3, "
+                + "ZPENDINGEXPORTCHANGETYPENUMBER = 1 WHERE ZENTITYID = ?1 AND ZENTITYPK = ?2",
+            Self.values(row) + [.integer(transaction)])
+        if connection.changes == 0 {
+            let name = platform.randomness.uuid().uuidString
+            try addEntry(for: row, named: name, needsUpload: true, transaction: transaction)
+        }
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = (SELECT ZCKRECORDNAME FROM "
+                + "ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ?)", Self.values(row))
+    }
+
+    package func setNeedsUpload(_ needed: Bool, key: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = ? WHERE Z_PK = ?",
+            [SQLiteValue(needed), .integer(key)])
+    }
+
+    package func setNeedsCloudDelete(_ needed: Bool, key: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSCLOUDDELETE = ?1, "
+                + "ZNEEDSUPLOAD = CASE WHEN ?1 = 1 THEN 0 ELSE ZNEEDSUPLOAD END WHERE Z_PK = ?2",
+            [SQLiteValue(needed), .integer(key)])
+    }
+
+    /// Clears the export mark of a line unless something changed after `transaction`.
+    package func clearUpload(key: Int64, upTo transaction: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 0, ZLASTEXPORTEDTRANSACTIONNUMBER = ?2 "
+                + "WHERE Z_PK = ?1 AND ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0) <= ?2",
+            [.integer(key), .integer(transaction)])
+    }
+
+    /// Points a line at another row, or gives its row another record name.
+    package func repoint(key: Int64, to row: RowID, named name: String) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZENTITYID = ?, ZENTITYPK = ?, ZCKRECORDNAME = ? "
+                + "WHERE Z_PK = ?", Self.values(row) + [.text(name), .integer(key)])
+    }
+
+    /// Keeps `record` as the merge base of a line. What was sent before is thereby answered.
+    package func setBase(_ record: Record, key: Int64) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO ANSCKRECORDMETADATAENCODEDRECORDASSET "
+                + "(Z_PK, Z_ENT, Z_OPT, ZRECORDMETADATA, ZBINARYDATA) VALUES (?1, 17013, 1, ?1, "
+                + "?2)",
+            [.integer(key), .blob(RecordArchive.encode(record))])
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1 WHERE Z_PK = ?1 "
+                + "AND ZENCODEDRECORDASSET IS NULL", [.integer(key)])
+        try forgetSent(record.recordName)
+    }
+
+    package func clearBase(key: Int64) throws {
+        try connection.run(
+            "DELETE FROM ANSCKRECORDMETADATAENCODEDRECORDASSET WHERE Z_PK = ?", [.integer(key)])
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = NULL WHERE Z_PK = ?",
+            [.integer(key)])
+    }
+
+    /// Removes an object's line and all that hangs on it.
+    package func removeEntry(_ entry: RecordEntry) throws {
+        try clearBase(key: entry.key)
+        try connection.run("DELETE FROM ANSCKRECORDMETADATA WHERE Z_PK = ?", [.integer(entry.key)])
+        try connection.run(
+            "DELETE FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE ZRECORDNAME = ?",
+            [.text(entry.recordName)])
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try connection.run(
+            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
+                + "AND ZWINNER = 'waiting'", [.text(entry.recordName)])
+        try forgetSent(entry.recordName)
+    }
+
+    /// Forgets what the service had: everything is to be sent again. Objects deleted here need no
+    /// telling then.
+    package func forgetBases() throws {
+        for table in [
+            "ANSCKRECORDMETADATAENCODEDRECORDASSET", "ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET",
+            "ADIPTYCHSENT", "ADIPTYCHREFUSAL", "ANSCKIMPORTPENDINGRELATIONSHIP",
+        ] {
+            try connection.run("DELETE FROM \(table)")
+        }
+        try connection.run("DELETE FROM ANSCKRECORDMETADATA WHERE ZNEEDSCLOUDDELETE = 1")
+        try connection.run("DELETE FROM ANSCKMIRROREDRELATIONSHIP WHERE ZNEEDSDELETE = 1")
+        try connection.run("UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0")
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZENCODEDRECORDASSET = NULL")
+        try connection.run(
+            "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZISUPLOADED = 0, ZSYSTEMFIELDSASSET = NULL")
+    }
+
+    static func values(_ row: RowID) -> [SQLiteValue] {
+        [.integer(Int64(row.entity)), .integer(row.key)]
+    }
+
+    private func entry(_ sql: String, _ values: [SQLiteValue]) throws -> RecordEntry? {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        return try statement.step() ? Self.entry(at: statement) : nil
+    }
+
+    private static func entry(at statement: Statement) throws -> RecordEntry {
+        RecordEntry(
+            key: statement.int64(at: 0),
+            row: RowID(
+                entity: Int32(truncatingIfNeeded: statement.int64(at: 1)),
+                key: statement.int64(at: 2)),
+            recordName: statement.text(at: 3) ?? "",
+            needsUpload: statement.int64(at: 4) == 1,
+            needsCloudDelete: statement.int64(at: 5) == 1,
+            pendingTransaction: statement.int64(at: 6),
+            base: try statement.blob(at: 7).map(decode))
+    }
+
+    static func decode(_ bytes: Data) throws -> Record {
+        do {
+            return try RecordArchive.decode(bytes)
+        } catch {
+            throw MirrorError(
+                .ledgerDamaged,
+                "A record kept in the store's mirroring tables cannot be read. "
+                    + "Run 'diptych reset' to fetch the records anew; local edits are kept.",
+                cause: error)
+        }
+    }
+}

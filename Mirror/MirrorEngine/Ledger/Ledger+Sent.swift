@@ -1,0 +1,72 @@
+internal import Platform
+package import RecordWire
+internal import SQLiteDriver
+
+/// What was sent and not yet answered, what the service refused, and names that are to disappear.
+///
+/// A sent record is kept until the base advances. When the reply was lost, the service's record is
+/// recognised as our own write by its values, and is no conflict.
+extension Ledger {
+    package func keepSent(_ record: Record) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO ADIPTYCHSENT (ZRECORDNAME, ZRECORD) VALUES (?, ?)",
+            [.text(record.recordName), .blob(RecordArchive.encode(record))])
+    }
+
+    package func sent(_ name: String) throws -> Record? {
+        guard
+            case .blob(let bytes)? = try connection.value(
+                "SELECT ZRECORD FROM ADIPTYCHSENT WHERE ZRECORDNAME = ?", [.text(name)])
+        else { return nil }
+        return try Self.decode(bytes)
+    }
+
+    package func forgetSent(_ name: String) throws {
+        try connection.run("DELETE FROM ADIPTYCHSENT WHERE ZRECORDNAME = ?", [.text(name)])
+    }
+
+    /// Notes that the service will not take a record as it is. It waits until the object changes.
+    package func keepRefusal(of name: String, _ error: RecordError) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO ADIPTYCHREFUSAL (ZRECORDNAME, ZDATE, ZCODE, ZREASON) "
+                + "VALUES (?, ?, ?, ?)",
+            [
+                .text(name), SQLiteValue(platform.clock.now()), .text(error.code.rawValue),
+                .text(error.reason),
+            ])
+    }
+
+    /// Notes that the object called `name` is now one with the line `key`; the service is to drop
+    /// the name.
+    package func keepReceipt(forDropping name: String, mergedInto key: Int64) throws {
+        try connection.run(
+            "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?", [.text(name)])
+        try connection.run(
+            "INSERT INTO ANSCKRECORDZONEMOVERECEIPT (Z_ENT, Z_OPT, ZNEEDSCLOUDDELETE, "
+                + "ZRECORDMETADATA, "
+                + "ZMOVEDAT, ZRECORDNAME) VALUES (17017, 1, 1, ?, ?, ?)",
+            [.integer(key), SQLiteValue(platform.clock.now()), .text(name)])
+    }
+
+    /// Names that the service is still to drop.
+    package func namesToDrop(limit: Int) throws -> [String] {
+        try connection.rows(
+            "SELECT ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZNEEDSCLOUDDELETE = 1 "
+                + "ORDER BY Z_PK LIMIT ?", [SQLiteValue(limit)]
+        ).compactMap { $0[0].string }
+    }
+
+    /// The name was dropped by the service; it goes on standing for the object that absorbed it.
+    package func markDropped(_ name: String) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0 WHERE ZRECORDNAME = ?",
+            [.text(name)])
+    }
+
+    /// The line that absorbed the object called `name`.
+    package func absorber(of name: String) throws -> Int64? {
+        try connection.value(
+            "SELECT ZRECORDMETADATA FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?",
+            [.text(name)])?.int64
+    }
+}

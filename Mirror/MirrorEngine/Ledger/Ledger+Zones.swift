@@ -1,0 +1,49 @@
+internal import Foundation
+internal import Platform
+internal import SQLiteDriver
+
+/// What the ledger knows of the zone it mirrors (ANSCKRECORDZONEMETADATA).
+package struct ZoneEntry: Hashable, Sendable {
+    package var name: String
+    /// Whether the service was told to make the zone.
+    package var exists: Bool
+    /// Where the last import ended; nil to read the zone from its beginning.
+    package var token: String?
+}
+
+extension Ledger {
+    package func zone(_ name: String) throws -> ZoneEntry {
+        let row = try connection.rows(
+            "SELECT ZHASRECORDZONENUM, ZCURRENTCHANGETOKEN FROM ANSCKRECORDZONEMETADATA "
+                + "WHERE ZCKRECORDZONENAME = ?", [.text(name)]
+        ).first
+        guard let row else {
+            try connection.run(
+                "INSERT INTO ANSCKRECORDZONEMETADATA (Z_ENT, Z_OPT, ZHASRECORDZONENUM, ZDATABASE, "
+                    + "ZCKOWNERNAME, ZCKRECORDZONENAME, ZSUPPORTSATOMICCHANGES, "
+                    + "ZSUPPORTSFETCHCHANGES) "
+                    + "VALUES (17015, 1, 0, 1, '__defaultOwner__', ?, 1, 1)", [.text(name)])
+            return ZoneEntry(name: name, exists: false, token: nil)
+        }
+        let token = row[1].data.map { String(decoding: $0, as: UTF8.self) }
+        return ZoneEntry(name: name, exists: row[0] == 1, token: token)
+    }
+
+    package func setZoneExists(_ exists: Bool, _ name: String) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMETADATA SET ZHASRECORDZONENUM = ? WHERE ZCKRECORDZONENAME = ?",
+            [SQLiteValue(exists), .text(name)])
+    }
+
+    /// Keeps the place up to which the zone was read. Belongs in the transaction that applies what
+    /// was read.
+    package func setToken(_ token: String?, zone name: String) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMETADATA SET ZCURRENTCHANGETOKEN = ?, ZLASTFETCHDATE = ? "
+                + "WHERE ZCKRECORDZONENAME = ?",
+            [
+                SQLiteValue(token.map { Data($0.utf8) }), SQLiteValue(platform.clock.now()),
+                .text(name),
+            ])
+    }
+}

@@ -1,0 +1,101 @@
+internal import Foundation
+package import Platform
+package import SQLiteDriver
+
+/// What mirroring remembers, in system tables of the store's own file.
+///
+/// It keeps what was observed (the last record seen, the last version sent, a deletion still to
+/// tell) rather than a list of things to do: the work is derived from it. A ledger lives within one
+/// store transaction, so object rows, bases and tokens change together.
+package struct Ledger {
+    package let connection: Connection
+    package let platform: Platform
+
+    package init(connection: Connection, platform: Platform) {
+        self.connection = connection
+        self.platform = platform
+    }
+
+    /// Makes the tables when the store has none yet. Returns whether it made them.
+    package func prepare() throws -> Bool {
+        guard try !LedgerSchema.exists(in: connection) else { return false }
+        try LedgerSchema.create(in: connection)
+        try set(.deviceID, to: .text(platform.randomness.uuid().uuidString))
+        try connection.run(
+            "INSERT INTO ANSCKDATABASEMETADATA (Z_PK, Z_ENT, Z_OPT, ZDATABASESCOPENUM, "
+                + "ZDATABASENAME) "
+                + "VALUES (1, 17001, 1, 2, 'private')")
+        return true
+    }
+
+    /// Whether the store was ever mirrored.
+    package static func exists(in connection: Connection) throws -> Bool {
+        try LedgerSchema.exists(in: connection)
+    }
+
+    /// Brings the bookkeeping of primary keys up to date. The last step of each transaction that
+    /// adds rows.
+    package func finish() throws { try LedgerSchema.raiseKeys(in: connection) }
+}
+
+// MARK: Settings
+
+/// A key of ANSCKMETADATAENTRY.
+package struct LedgerKey: Hashable, Sendable {
+    package let text: String
+
+    /// The number of the last history transaction that was analysed.
+    package static let historyToken = LedgerKey(
+        text: "NSCloudKitMirroringDelegateLastHistoryTokenKey")
+    /// Who the service says we are.
+    package static let identity = LedgerKey(
+        text: "NSCloudKitMirroringDelegateCKIdentityRecordNameDefaultsKey")
+    /// The digest of the model with which the zone was last read.
+    package static let modelDigest = LedgerKey(text: "DiptychModelDigest")
+    /// This device's name in the stamps of what it writes.
+    package static let deviceID = LedgerKey(text: "DiptychDeviceIdentifier")
+    /// Which service and container the store is mirrored with.
+    package static let container = LedgerKey(text: "DiptychContainer")
+    /// Set once the zone was read to its end for the first time.
+    package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
+    /// Set once the service was seen to tell a device which write of a record was its own.
+    package static let namesCallers = LedgerKey(text: "DiptychServiceNamesCallers")
+    /// The reason why sync does not run, in words; absent when the last round was whole.
+    package static let lastError = LedgerKey(text: "DiptychLastError")
+    /// When the service asked to be left alone until.
+    package static let retryAt = LedgerKey(text: "DiptychRetryAt")
+    /// When the last round ended with both queues empty.
+    package static let lastRound = LedgerKey(text: "DiptychLastRound")
+}
+
+extension Ledger {
+    /// The value kept under `key`; nil when there is none.
+    package func setting(_ key: LedgerKey) throws -> SQLiteValue? {
+        let row = try connection.rows(
+            "SELECT ZINTEGERVALUE, ZSTRINGVALUE, ZDATEVALUE FROM ANSCKMETADATAENTRY WHERE ZKEY = ?",
+            [.text(key.text)]
+        ).first
+        return row?.first { !$0.isNull }
+    }
+
+    /// Keeps `value` under `key`, in the column of its kind; null removes it.
+    package func set(_ key: LedgerKey, to value: SQLiteValue) throws {
+        try connection.run("DELETE FROM ANSCKMETADATAENTRY WHERE ZKEY = ?", [.text(key.text)])
+        let column: String
+        switch value {
+        case .integer: column = "ZINTEGERVALUE"
+        case .real: column = "ZDATEVALUE"
+        case .text: column = "ZSTRINGVALUE"
+        case .blob: column = "ZTRANSFORMEDVALUE"
+        case .null: return
+        }
+        try connection.run(
+            "INSERT INTO ANSCKMETADATAENTRY (Z_ENT, Z_OPT, ZKEY, \(column)) VALUES (17009, 1, "
+                + "?, ?)",
+            [.text(key.text), value])
+    }
+
+    package func deviceID() throws -> String { try setting(.deviceID)?.string ?? "" }
+
+    package func historyToken() throws -> Int64? { try setting(.historyToken)?.int64 }
+}

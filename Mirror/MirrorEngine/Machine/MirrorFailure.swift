@@ -1,0 +1,47 @@
+package import RecordWire
+
+/// Why a request brought no answer, as the machine needs to know it.
+package enum MirrorFailure: Sendable {
+    /// The sync token is of no use any more: read the zone from its beginning.
+    case tokenExpired
+    case zoneMissing
+    /// Worth another try, after so many seconds where the service said so.
+    case transient(MirrorError, retryAfterSeconds: Double?)
+    case permanent(MirrorError)
+
+    package init(_ error: RecordError) {
+        switch error.code {
+        case .changeTokenExpired: self = .tokenExpired
+        case .zoneNotFound: self = .zoneMissing
+        case .throttled:
+            self = .transient(
+                MirrorError(.throttled, "The service asks to wait: \(error.reason)", cause: error),
+                retryAfterSeconds: error.retryAfterSeconds)
+        case let code where code.isTransient:
+            self = .transient(
+                MirrorError(.offline, "The service is not ready: \(error.reason)", cause: error),
+                retryAfterSeconds: error.retryAfterSeconds)
+        default:
+            self = .permanent(
+                MirrorError(
+                    .serviceRefused, "The service refused the request: \(error.reason)",
+                    fields: ["code": error.code.rawValue], cause: error))
+        }
+    }
+
+    /// The failure of a channel: the service's own answer, or none at all.
+    package init(_ error: any Error) {
+        if let error = error as? RecordError {
+            self.init(error)
+        } else if let error = error as? any ChannelFailure {
+            let failure = MirrorError(.offline, error.message, fields: error.fields, cause: error)
+            self =
+                error.isTransient
+                ? .transient(failure, retryAfterSeconds: error.retryAfterSeconds)
+                : .permanent(failure)
+        } else {
+            self = .permanent(
+                MirrorError(.offline, "The service could not be asked: \(error)", cause: error))
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package import RecordWire
+
+/// The course of one sync round, as a value: events in, the next instruction out.
+///
+/// No clock, socket or disk inside, so that every order of events, every lost reply and every crash
+/// between two instructions can be tried. A round reads the zone to its end, then exports until
+/// nothing waits, then reads again, until both are quiet.
+package struct MirrorMachine: Sendable {
+    /// What happened. Each instruction is answered by one event.
+    package enum Event: Sendable {
+        case start
+        case prepared(ZoneEntry)
+        case noted
+        case replied(RecordResponse)
+        case failed(MirrorFailure)
+        case applied(ImportOutcome, moreComing: Bool, token: String?)
+        case analysed(noted: Int, moreWaiting: Bool)
+        case built(ExportBatch)
+        case recorded(ReplyOutcome)
+        case woke
+    }
+
+    /// What to do next.
+    package enum Instruction: Sendable {
+        case prepare
+        case send(RecordRequest)
+        case noteZone
+        case apply(ZoneChangesReply)
+        case applyRecords([Record])
+        case analyse
+        case build
+        case record(ExportBatch, RecordsReply)
+        case forgetToken
+        case forgetZone
+        /// Wait before another try: at least what the service asked for, more with each attempt.
+        case wait(attempt: Int, retryAfterSeconds: Double?)
+        case finish(RoundResult)
+    }
+
+    private enum Phase {
+        case idle, preparing, makingZone, fetching, applying, analysing, building, recording
+        case sending(ExportBatch)
+        case lookingUp, waiting, losingZone
+    }
+
+    package let zoneID: ZoneID
+    package let limits: RoundLimits
+    package private(set) var result = RoundResult()
+    private var phase = Phase.idle
+    private var token: String?
+    private var attempts = 0
+    private var passes = 0
+    /// Something was sent since the zone was last read to its end.
+    private var hasSent = false
+
+    package init(zoneName: String, limits: RoundLimits = RoundLimits()) {
+        zoneID = ZoneID(zoneName: zoneName)
+        self.limits = limits
+    }
+
+    /// Takes note of what happened and says what to do next.
+    package mutating func handle(_ event: Event) -> Instruction {
+        if case .failed(let failure) = event { return handle(failure) }
+        switch (phase, event) {
+        case (_, .start): return enter(.preparing, .prepare)
+        case (.preparing, .prepared(let zone)):
+            token = zone.token
+            return zone.exists ? fetch() : makeZone()
+        case (.makingZone, .replied): return enter(.makingZone, .noteZone)
+        case (.makingZone, .noted): return fetch()
+        case (.fetching, .replied(let response)): return receive(response)
+        case (.fetching, .noted): return fetch()
+        case (.applying, .applied(let outcome, let moreComing, let token)):
+            return applied(outcome, moreComing: moreComing, token: token)
+        case (.analysing, .analysed(_, let moreWaiting)):
+            return moreWaiting ? enter(.analysing, .analyse) : enter(.building, .build)
+        case (.building, .built(let batch)): return send(batch)
+        case (.sending(let batch), .replied(let response)): return record(batch, response)
+        case (.recording, .recorded(let outcome)): return recorded(outcome)
+        case (.lookingUp, .replied(let response)): return lookedUp(response)
+        case (.lookingUp, .applied(let outcome, _, _)):
+            result.imported += outcome
+            return enter(.analysing, .analyse)
+        case (.waiting, .woke), (.losingZone, .noted): return enter(.preparing, .prepare)
+        default: return stop(.stopped, "The mirror met an event that does not fit its state.")
+        }
+    }
+
+    private mutating func enter(_ next: Phase, _ instruction: Instruction) -> Instruction {
+        phase = next
+        return instruction
+    }
+
+    // MARK: Import
+
+    private mutating func makeZone() -> Instruction {
+        result.requests += 1
+        return enter(.makingZone, .send(.modifyZones([ZoneOperation(.create, zoneID)])))
+    }
+
+    private mutating func fetch() -> Instruction {
+        passes += 1
+        guard passes <= limits.requestsMax else {
+            return stop(
+                .stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
+        }
+        hasSent = false
+        result.requests += 1
+        let zone = ZoneChanges.Zone(zoneID: zoneID, syncToken: token)
+        return enter(.fetching, .send(.zoneChanges(ZoneChanges(zones: [zone]))))
+    }
+
+    private mutating func receive(_ response: RecordResponse) -> Instruction {
+        guard case .zoneChanges(let zones) = response, let page = zones.first else {
+            return stop(.serviceRefused, "The service answered changes/zone with something else.")
+        }
+        if let error = page.failure { return handle(MirrorFailure(error)) }
+        attempts = 0
+        return enter(.applying, .apply(page))
+    }
+
+    private mutating func applied(
+        _ outcome: ImportOutcome, moreComing: Bool, token next: String?
+    ) -> Instruction {
+        result.imported += outcome
+        token = next
+        return moreComing ? fetch() : enter(.analysing, .analyse)
+    }
+
+    // MARK: Export
+
+    private mutating func send(_ batch: ExportBatch) -> Instruction {
+        guard !batch.isEmpty else { return hasSent ? fetchOrFinish() : finish() }
+        hasSent = true
+        result.requests += 1
+        passes += 1
+        guard passes <= limits.requestsMax else {
+            return stop(
+                .stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
+        }
+        var request = ModifyRecords(operations: batch.operations, zoneID: zoneID)
+        request.desiredKeys = []
+        return enter(.sending(batch), .send(.modifyRecords(request)))
+    }
+
+    private mutating func record(_ batch: ExportBatch, _ response: RecordResponse) -> Instruction {
+        guard case .records(let reply) = response, reply.results.count == batch.items.count else {
+            return stop(.serviceRefused, "The service answered records/modify with something else.")
+        }
+        attempts = 0
+        return enter(.recording, .record(batch, reply))
+    }
+
+    private mutating func recorded(_ outcome: ReplyOutcome) -> Instruction {
+        result.exported += outcome.exported
+        result.refused += outcome.refused
+        result.imported += outcome.imported
+        if outcome.zoneIsMissing { return forgetZone() }
+        if !outcome.unknownStates.isEmpty {
+            result.requests += 1
+            let lookup = LookupRecords(recordNames: outcome.unknownStates, zoneID: zoneID)
+            return enter(.lookingUp, .send(.lookupRecords(lookup)))
+        }
+        if let seconds = outcome.retryAfterSeconds { return wait(seconds, .throttled) }
+        return enter(.building, .build)
+    }
+
+    private mutating func lookedUp(_ response: RecordResponse) -> Instruction {
+        guard case .records(let reply) = response else {
+            return stop(.serviceRefused, "The service answered records/lookup with something else.")
+        }
+        let records = reply.results.compactMap { result in
+            if case .record(let record) = result { record } else { nil }
+        }
+        return enter(.lookingUp, .applyRecords(records))
+    }
+
+    /// After an export the zone is read once more, for what others wrote meanwhile.
+    private mutating func fetchOrFinish() -> Instruction {
+        enter(.preparing, .prepare)
+    }
+
+    // MARK: Ends
+
+    private mutating func finish() -> Instruction {
+        result.isInSync = true
+        return enter(.idle, .finish(result))
+    }
+
+    private mutating func stop(_ code: MirrorError.Code, _ message: String) -> Instruction {
+        result.error = MirrorError(code, message)
+        return enter(.idle, .finish(result))
+    }
+
+    private mutating func forgetZone() -> Instruction { enter(.losingZone, .forgetZone) }
+
+    private mutating func handle(_ failure: MirrorFailure) -> Instruction {
+        switch failure {
+        case .tokenExpired:
+            token = nil
+            return enter(.fetching, .forgetToken)
+        case .zoneMissing: return forgetZone()
+        case .transient(let error, let seconds):
+            result.lastFailure = error
+            return wait(seconds, error.code)
+        case .permanent(let error):
+            result.error = error
+            return enter(.idle, .finish(result))
+        }
+    }
+
+    /// The result when its driver will not wait as long as the service asks.
+    package var givenUp: RoundResult {
+        var result = result
+        result.error =
+            result.lastFailure
+            ?? MirrorError(.throttled, "The service asks to wait. Run sync again later.")
+        return result
+    }
+
+    private mutating func wait(_ seconds: Double?, _ code: MirrorError.Code) -> Instruction {
+        attempts += 1
+        result.retryAfterSeconds = seconds
+        guard attempts <= limits.attemptsMax else {
+            result.error =
+                result.lastFailure
+                ?? MirrorError(code, "The service asks to wait. Run sync again later.")
+            return enter(.idle, .finish(result))
+        }
+        return enter(.waiting, .wait(attempt: attempts, retryAfterSeconds: seconds))
+    }
+}

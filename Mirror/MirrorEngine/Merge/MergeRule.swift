@@ -1,0 +1,104 @@
+public import RecordWire
+
+/// Who wins where a property was changed on both sides (MERGE.md).
+public enum MergeRule: Sendable {
+    /// This device's value (`NSMergeByPropertyObjectTrumpMergePolicy`).
+    case local
+    /// The service's value (`NSMergeByPropertyStoreTrumpMergePolicy`).
+    case remote
+    /// The whole local object (`NSOverwriteMergePolicy`).
+    case overwrite
+    /// The whole remote record (`NSRollbackMergePolicy`).
+    case rollback
+    /// Neither: the conflict waits, and the object with it, until the app decides
+    /// (`NSErrorMergePolicy`).
+    case error
+    /// Remote plus what this device added: for numbers.
+    case counter
+    /// The larger value.
+    case max
+    /// The smaller value.
+    case min
+    /// A three-way merge by lines; the default rule where lines collide.
+    case text
+    /// What the closure answers.
+    case custom(@Sendable (MergeQuestion) -> FieldValue?)
+
+    /// The rule's word, as the model's userInfo key `MirrorMerge` and the command spell it.
+    public var name: String {
+        switch self {
+        case .local: "local"
+        case .remote: "remote"
+        case .overwrite: "overwrite"
+        case .rollback: "rollback"
+        case .error: "error"
+        case .counter: "counter"
+        case .max: "max"
+        case .min: "min"
+        case .text: "text"
+        case .custom: "custom"
+        }
+    }
+
+    /// The rule of a word; nil for a word that is none.
+    public init?(name: String) {
+        let rules: [MergeRule] = [
+            .local, .remote, .overwrite, .rollback, .error, .counter, .max, .min, .text,
+        ]
+        guard let rule = rules.first(where: { $0.name == name }) else { return nil }
+        self = rule
+    }
+
+    /// The words that can be chosen by name.
+    public static let names = [
+        "local", "remote", "overwrite", "rollback", "error", "counter", "max", "min", "text",
+    ]
+}
+
+/// What a custom rule is asked: one property's three values; nil is the absence of one.
+public struct MergeQuestion: Sendable {
+    public let entity: String
+    public let property: String
+    public let base: FieldValue?
+    public let local: FieldValue?
+    public let remote: FieldValue?
+}
+
+/// What happens when one side deleted the object and the other edited it.
+public enum DeletionRule: String, Sendable, CaseIterable {
+    /// The object goes; the lost edits are logged.
+    case deleteWins
+    /// The object stays, or comes back, with the edits.
+    case keepEdited
+}
+
+/// The rules of one store: a default, refined by entity and by property.
+public struct MergePolicy: Sendable {
+    public var standard: MergeRule
+    public var deletion: DeletionRule
+    private var rules: [String: MergeRule] = [:]
+
+    public init(standard: MergeRule = .local, deletion: DeletionRule = .deleteWins) {
+        self.standard = standard
+        self.deletion = deletion
+    }
+
+    /// Sets the rule of an entity, or of one of its properties.
+    public mutating func set(_ rule: MergeRule, entity: String, property: String? = nil) {
+        rules[Self.key(entity, property)] = rule
+    }
+
+    mutating func setIfAbsent(_ rule: MergeRule, entity: String, property: String?) {
+        let key = Self.key(entity, property)
+        if rules[key] == nil { rules[key] = rule }
+    }
+
+    /// The rule for a property: its own, else its entity's, else the standard one.
+    public func rule(entity: String, property: String) -> MergeRule {
+        rules[Self.key(entity, property)] ?? rules[Self.key(entity, nil)] ?? standard
+    }
+
+    private static func key(_ entity: String, _ property: String?) -> String {
+        property.map { "\(entity).\($0)" } ?? entity
+    }
+}

@@ -1,0 +1,162 @@
+internal import ObjectModel
+internal import RecordWire
+package import Stores
+
+/// Merges what one device and the service made of one object since they last agreed (MERGE.md).
+///
+/// Pure: the same three states give the same answer on every device.
+package struct ObjectMerge: Sendable {
+    package let policy: MergePolicy
+    package let entity: EntityLayout
+
+    package init(policy: MergePolicy, entity: EntityLayout) {
+        self.policy = policy
+        self.entity = entity
+    }
+
+    /// What a merge came to.
+    package struct Outcome: Sendable {
+        package var merged: ObjectState
+        /// Each property that both sides changed to different values.
+        package var conflicts: [PropertyConflict] = []
+    }
+
+    /// Merges `local` and `remote`, which both come from `base` (nil: neither knew of the other).
+    package func merge(base: ObjectState?, local: ObjectState, remote: ObjectState) -> Outcome {
+        var outcome = Outcome(merged: remote)
+        let base = base ?? ObjectState(empty: entity)
+        for slot in local.changes(from: base) {
+            if isSame(slot, remote, base) {
+                outcome.merged.copy(slot, from: local)
+            } else if !agree(slot, local, remote) || isCounter(slot) {
+                outcome.conflicts.append(settle(slot, base: base, local: local, remote: remote))
+            }
+        }
+        apply(&outcome, base: base, local: local, remote: remote)
+        return outcome
+    }
+
+    /// Lays the settled values into the merged state; a whole-object rule overrules the properties,
+    /// and what it discards joins the conflicts, so that nothing is lost silently.
+    private func apply(
+        _ outcome: inout Outcome, base: ObjectState, local: ObjectState, remote: ObjectState
+    ) {
+        if let rule = outcome.conflicts.first(where: { $0.rule == MergeRule.rollback.name })?.rule {
+            discard(&outcome, from: local, base: base, keeping: remote, rule: rule, winner: .remote)
+        } else if let rule = outcome.conflicts.first(where: { $0.rule == MergeRule.overwrite.name }
+        )?
+        .rule {
+            discard(&outcome, from: remote, base: base, keeping: local, rule: rule, winner: .local)
+        } else {
+            for conflict in outcome.conflicts {
+                outcome.merged.set(conflict.slot, to: conflict.result)
+            }
+        }
+    }
+
+    private func discard(
+        _ outcome: inout Outcome, from loser: ObjectState, base: ObjectState,
+        keeping kept: ObjectState, rule: String, winner: PropertyConflict.Winner
+    ) {
+        outcome.merged = kept
+        for index in outcome.conflicts.indices { outcome.conflicts[index].take(winner) }
+        let settled = Set(outcome.conflicts.map(\.slot))
+        for slot in loser.changes(from: base)
+        where !settled.contains(slot) && !isSame(slot, loser, kept) {
+            let (local, remote) = winner == .local ? (kept, loser) : (loser, kept)
+            var conflict = PropertyConflict(
+                slot: slot, property: slot.name(in: entity), rule: rule, base: base.value(slot),
+                local: local.value(slot), remote: remote.value(slot))
+            conflict.take(winner)
+            outcome.conflicts.append(conflict)
+        }
+    }
+
+    /// Equal counts of two devices are two counts: both are added up.
+    private func isCounter(_ slot: PropertySlot) -> Bool {
+        policy.rule(entity: entity.name, property: slot.name(in: entity)).name
+            == MergeRule.counter.name
+    }
+
+    /// Whether both sides came to the same value. A link's place in an ordered relationship is no
+    /// matter of conflict: where only it differs, the service's is taken.
+    private func agree(_ slot: PropertySlot, _ local: ObjectState, _ remote: ObjectState) -> Bool {
+        if case .toOne(let index) = slot {
+            return local.toOnes[index]?.recordName == remote.toOnes[index]?.recordName
+        }
+        return isSame(slot, local, remote)
+    }
+
+    private func settle(
+        _ slot: PropertySlot, base: ObjectState, local: ObjectState, remote: ObjectState
+    ) -> PropertyConflict {
+        let property = slot.name(in: entity)
+        let rule = policy.rule(entity: entity.name, property: property)
+        var conflict = PropertyConflict(
+            slot: slot, property: property, rule: rule.name, base: base.value(slot),
+            local: local.value(slot), remote: remote.value(slot))
+        switch rule {
+        case .local, .overwrite: conflict.take(.local)
+        case .remote, .rollback: conflict.take(.remote)
+        case .error: conflict.take(.waiting)
+        case .counter, .max, .min, .text, .custom: combine(&conflict, by: rule)
+        }
+        return conflict
+    }
+
+    /// Settles a conflict by a rule that computes a value; where it cannot, by the standard rule.
+    private func combine(_ conflict: inout PropertyConflict, by rule: MergeRule) {
+        if let value = combined(conflict, by: rule) {
+            conflict.result = value
+            conflict.winner = .merged
+            return
+        }
+        switch policy.standard {
+        case .remote, .rollback: conflict.take(.remote)
+        case .error: conflict.take(.waiting)
+        default: conflict.take(.local)
+        }
+    }
+
+    private func combined(_ conflict: PropertyConflict, by rule: MergeRule) -> PropertyValue? {
+        if case .custom(let answer) = rule { return custom(conflict, answer) }
+        guard case .attribute(let base) = conflict.base,
+            case .attribute(let local) = conflict.local,
+            case .attribute(let remote) = conflict.remote
+        else { return nil }
+        let value: AttributeValue? =
+            switch rule {
+            case .counter: Combination.counter(base: base, local: local, remote: remote)
+            case .max: Combination.larger(local, remote)
+            case .min: Combination.smaller(local, remote)
+            case .text: Combination.text(base: base, local: local, remote: remote)
+            default: nil
+            }
+        return value.map { .attribute($0) }
+    }
+
+    private func custom(
+        _ conflict: PropertyConflict, _ answer: (MergeQuestion) -> FieldValue?
+    ) -> PropertyValue? {
+        let question = MergeQuestion(
+            entity: entity.name, property: conflict.property, base: conflict.base.wire,
+            local: conflict.local.wire, remote: conflict.remote.wire)
+        let field = answer(question)
+        switch conflict.slot {
+        case .attribute(let slot):
+            let type = entity.attributes[slot].attribute.attributeType
+            let value = try? AttributeCoding.value(plain: field, exact: nil, type: type)
+            return value.map { .attribute($0) }
+        case .toOne:
+            if case .string(let name) = field { return .link(NamedLink(name)) }
+            return field == nil ? .link(nil) : nil
+        }
+    }
+
+    private func isSame(_ slot: PropertySlot, _ one: ObjectState, _ other: ObjectState) -> Bool {
+        switch slot {
+        case .attribute(let index): one.attributes[index] == other.attributes[index]
+        case .toOne(let index): one.toOnes[index] == other.toOnes[index]
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// What the mirror could not do, and what to do about it.
+public struct MirrorError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure; compare with the static members.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Kind: String {
+            case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline,
+                throttled
+            case otherContainer, ledgerDamaged, unknownConflict, stopped
+        }
+        private let kind: Kind
+        public var description: String { kind.rawValue }
+
+        /// The store keeps no history or is of a type that cannot hold the ledger.
+        public static let storeNotMirrorable = Code(kind: .storeNotMirrorable)
+        public static let unknownEntity = Code(kind: .unknownEntity)
+        /// A record's field has a type that the model's attribute cannot hold.
+        public static let fieldMismatch = Code(kind: .fieldMismatch)
+        /// The service refused the request as a whole; `cause` is its answer.
+        public static let serviceRefused = Code(kind: .serviceRefused)
+        /// The service could not be reached.
+        public static let offline = Code(kind: .offline)
+        public static let throttled = Code(kind: .throttled)
+        /// The store was mirrored with another container or service before.
+        public static let otherContainer = Code(kind: .otherContainer)
+        public static let ledgerDamaged = Code(kind: .ledgerDamaged)
+        public static let unknownConflict = Code(kind: .unknownConflict)
+        public static let stopped = Code(kind: .stopped)
+    }
+
+    public var code: Code
+    /// What failed and what to do. Holds no value of the user's.
+    public var message: String
+    public var fields: [String: String]
+    public var cause: (any Error)?
+
+    public init(
+        _ code: Code, _ message: String, fields: [String: String] = [:], cause: (any Error)? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.fields = fields
+        self.cause = cause
+    }
+
+    public var description: String { message }
+}

@@ -1,0 +1,99 @@
+internal import Foundation
+internal import ObjectModel
+internal import RecordWire
+internal import Stores
+
+/// One attribute's value on the wire and back (MIRRORING §2).
+///
+/// A date travels as whole milliseconds and a decimal as a double, as other clients expect; where
+/// that would lose something, an `_exact` field beside it keeps the rest.
+package enum AttributeCoding {
+    /// The seconds between 1970 and 2001.
+    static let referenceSeconds = 978_307_200.0
+
+    /// The plain field of `value`, and its exact companion where the plain one is not enough.
+    static func fields(for value: AttributeValue) -> (plain: FieldValue?, exact: FieldValue?) {
+        switch value {
+        case .null: (nil, nil)
+        case .integer(let integer): (.int64(integer), nil)
+        case .double(let double): (.double(double), nil)
+        case .decimal(let decimal): fields(forDecimal: decimal)
+        case .text(let text): (.string(text), nil)
+        case .date(let seconds): fields(forDate: seconds)
+        case .uuid(let uuid): (.string(uuid.uuidString), nil)
+        case .uri(let uri): (.string(uri), nil)
+        case .data(let data): (.bytes(data), nil)
+        }
+    }
+
+    /// The value of an attribute of `type` from its two fields. Throws when the plain field has
+    /// another type.
+    static func value(
+        plain: FieldValue?, exact: FieldValue?, type: NSAttributeType
+    ) throws(AttributeMismatch) -> AttributeValue {
+        guard let plain else { return .null }
+        switch (type, plain) {
+        case (.integer16AttributeType, .int64(let value)),
+            (.integer32AttributeType, .int64(let value)),
+            (.integer64AttributeType, .int64(let value)),
+            (.booleanAttributeType, .int64(let value)):
+            return .integer(value)
+        case (.doubleAttributeType, .double(let value)), (.floatAttributeType, .double(let value)):
+            return .double(value)
+        case (.doubleAttributeType, .int64(let value)), (.floatAttributeType, .int64(let value)):
+            return .double(Double(value))
+        case (.decimalAttributeType, .double(let value)):
+            return .decimal(decimal(value, exact: exact))
+        case (.decimalAttributeType, .int64(let value)):
+            return .decimal(decimal(Double(value), exact: exact))
+        case (.stringAttributeType, .string(let value)): return .text(value)
+        case (.dateAttributeType, .timestamp(let value)):
+            return .date(seconds(value, exact: exact))
+        case (.UUIDAttributeType, .string(let text)):
+            guard let uuid = UUID(uuidString: text) else { throw AttributeMismatch() }
+            return .uuid(uuid)
+        case (.URIAttributeType, .string(let text)): return .uri(text)
+        case (.binaryDataAttributeType, .bytes(let data)),
+            (.transformableAttributeType, .bytes(let data)):
+            return .data(data)
+        default: throw AttributeMismatch()
+        }
+    }
+
+    private static func fields(forDate seconds: Double) -> (FieldValue?, FieldValue?) {
+        let scaled = ((seconds + referenceSeconds) * 1000).rounded()
+        let milliseconds = Int64(exactly: scaled) ?? (scaled < 0 ? .min : .max)
+        let plain = FieldValue.timestamp(milliseconds)
+        return (plain, self.seconds(milliseconds) == seconds ? nil : .double(seconds))
+    }
+
+    private static func fields(forDecimal decimal: Decimal) -> (FieldValue?, FieldValue?) {
+        let double = NSDecimalNumber(decimal: decimal).doubleValue
+        let text = decimal.description
+        return (.double(double), double.description == text ? nil : .string(text))
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> Double {
+        Double(milliseconds) / 1000 - referenceSeconds
+    }
+
+    /// The exact seconds when they are the same millisecond; another client may have changed only
+    /// the plain field.
+    private static func seconds(_ milliseconds: Int64, exact: FieldValue?) -> Double {
+        guard case .double(let seconds) = exact,
+            ((seconds + referenceSeconds) * 1000).rounded() == Double(milliseconds)
+        else { return seconds(milliseconds) }
+        return seconds
+    }
+
+    private static func decimal(_ double: Double, exact: FieldValue?) -> Decimal {
+        let plain = Decimal(string: double.description) ?? Decimal(double)
+        guard case .string(let text) = exact, let exact = Decimal(string: text),
+            NSDecimalNumber(decimal: exact).doubleValue == double
+        else { return plain }
+        return exact
+    }
+}
+
+/// A field whose type is not that of the attribute it should fill.
+package struct AttributeMismatch: Error, Hashable {}

@@ -1,0 +1,63 @@
+internal import ObjectModel
+package import Stores
+
+/// One object's values with its links as record names: the form in which devices compare and merge.
+///
+/// The arrays follow the slots of the entity's `EntityLayout`.
+package struct ObjectState: Hashable, Sendable {
+    package var entity: Int32
+    package var attributes: [AttributeValue]
+    package var toOnes: [NamedLink?]
+
+    package init(entity: Int32, attributes: [AttributeValue], toOnes: [NamedLink?]) {
+        self.entity = entity
+        self.attributes = attributes
+        self.toOnes = toOnes
+    }
+
+    /// An object of `layout` that has no value at all.
+    package init(empty layout: EntityLayout) {
+        self.init(
+            entity: layout.number,
+            attributes: Array(repeating: .null, count: layout.attributes.count),
+            toOnes: Array(repeating: nil, count: layout.toOnes.count))
+    }
+}
+
+/// A to-one end by record name, with its place where the inverse is ordered.
+package struct NamedLink: Hashable, Sendable {
+    package var recordName: String
+    package var orderKey: Int64?
+
+    package init(_ recordName: String, orderKey: Int64? = nil) {
+        self.recordName = recordName
+        self.orderKey = orderKey
+    }
+}
+
+/// A property of an object by its slot.
+package enum PropertySlot: Hashable, Sendable {
+    case attribute(Int)
+    case toOne(Int)
+
+    package func name(in layout: EntityLayout) -> String {
+        switch self {
+        case .attribute(let slot): layout.attributes[slot].name
+        case .toOne(let slot): layout.toOnes[slot].name
+        }
+    }
+}
+
+extension ObjectState {
+    /// The properties in which this state differs from `other` (nil: those that are not empty).
+    package func changes(from other: ObjectState?) -> [PropertySlot] {
+        var slots: [PropertySlot] = []
+        for slot in attributes.indices where attributes[slot] != other?.attributes[slot] ?? .null {
+            slots.append(.attribute(slot))
+        }
+        for slot in toOnes.indices where toOnes[slot] != other?.toOnes[slot] {
+            slots.append(.toOne(slot))
+        }
+        return slots
+    }
+}

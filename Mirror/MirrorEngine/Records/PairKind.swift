@@ -1,0 +1,149 @@
+internal import Foundation
+package import ObjectModel
+package import RecordWire
+package import Stores
+
+/// A relationship whose members are pairs: many-to-many, or to-many without an inverse.
+///
+/// Of its two ends the one that comes first by entity name, then by relationship name (without
+/// case), leads in every record (MIRRORING §2).
+package struct PairKind: Sendable {
+    /// The leading end, and the other one; nil where the relationship has no inverse.
+    package let first: NSRelationshipDescription
+    package let second: NSRelationshipDescription?
+    /// `CD_entityNames` and `CD_relationships` of its records.
+    package let entityNames: String
+    package let relationshipNames: String
+
+    /// Whether both ends are one relationship, such as `friends` of a person.
+    package var isReflexive: Bool { first === second }
+    package var isOrdered: Bool { first.isOrdered || second?.isOrdered == true }
+}
+
+/// All pair relationships of a model.
+package struct PairCatalog: Sendable {
+    /// Where a relationship of one entity stands in its pairs.
+    package struct End: Sendable {
+        package let kind: PairKind
+        package let slot: Int
+        package let isFirst: Bool
+    }
+
+    package let kinds: [PairKind]
+    private let ends: [Int32: [End]]
+    private let byNames: [String: PairKind]
+
+    package init(layout: ModelLayout) {
+        var kinds: [String: PairKind] = [:]
+        var ends: [Int32: [End]] = [:]
+        for entity in layout.entities {
+            for (slot, relationship) in entity.toManys.enumerated() {
+                guard relationship.inverseRelationship?.isToMany ?? true else { continue }
+                let kind = Self.kind(of: relationship, in: entity)
+                let key = Self.key(kind.entityNames, kind.relationshipNames)
+                kinds[key] = kinds[key] ?? kind
+                ends[entity.number, default: []].append(
+                    End(kind: kinds[key] ?? kind, slot: slot, isFirst: kind.first === relationship))
+            }
+        }
+        byNames = kinds
+        self.kinds = kinds.sorted { $0.key < $1.key }.map(\.value)
+        self.ends = ends
+    }
+
+    /// The pair relationships of an entity, inherited ones included.
+    package func ends(of entity: Int32) -> [End] { ends[entity] ?? [] }
+
+    /// The kind of a pair record; nil when this model does not know it.
+    package func kind(entityNames: String, relationshipNames: String) -> PairKind? {
+        byNames[Self.key(entityNames, relationshipNames)]
+    }
+
+    private static func key(_ entities: String, _ relationships: String) -> String {
+        "\(entities)|\(relationships)"
+    }
+
+    private static func kind(
+        of relationship: NSRelationshipDescription, in entity: EntityLayout
+    ) -> PairKind {
+        let inverse = relationship.inverseRelationship
+        let owner = inverse?.destinationEntity?.name ?? relationship.entity.name ?? entity.name
+        let other = relationship.destinationEntity?.name ?? ""
+        let isFirst = inverse.map { precedes(relationship, owner, $0, other) } ?? true
+        let first = isFirst ? relationship : inverse ?? relationship
+        let second = isFirst ? inverse : relationship
+        return PairKind(
+            first: first, second: second,
+            entityNames: isFirst ? "\(owner):\(other)" : "\(other):\(owner)",
+            relationshipNames: "\(first.name):\(second?.name ?? "")")
+    }
+
+    private static func precedes(
+        _ one: NSRelationshipDescription, _ oneEntity: String,
+        _ other: NSRelationshipDescription, _ otherEntity: String
+    ) -> Bool {
+        let left = [oneEntity.lowercased(), one.name.lowercased(), one.name]
+        let right = [otherEntity.lowercased(), other.name.lowercased(), other.name]
+        return left == right || left.lexicographicallyPrecedes(right)
+    }
+}
+
+/// One pair as its record says it.
+package struct PairRecord: Hashable, Sendable {
+    package var entityNames: String
+    package var relationshipNames: String
+    package var first: String
+    package var second: String
+    /// The place of `second` among the members of `first`, and the other way round, where ordered.
+    package var firstOrder: Int64?
+    package var secondOrder: Int64?
+
+    package init(
+        entityNames: String, relationshipNames: String, first: String, second: String
+    ) {
+        self.entityNames = entityNames
+        self.relationshipNames = relationshipNames
+        self.first = first
+        self.second = second
+    }
+
+    package init(kind: PairKind, first: String, second: String) {
+        self.init(
+            entityNames: kind.entityNames, relationshipNames: kind.relationshipNames,
+            first: first, second: second)
+    }
+
+    /// Reads a record of type CDMR; nil when its three texts are not pairs.
+    package init?(_ record: Record) {
+        guard let entities = Self.text(RecordNames.pairEntities, record),
+            let relationships = Self.text(RecordNames.pairRelationships, record),
+            let names = Self.text(RecordNames.pairRecords, record)
+        else { return nil }
+        let parts = names.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        entityNames = entities
+        relationshipNames = relationships
+        first = String(parts[0])
+        second = String(parts[1])
+        firstOrder = Self.integer(RecordNames.pairFirstOrder, record)
+        secondOrder = Self.integer(RecordNames.pairSecondOrder, record)
+    }
+
+    package func record(named name: String) -> Record {
+        var record = Record(recordName: name, recordType: RecordNames.pairType)
+        record.fields[RecordNames.pairEntities] = .string(entityNames)
+        record.fields[RecordNames.pairRelationships] = .string(relationshipNames)
+        record.fields[RecordNames.pairRecords] = .string("\(first):\(second)")
+        if let firstOrder { record.fields[RecordNames.pairFirstOrder] = .int64(firstOrder) }
+        if let secondOrder { record.fields[RecordNames.pairSecondOrder] = .int64(secondOrder) }
+        return record
+    }
+
+    private static func text(_ field: String, _ record: Record) -> String? {
+        if case .string(let text)?? = record.fields[field] { text } else { nil }
+    }
+
+    private static func integer(_ field: String, _ record: Record) -> Int64? {
+        if case .int64(let value)?? = record.fields[field] { value } else { nil }
+    }
+}

@@ -1,0 +1,133 @@
+internal import Foundation
+internal import ObjectModel
+package import RecordWire
+package import Stores
+
+/// How the objects of one model are spelled as records (MIRRORING §2).
+package struct RecordMapping: Sendable {
+    package let layout: ModelLayout
+    private let recordTypes: [Int32: String]
+
+    package init(layout: ModelLayout) {
+        self.layout = layout
+        recordTypes = Dictionary(
+            uniqueKeysWithValues: layout.entities.map { entity in
+                let root = entity.entity.rootEntity.name ?? entity.name
+                return (entity.number, RecordNames.recordType(rootEntity: root))
+            })
+    }
+
+    package func recordType(of entity: Int32) -> String { recordTypes[entity] ?? "" }
+
+    /// The whole record of an object.
+    package func record(named name: String, for state: ObjectState) throws -> Record {
+        let entity = try layout(of: state)
+        var record = Record(recordName: name, recordType: recordType(of: state.entity))
+        record.fields[RecordNames.entityName] = .string(entity.name)
+        for slot in state.changes(from: nil) {
+            write(slot, of: state, entity, into: &record.fields)
+        }
+        return record
+    }
+
+    /// The fields that carry the properties in `slots`, cleared ones as nil.
+    package func fields(
+        of state: ObjectState, in slots: [PropertySlot]
+    ) throws -> [String: FieldValue?] {
+        let entity = try layout(of: state)
+        var fields: [String: FieldValue?] = [:]
+        for slot in slots { write(slot, of: state, entity, into: &fields) }
+        return fields
+    }
+
+    /// The entity of a record: the concrete one that it names, nil when this model does not know
+    /// it.
+    package func entity(of record: Record) -> EntityLayout? {
+        if case .string(let name)?? = record.fields[RecordNames.entityName] {
+            return layout.entity(named: name)
+        }
+        return record.recordType.hasPrefix("CD_")
+            ? layout.entity(named: String(record.recordType.dropFirst(3))) : nil
+    }
+
+    /// The object's values as the record has them. A field of the wrong type is named in the error.
+    package func state(of record: Record, entity: EntityLayout) throws -> ObjectState {
+        var state = ObjectState(empty: entity)
+        for (slot, attribute) in entity.attributes.enumerated() {
+            state.attributes[slot] = try value(of: attribute, in: record)
+        }
+        for (slot, relationship) in entity.toOnes.enumerated() {
+            state.toOnes[slot] = link(relationship.name, in: record)
+        }
+        return state
+    }
+
+    private func layout(of state: ObjectState) throws -> EntityLayout {
+        guard let entity = layout.entity(state.entity) else {
+            throw MirrorError(
+                .unknownEntity,
+                "The store holds a row of entity number \(state.entity), which the model lacks. "
+                    + "Open the store with the model it was written with.")
+        }
+        return entity
+    }
+
+    private func value(
+        of slot: EntityLayout.AttributeSlot, in record: Record
+    ) throws -> AttributeValue {
+        do {
+            return try AttributeCoding.value(
+                plain: record.fields[RecordNames.field(slot.name)] ?? nil,
+                exact: record.fields[RecordNames.exactField(slot.name)] ?? nil,
+                type: slot.attribute.attributeType)
+        } catch {
+            throw MirrorError(
+                .fieldMismatch,
+                "Field \(RecordNames.field(slot.name)) of record \(record.recordName) has a "
+                    + "type that the "
+                    + "model's attribute cannot hold. Compare the model with the one the record "
+                    + "was written with.",
+                fields: ["record": record.recordName, "field": RecordNames.field(slot.name)])
+        }
+    }
+
+    private func link(_ property: String, in record: Record) -> NamedLink? {
+        switch record.fields[RecordNames.field(property)] {
+        case .string(let name)?? where !name.isEmpty:
+            return NamedLink(name, orderKey: integer(RecordNames.orderField(property), in: record))
+        case .reference(let reference)??:
+            return NamedLink(
+                reference.recordName,
+                orderKey: integer(RecordNames.orderField(property), in: record))
+        default: return nil
+        }
+    }
+
+    private func integer(_ field: String, in record: Record) -> Int64? {
+        if case .int64(let value)?? = record.fields[field] { value } else { nil }
+    }
+
+    private func write(
+        _ slot: PropertySlot, of state: ObjectState, _ entity: EntityLayout,
+        into fields: inout [String: FieldValue?]
+    ) {
+        let name = slot.name(in: entity)
+        switch slot {
+        case .attribute(let index):
+            let (plain, exact) = AttributeCoding.fields(for: state.attributes[index])
+            fields.updateValue(plain, forKey: RecordNames.field(name))
+            switch entity.attributes[index].attribute.attributeType {
+            case .dateAttributeType, .decimalAttributeType:
+                fields.updateValue(exact, forKey: RecordNames.exactField(name))
+            default: break
+            }
+        case .toOne(let index):
+            let link = state.toOnes[index]
+            fields.updateValue(link.map { .string($0.recordName) }, forKey: RecordNames.field(name))
+            if entity.toOneIsOrdered[index] {
+                fields.updateValue(
+                    link?.orderKey.map { .int64($0) }, forKey: RecordNames.orderField(name))
+            }
+        }
+    }
+}

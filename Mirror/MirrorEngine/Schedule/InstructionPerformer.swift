@@ -1,0 +1,44 @@
+internal import RecordWire
+
+/// Performs the machine's instructions that concern the store. Those that concern the world outside
+/// (requests, waiting, the end) are their driver's.
+package struct InstructionPerformer: Sendable {
+    package let mirrored: MirroredStore
+    /// Names service and container, so that a store is not mirrored with two.
+    package let container: String
+
+    package init(mirrored: MirroredStore, container: String) {
+        self.mirrored = mirrored
+        self.container = container
+    }
+
+    /// Performs a store instruction and returns what came of it; nil for an instruction of the
+    /// outside's.
+    package func perform(
+        _ instruction: MirrorMachine.Instruction
+    ) throws -> MirrorMachine.Event? {
+        switch instruction {
+        case .prepare: return .prepared(try mirrored.prepare(container: container))
+        case .noteZone:
+            try mirrored.noteZoneExists()
+            return .noted
+        case .apply(let page):
+            let outcome = try mirrored.apply(page)
+            return .applied(outcome, moreComing: page.moreComing, token: page.syncToken)
+        case .applyRecords(let records):
+            return .applied(try mirrored.apply(records), moreComing: false, token: nil)
+        case .analyse:
+            let (noted, moreWaiting) = try mirrored.analyse()
+            return .analysed(noted: noted, moreWaiting: moreWaiting)
+        case .build: return .built(try mirrored.nextBatch())
+        case .record(let batch, let reply): return .recorded(try mirrored.record(batch, reply))
+        case .forgetToken:
+            try mirrored.forgetToken()
+            return .noted
+        case .forgetZone:
+            try mirrored.forgetZone()
+            return .noted
+        case .send, .wait, .finish: return nil
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import Foundation
+package import Platform
+package import RecordWire
+
+/// Runs sync rounds of one store with one service: drives the machine, carries its requests, waits
+/// where it must.
+///
+/// One round at a time. A round may be cancelled between two instructions; nothing is lost by it.
+public actor MirrorSession {
+    private let performer: InstructionPerformer
+    private let channel: any RecordChannel
+    private let retry = RetryPolicy()
+    private let sleeper: any Sleeper
+    private let observe: @Sendable (SyncProgress) -> Void
+
+    package init(
+        mirrored: MirroredStore, container: String, channel: any RecordChannel,
+        sleeper: any Sleeper = SystemSleeper(),
+        observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) {
+        performer = InstructionPerformer(mirrored: mirrored, container: container)
+        self.channel = channel
+        self.sleeper = sleeper
+        self.observe = observe
+    }
+
+    /// Runs one round to its end and returns its counts. Throws `MirrorError` when it ended early,
+    /// and the store's own errors.
+    public func sync() async throws -> SyncSummary {
+        let result = try await round()
+        let retryAt = result.retryAfterSeconds.map { now.addingTimeInterval($0) }
+        try performer.mirrored.noteRound(
+            error: result.error?.message, retryAt: result.error == nil ? nil : retryAt)
+        if let error = result.error { throw error }
+        return SyncSummary(result, conflictsWaiting: try performer.mirrored.waitingConflicts())
+    }
+
+    private func round() async throws -> RoundResult {
+        var machine = MirrorMachine(zoneName: performer.mirrored.settings.zoneName)
+        var instruction = machine.handle(.start)
+        while true {
+            try Task.checkCancellation()
+            report(instruction, machine.result)
+            let event: MirrorMachine.Event
+            switch instruction {
+            case .finish(let result): return result
+            case .send(let request): event = await send(request)
+            case .wait(let attempt, let seconds):
+                guard let event = try await wait(attempt: attempt, seconds) else {
+                    return machine.givenUp
+                }
+                instruction = machine.handle(event)
+                continue
+            default:
+                guard let result = try performer.perform(instruction) else { continue }
+                event = result
+            }
+            instruction = machine.handle(event)
+        }
+    }
+
+    private func send(_ request: RecordRequest) async -> MirrorMachine.Event {
+        do {
+            return .replied(try await channel.send(request))
+        } catch {
+            return .failed(MirrorFailure(error))
+        }
+    }
+
+    private func wait(attempt: Int, _ asked: Double?) async throws -> MirrorMachine.Event? {
+        let seconds = retry.seconds(
+            afterAttempt: attempt, retryAfterSeconds: asked,
+            randomness: performer.mirrored.settings.platform.randomness)
+        guard let seconds else { return nil }
+        observe(.waiting(seconds: seconds))
+        try await sleeper.sleep(seconds: seconds)
+        return .woke
+    }
+
+    private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) {
+        switch instruction {
+        case .apply(let page): observe(.importing(records: page.records.count))
+        case .send(.modifyRecords(let request)):
+            observe(.exporting(records: request.operations.count, done: result.exported))
+        default: break
+        }
+    }
+
+    private var now: Date { performer.mirrored.settings.platform.clock.now() }
+}
+
+/// What a round is doing, for whoever shows it.
+public enum SyncProgress: Sendable {
+    /// A page of so many records is being applied.
+    case importing(records: Int)
+    /// A batch of so many records is on its way; `done` were taken before.
+    case exporting(records: Int, done: Int)
+    case waiting(seconds: Double)
+}
+
+/// The counts of a whole round.
+public struct SyncSummary: Hashable, Sendable {
+    /// Records and deletions that the service took.
+    public let exported: Int
+    /// Objects and pairs that were made, changed or removed here.
+    public let imported: Int
+    /// Objects in which both sides' edits were merged.
+    public let merged: Int
+    /// Properties that both sides changed to different values; each is in the conflict log.
+    public let conflicts: Int
+    /// Conflicts that wait for a decision.
+    public let conflictsWaiting: Int
+    /// Records that the service will not take as they are.
+    public let refused: Int
+    /// Records of entities that this model does not know.
+    public let unknown: Int
+    public let requests: Int
+
+    init(_ result: RoundResult, conflictsWaiting: Int) {
+        exported = result.exported
+        imported = result.imported.applied
+        merged = result.imported.merged
+        conflicts = result.imported.conflicts
+        self.conflictsWaiting = conflictsWaiting
+        refused = result.refused
+        unknown = result.imported.unknown
+        requests = result.requests
+    }
+
+    /// Whether store and service are equal: nothing waits and nothing was refused.
+    public var isInSync: Bool { conflictsWaiting == 0 && refused == 0 }
+}

@@ -1,0 +1,118 @@
+internal import FoundationEssentials
+internal import ObjectModel
+internal import Platform
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// The store, its ledger and the mirror's settings within one transaction: what every step of the
+/// mirror works on.
+struct MirrorTransaction {
+    let store: StoreTransaction
+    let ledger: Ledger
+    let settings: MirrorSettings
+
+    var mapping: RecordMapping { settings.mapping }
+    var pairs: PairCatalog { settings.pairs }
+    var faults: any FaultPoints { settings.platform.faults }
+
+    init(store: StoreTransaction, settings: MirrorSettings) {
+        self.store = store
+        self.settings = settings
+        ledger = Ledger(connection: store.connection, platform: settings.platform)
+    }
+
+    func layout(of row: RowID) throws -> EntityLayout {
+        guard let layout = settings.mapping.layout.entity(row.entity) else {
+            throw MirrorError(
+                .unknownEntity,
+                "The store holds a row of entity number \(row.entity), which the model lacks. "
+                    + "Open the store with the model it was written with.")
+        }
+        return layout
+    }
+
+    /// The object's state with its links as record names. A link whose target has not arrived
+    /// counts as the target's name, so that its absence is not taken for an edit.
+    func state(of row: Row, named name: String) throws -> ObjectState {
+        let layout = try layout(of: row.id)
+        var state = ObjectState(
+            entity: row.id.entity, attributes: row.attributes,
+            toOnes: Array(repeating: nil, count: row.toOnes.count))
+        for (slot, link) in row.toOnes.enumerated() {
+            guard let link, let target = try recordName(of: link.target) else { continue }
+            state.toOnes[slot] = NamedLink(
+                target, orderKey: layout.toOneIsOrdered[slot] ? link.orderKey : nil)
+        }
+        if state.toOnes.contains(where: { $0 == nil }) && !layout.toOnes.isEmpty {
+            try addPendingLinks(to: &state, named: name, layout)
+        }
+        return state
+    }
+
+    private func addPendingLinks(
+        to state: inout ObjectState, named name: String, _ layout: EntityLayout
+    ) throws {
+        for link in try ledger.pendingLinks(of: name) {
+            guard let slot = layout.toOneSlot(link.property), state.toOnes[slot] == nil else {
+                continue
+            }
+            state.toOnes[slot] = link.target
+        }
+    }
+
+    /// The record name of a row, made up now when it has none; nil for a row that is not there,
+    /// which a link may still point at where a delete rule does nothing.
+    func recordName(of row: RowID) throws -> String? {
+        if let name = try ledger.knownName(of: row) { return name }
+        return try store.row(row) == nil ? nil : try ledger.recordName(for: row)
+    }
+
+    /// Marks the row for export because the mirror itself changed it.
+    func markForExport(_ row: RowID) throws { try ledger.markChanged(row, transaction: 0) }
+
+    /// Brings the pair lines of one object in step with the store's join tables: new members wait
+    /// for upload, missing ones for deletion, moved ones for another upload.
+    func comparePairs(of row: RowID) throws {
+        let ends = pairs.ends(of: row.entity)
+        guard !ends.isEmpty else { return }
+        let name = try ledger.recordName(for: row)
+        for end in ends { try comparePairs(of: row, named: name, at: end) }
+    }
+
+    private func comparePairs(of row: RowID, named name: String, at end: PairCatalog.End) throws {
+        var members: [String: Link] = [:]
+        for link in try store.members(of: row, toMany: end.slot) {
+            if let name = try recordName(of: link.target) { members[name] = link }
+        }
+        var known = try ledger.pairs(of: name, isFirst: end.isFirst, kind: end.kind)
+        if end.kind.isReflexive {
+            known += try ledger.pairs(of: name, isFirst: !end.isFirst, kind: end.kind)
+        }
+        var seen = Set<String>()
+        for entry in known where !entry.needsDelete {
+            let other = entry.pair.first == name ? entry.pair.second : entry.pair.first
+            if let link = members[other] {
+                seen.insert(other)
+                try compareOrder(of: entry, with: link, from: name, at: end)
+            } else if !entry.isPending {
+                try ledger.retirePair(entry)
+            }
+        }
+        for other in members.keys.sorted() where !seen.contains(other) {
+            let pair = PairRecord(
+                kind: end.kind, first: end.isFirst ? name : other,
+                second: end.isFirst ? other : name)
+            let recordName = settings.platform.randomness.uuid().uuidString
+            try ledger.addPair(pair, named: recordName, isUploaded: false)
+        }
+    }
+
+    private func compareOrder(
+        of entry: PairEntry, with link: Link, from name: String, at end: PairCatalog.End
+    ) throws {
+        guard end.kind.isOrdered, !entry.isPending, let key = link.orderKey else { return }
+        let known = end.isFirst ? entry.pair.firstOrder : entry.pair.secondOrder
+        if known != key { try ledger.setPair(entry.key, isUploaded: false) }
+    }
+}

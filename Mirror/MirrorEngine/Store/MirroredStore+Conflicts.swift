@@ -1,0 +1,58 @@
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// Which of a conflict's three values to take.
+public enum ConflictSide: String, Sendable, CaseIterable {
+    case base, local, remote
+}
+
+extension MirroredStore {
+    /// Decides a conflict that waits, or puts back a value that a merge discarded. The object waits
+    /// for export then. Throws `MirrorError` when there is no such conflict, or its object is gone.
+    public func resolve(conflict id: Int64, taking side: ConflictSide) throws {
+        try write { mirror in
+            guard let conflict = try mirror.ledger.conflicts().first(where: { $0.id == id }) else {
+                throw MirrorError(
+                    .unknownConflict,
+                    "There is no conflict \(id). 'diptych conflicts' lists those there are.")
+            }
+            guard let entry = try mirror.ledger.entry(named: conflict.recordName),
+                let row = try mirror.store.row(entry.row)
+            else {
+                throw MirrorError(
+                    .unknownConflict,
+                    "The object of conflict \(id) is deleted, so its value cannot be put back.")
+            }
+            try put(conflict, side, into: row, entry, mirror)
+            try mirror.ledger.settle(id, winner: side.rawValue)
+            try mirror.ledger.finish()
+        }
+    }
+
+    private func put(
+        _ conflict: ConflictEntry, _ side: ConflictSide, into row: Row, _ entry: RecordEntry,
+        _ mirror: MirrorTransaction
+    ) throws {
+        let layout = try mirror.layout(of: row.id)
+        let (field, exact) = try mirror.ledger.value(ofConflict: conflict.id, side)
+        let local = try mirror.state(of: row, named: entry.recordName)
+        var state = local
+        if let slot = layout.attributeSlot(conflict.property) {
+            let type = layout.attributes[slot].attribute.attributeType
+            state.attributes[slot] = try AttributeCoding.value(
+                plain: field, exact: exact, type: type)
+        } else if let slot = layout.toOneSlot(conflict.property) {
+            if case .string(let name)? = field {
+                state.toOnes[slot] = NamedLink(name, orderKey: state.toOnes[slot]?.orderKey)
+            } else {
+                state.toOnes[slot] = nil
+            }
+        }
+        var importing = RecordImport(mirror: mirror)
+        try importing.change(row.id, from: local, to: state, layout, named: entry.recordName)
+        try importing.flush()
+        try mirror.markForExport(row.id)
+    }
+}

@@ -1,0 +1,109 @@
+public import Foundation
+internal import RecordWire
+internal import SQLiteDriver
+internal import Stores
+
+/// How a store stands towards its service, read from the ledger alone.
+public struct MirrorStatus: Sendable {
+    public struct Pending: Hashable, Sendable {
+        public var inserts = 0
+        public var updates = 0
+        public var deletes = 0
+        /// Pairs of many-to-many relationships that wait.
+        public var pairs = 0
+        public var total: Int { inserts + updates + deletes + pairs }
+    }
+
+    public let zone: String
+    /// "service container", as the store was mirrored first.
+    public let container: String?
+    public let pending: Pending
+    /// When the last whole round ended; nil before the first.
+    public let lastRound: Date?
+    /// Why sync does not run, in words.
+    public let lastError: String?
+    public let retryAt: Date?
+    public let conflictsWaiting: Int
+    /// Records that the service will not take as they are, with its reasons.
+    public let refusals: [(recordName: String, reason: String)]
+    public let initialImportCompleted: Bool
+
+    /// Whether nothing waits, nothing failed and a whole round was run.
+    public var isInSync: Bool {
+        pending.total == 0 && lastError == nil && lastRound != nil && conflictsWaiting == 0
+            && refusals.isEmpty && initialImportCompleted
+    }
+}
+
+extension MirroredStore {
+    /// Reads where the store stands. Notes changes that were saved since the last round first, so
+    /// that none is missed.
+    public func status() throws -> MirrorStatus? {
+        guard try read({ try Ledger.exists(in: $0.ledger.connection) }) else { return nil }
+        while try analyse().moreWaiting {}
+        return try read { mirror in
+            let ledger = mirror.ledger
+            return MirrorStatus(
+                zone: settings.zoneName, container: try ledger.setting(.container)?.string,
+                pending: try ledger.pendingCounts(),
+                lastRound: try ledger.date(.lastRound),
+                lastError: try ledger.setting(.lastError)?.string,
+                retryAt: try ledger.date(.retryAt), conflictsWaiting: try ledger.waitingConflicts(),
+                refusals: try ledger.refusals(),
+                initialImportCompleted: try ledger.setting(.initialImport) != nil)
+        }
+    }
+
+    /// The conflict log, oldest first.
+    public func conflicts(waitingOnly: Bool = false) throws -> [ConflictEntry] {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { return [] }
+            return try mirror.ledger.conflicts(waitingOnly: waitingOnly)
+        }
+    }
+
+    /// The events of setup, import and export, oldest first.
+    public func events() throws -> [MirrorEvent] {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { return [] }
+            return try mirror.ledger.events()
+        }
+    }
+
+    func waitingConflicts() throws -> Int { try read { try $0.ledger.waitingConflicts() } }
+}
+
+extension Ledger {
+    func date(_ key: LedgerKey) throws -> Date? {
+        try setting(key)?.double.map { Date(timeIntervalSinceReferenceDate: $0) }
+    }
+
+    func pendingCounts() throws -> MirrorStatus.Pending {
+        var pending = MirrorStatus.Pending()
+        try connection.forEachRow(
+            "SELECT sum(ZNEEDSUPLOAD = 1 AND ZENCODEDRECORDASSET IS NULL), "
+                + "sum(ZNEEDSUPLOAD = 1 AND ZENCODEDRECORDASSET IS NOT NULL), "
+                + "sum(ZNEEDSCLOUDDELETE = 1) FROM ANSCKRECORDMETADATA "
+                + "WHERE ZNEEDSUPLOAD = 1 OR ZNEEDSCLOUDDELETE = 1"
+        ) { row in
+            pending.inserts = Int(row.int64(at: 0))
+            pending.updates = Int(row.int64(at: 1))
+            pending.deletes = Int(row.int64(at: 2))
+        }
+        pending.pairs = try count(
+            "ANSCKMIRROREDRELATIONSHIP WHERE ZISUPLOADED = 0 OR ZNEEDSDELETE = 1")
+        pending.deletes += try count("ANSCKRECORDZONEMOVERECEIPT WHERE ZNEEDSCLOUDDELETE = 1")
+        return pending
+    }
+
+    func refusals() throws -> [(recordName: String, reason: String)] {
+        try connection.rows("SELECT ZRECORDNAME, ZCODE, ZREASON FROM ADIPTYCHREFUSAL ORDER BY 1")
+            .map {
+                ($0[0].string ?? "", "\($0[1].string ?? ""): \($0[2].string ?? "")")
+            }
+    }
+
+    private func count(_ rest: String) throws -> Int {
+        Int(try connection.value("SELECT count(*) FROM \(rest)")?.int64 ?? 0)
+    }
+}

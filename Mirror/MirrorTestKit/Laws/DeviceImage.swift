@@ -1,0 +1,102 @@
+internal import MirrorEngine
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// A device's objects by record name, apart from keys that are its own: what must be equal
+/// everywhere.
+struct DeviceImage: Equatable {
+    var objects: [String: ObjectState] = [:]
+    /// "relationship: owner → member", once for each pair.
+    var pairs: Set<String> = []
+    /// Links and pairs that point at a row that is not there.
+    var dangling: [String] = []
+
+    static func == (one: DeviceImage, other: DeviceImage) -> Bool {
+        one.objects == other.objects && one.pairs == other.pairs
+    }
+
+    /// Reads a device's store.
+    init(_ device: SimulatedDevice) throws {
+        let layout = device.store.layout
+        let catalog = PairCatalog(layout: layout)
+        for entity in layout.entities where !entity.entity.isAbstract {
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            for row in try device.store.rows(matching: query) {
+                let name = try device.recordName(of: row.id)
+                objects[name] = try state(of: row, named: name, entity, device)
+                for end in catalog.ends(of: entity.number) where end.isFirst {
+                    try readPairs(of: row.id, named: name, end, device)
+                }
+            }
+        }
+    }
+
+    private mutating func state(
+        of row: Row, named name: String, _ entity: EntityLayout, _ device: SimulatedDevice
+    ) throws -> ObjectState {
+        var state = ObjectState(
+            entity: row.id.entity, attributes: row.attributes,
+            toOnes: Array(repeating: nil, count: row.toOnes.count))
+        for (slot, link) in row.toOnes.enumerated() {
+            guard let link else { continue }
+            if try device.store.row(link.target) == nil {
+                dangling.append("\(entity.toOnes[slot].name) of \(name)")
+            }
+            state.toOnes[slot] = NamedLink(
+                try device.recordName(of: link.target),
+                orderKey: entity.toOneIsOrdered[slot] ? link.orderKey : nil)
+        }
+        return state
+    }
+
+    private mutating func readPairs(
+        of row: RowID, named name: String, _ end: PairCatalog.End, _ device: SimulatedDevice
+    ) throws {
+        for link in try device.store.members(of: row, toMany: end.slot) {
+            if try device.store.row(link.target) == nil {
+                dangling.append("\(end.kind.relationshipNames) of \(name)")
+                continue
+            }
+            let member = try device.recordName(of: link.target)
+            let ends = end.kind.isReflexive ? [name, member].sorted() : [name, member]
+            pairs.insert("\(end.kind.relationshipNames): \(ends[0]) → \(ends[1])")
+        }
+    }
+
+    /// Reads the service's records as the objects they stand for.
+    init(records: [String: Record], mapping: RecordMapping) throws {
+        for record in records.values {
+            if let pair = PairRecord(record) {
+                let names = pair.relationshipNames.split(separator: ":")
+                let isReflexive = names.count == 2 && names[0] == names[1]
+                let ends =
+                    isReflexive ? [pair.first, pair.second].sorted() : [pair.first, pair.second]
+                pairs.insert("\(pair.relationshipNames): \(ends[0]) → \(ends[1])")
+            } else if let entity = mapping.entity(of: record) {
+                objects[record.recordName] = try mapping.state(of: record, entity: entity)
+            }
+        }
+    }
+
+    /// What this image has otherwise than `other`, in a few lines.
+    func differences(from other: DeviceImage) -> [String] {
+        var lines: [String] = []
+        for name in Set(objects.keys).union(other.objects.keys).sorted()
+        where objects[name] != other.objects[name] {
+            let (mine, theirs) = (objects[name], other.objects[name])
+            lines.append("\(name.prefix(6)): \(describe(mine)) against \(describe(theirs))")
+        }
+        for pair in pairs.symmetricDifference(other.pairs).sorted() { lines.append("pair \(pair)") }
+        return Array(lines.prefix(6))
+    }
+
+    private func describe(_ state: ObjectState?) -> String {
+        guard let state else { return "nothing" }
+        return
+            "\(state.attributes) "
+            + "\(state.toOnes.map { $0.map { "\($0.recordName.prefix(6))@\($0.orderKey ?? 0)" } ?? "-" })"
+    }
+}

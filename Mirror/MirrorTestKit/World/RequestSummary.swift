@@ -1,0 +1,45 @@
+internal import RecordWire
+
+extension RecordRequest {
+    /// What is asked, in a few words for a story.
+    var summary: String {
+        switch self {
+        case .modifyRecords(let request):
+            "saves "
+                + request.operations.map { "\($0.kind.rawValue) \($0.record.recordName.prefix(6))" }
+                .joined(separator: ", ")
+        case .lookupRecords(let request): "looks up \(request.recordNames.count)"
+        case .zoneChanges: "asks for changes"
+        case .databaseChanges: "asks for zones that changed"
+        case .modifyZones: "makes the zone"
+        case .listZones: "lists zones"
+        case .lookupZones: "looks up zones"
+        case .caller: "asks who it is"
+        }
+    }
+}
+
+extension RecordResponse {
+    /// What came back, in a few words for a story.
+    var summary: String {
+        switch self {
+        case .records(let reply):
+            reply.results.map { result in
+                switch result {
+                case .record(let record): record.recordChangeTag ?? "done"
+                case .failure(let error): error.code.rawValue
+                }
+            }.joined(separator: ", ")
+        case .zoneChanges(let pages):
+            pages.map { page in
+                page.failure?.code.rawValue
+                    ?? page.records.map {
+                        "\($0.recordName.prefix(6))\($0.deleted ? "†" : "")@\($0.recordChangeTag ?? "")"
+                    }.joined(separator: " ")
+            }.joined(separator: "; ")
+        case .databaseChanges(let reply): "\(reply.zones.count) zones"
+        case .zones(let zones): "\(zones.count) zones"
+        case .caller(let reply): reply.userRecordName
+        }
+    }
+}

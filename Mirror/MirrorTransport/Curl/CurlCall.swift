@@ -1,0 +1,54 @@
+package import Foundation
+
+/// One HTTP request as libcurl is to send it.
+package struct CurlCall: Sendable {
+    package var method: String
+    package var url: String
+    package var headers: [(String, String)]
+    package var body: Data
+
+    package init(
+        method: String = "GET", url: String, headers: [(String, String)] = [], body: Data = Data()
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// The bounds of a call.
+package struct CurlLimits: Sendable {
+    /// PEM file of the authorities to trust, and no others; nil for those of the system.
+    package var authorityFile: URL?
+    package var connectSeconds = 15.0
+    package var totalSeconds = 300.0
+    /// A transfer that moves nothing for so long is given up.
+    package var stallSeconds = 30.0
+    package var bytesPerSecondMax: Int?
+    /// The largest body taken, after decompression.
+    package var responseBytesMax = 64 << 20
+
+    package init() {}
+}
+
+/// What came back.
+package struct CurlAnswer: Sendable {
+    package var status: Int
+    /// By lower-case name; the last value of each.
+    package var headers: [String: String]
+    package var body: Data
+}
+
+/// Bytes on the wire, head lines included, TLS's own not; counted as they are sent, that is
+/// compressed.
+public struct ByteCount: Sendable, Hashable {
+    public var sent: Int64 = 0
+    public var received: Int64 = 0
+    /// Requests made, answered or not.
+    public var requests: Int64 = 0
+    /// Connections opened for them.
+    public var connections: Int64 = 0
+
+    public init() {}
+}

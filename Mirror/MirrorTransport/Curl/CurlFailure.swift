@@ -1,0 +1,77 @@
+internal import CCurl
+internal import Foundation
+
+/// libcurl's failures in our words.
+enum CurlFailure {
+    static let cancelled = TransportError(.cancelled, "The request was cancelled.")
+
+    static func tooLarge(_ bytesMax: Int, host: String?) -> TransportError {
+        TransportError(
+            .responseTooLarge,
+            "The answer is larger than this client takes; ask for fewer results at a time.",
+            fields: ["bytesMax": String(bytesMax), "host": host ?? ""])
+    }
+
+    /// `verification` is OpenSSL's result for the chain. With a refused certificate, 0 and 1 (where
+    /// libcurl had not yet asked for it) mean that only its names are wrong.
+    static func error(
+        _ code: CURLcode, _ words: String, verification: Int, host: String?
+    ) -> TransportError {
+        let text = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
+        let fields = [
+            "host": host ?? "", "curlCode": String(code.rawValue), "curlMessage": text,
+        ]
+        let (kind, message) =
+            code == CURLE_PEER_FAILED_VERIFICATION
+            ? refusedCertificate(verification) : meaning(of: code)
+        return TransportError(kind, message, fields: fields)
+    }
+
+    private static func refusedCertificate(_ verification: Int) -> (TransportError.Code, String) {
+        // 9 and 10 are X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED.
+        switch verification {
+        case 0, 1:
+            (
+                .tlsWrongHost,
+                "The service's certificate is for other hosts; use the name it was made for, or "
+                    + "let the service make one for this name."
+            )
+        case 9, 10:
+            (
+                .tlsUntrusted,
+                "The service's certificate is not valid at this time; look at both clocks, and "
+                    + "restart the service so that it renews its certificate."
+            )
+        default:
+            (
+                .tlsUntrusted,
+                "The service's certificate is signed by no authority trusted here; name the "
+                    + "service's authority.pem as the CA file (authorityFile, --ca-file)."
+            )
+        }
+    }
+
+    private static func meaning(of code: CURLcode) -> (TransportError.Code, String) {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            (.offline, "The service's host cannot be found; look at the network and the name.")
+        case CURLE_COULDNT_CONNECT:
+            (.cannotConnect, "Nothing answers at the service's address; is the service running?")
+        case CURLE_OPERATION_TIMEDOUT:
+            (.timedOut, "The service took too long; try again later or allow more time.")
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE,
+            CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            (.connectionLost, "The connection ended before the answer was whole; try again.")
+        case CURLE_SSL_CACERT_BADFILE:
+            (.badConfiguration, "The CA file cannot be read; name a PEM file of certificates.")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM:
+            (.tlsFailed, "TLS cannot be agreed with the service; is this an https address?")
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
+            (.badResponse, "What answers is no record service; look at the address and port.")
+        case CURLE_URL_MALFORMAT:
+            (.badConfiguration, "The service's address cannot be read; write https://host:port.")
+        default:
+            (.failed, "The request failed in libcurl; its own words stand in the fields.")
+        }
+    }
+}

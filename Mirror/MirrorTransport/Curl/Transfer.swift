@@ -1,0 +1,88 @@
+internal import CCurl
+internal import Foundation
+internal import Platform
+
+/// Tells a transfer, from any thread, that nobody waits for it any more.
+package final class CancelFlag: Sendable {
+    private let flag = Lock(false)
+
+    package init() {}
+    package func cancel() { flag.withLock { $0 = true } }
+    package var isCancelled: Bool { flag.withLock { $0 } }
+}
+
+/// What libcurl's callbacks fill while one call is performed. No callback traps or throws.
+final class Transfer {
+    let cancelFlag: CancelFlag
+    private let bytesMax: Int
+    private(set) var headers: [String: String] = [:]
+    private(set) var body = Data()
+    private(set) var isTooLarge = false
+    private(set) var sent: Int64 = 0
+    private(set) var received: Int64 = 0
+
+    init(bytesMax: Int, cancelFlag: CancelFlag) {
+        self.bytesMax = bytesMax
+        self.cancelFlag = cancelFlag
+    }
+
+    /// Takes decompressed bytes; false stops the transfer.
+    fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard body.count + bytes.count <= bytesMax else {
+            isTooLarge = true
+            return false
+        }
+        body.append(contentsOf: bytes)
+        return true
+    }
+
+    fileprivate func takeHeader(_ bytes: UnsafeRawBufferPointer) {
+        let line = String(decoding: bytes, as: UTF8.self)
+        // A new status line: what came before was an interim answer such as 100 Continue.
+        if line.hasPrefix("HTTP/") { headers = [:] }
+        guard let colon = line.firstIndex(of: ":") else { return }
+        let value = line[line.index(after: colon)...]
+        headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    fileprivate func count(_ kind: curl_infotype, _ size: Int) {
+        switch kind {
+        case CURLINFO_HEADER_OUT, CURLINFO_DATA_OUT: sent += Int64(size)
+        case CURLINFO_HEADER_IN, CURLINFO_DATA_IN: received += Int64(size)
+        default: break
+        }
+    }
+
+    /// Points the handle's callbacks here; the transfer must outlive the call.
+    func attach(to handle: UnsafeMutableRawPointer) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        diptych_curl_set_callback(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            guard let transfer = Transfer.at(context) else { return 0 }
+            let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return transfer.takeBody(buffer) ? buffer.count : 0
+        }
+        diptych_curl_set_pointer(handle, CURLOPT_WRITEDATA, context)
+        diptych_curl_set_callback(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            Transfer.at(context)?.takeHeader(buffer)
+            return buffer.count
+        }
+        diptych_curl_set_pointer(handle, CURLOPT_HEADERDATA, context)
+        diptych_curl_set_progress(handle) { context, _, _, _, _ in
+            Transfer.at(context)?.cancelFlag.isCancelled == true ? 1 : 0
+        }
+        diptych_curl_set_pointer(handle, CURLOPT_XFERINFODATA, context)
+        diptych_curl_set_long(handle, CURLOPT_NOPROGRESS, 0)
+        diptych_curl_set_debug(handle) { _, kind, _, size, context in
+            Transfer.at(context)?.count(kind, size)
+            return 0
+        }
+        diptych_curl_set_pointer(handle, CURLOPT_DEBUGDATA, context)
+        // Only with it does libcurl show the bytes that are counted above.
+        diptych_curl_set_long(handle, CURLOPT_VERBOSE, 1)
+    }
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}

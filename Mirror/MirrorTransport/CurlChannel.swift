@@ -1,0 +1,108 @@
+internal import Dispatch
+internal import Foundation
+internal import Platform
+public import RecordWire
+
+/// Carries requests to a record service over HTTPS with libcurl, one after another on one
+/// connection.
+///
+/// Certificate and host name are always verified. Throws `RecordError` where the service refused,
+/// and `TransportError` where no answer came. A cancelled task is heard within about a second.
+public final class CurlChannel: RecordChannel {
+    private let configuration: ChannelConfiguration
+    // Its own serial queue: libcurl blocks, and Swift's cooperative threads must not.
+    private let queue = DispatchQueue(label: "diptych.channel")
+    private let handle: QueueBound<CurlHandle>
+    private let counts: Lock<ByteCount>
+
+    /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
+    public init(configuration: ChannelConfiguration) throws {
+        try configuration.check()
+        self.configuration = configuration
+        counts = Lock(ByteCount())
+        handle = QueueBound(try CurlHandle(limits: configuration.limits, counts: counts))
+    }
+
+    /// What this channel has sent and received so far. Any thread.
+    public var byteCount: ByteCount { counts.withLock { $0 } }
+
+    public func send(_ request: RecordRequest) async throws -> RecordResponse {
+        let flag = CancelFlag()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async {
+                    continuation.resume(with: Result { try self.perform(request, flag) })
+                }
+            }
+        } onCancel: {
+            flag.cancel()
+        }
+    }
+
+    /// Sends and waits, for callers that have a thread of their own.
+    public func sendBlocking(_ request: RecordRequest) throws -> RecordResponse {
+        try queue.sync { try perform(request, CancelFlag()) }
+    }
+
+    private func perform(_ request: RecordRequest, _ flag: CancelFlag) throws -> RecordResponse {
+        let answer = try handle.value.perform(call(for: request), cancelFlag: flag)
+        guard answer.status == 200 else { throw refusal(answer) }
+        return try WireCodec.decodeResponse(to: request, answer.body)
+    }
+
+    private func call(for request: RecordRequest) throws -> CurlCall {
+        let (path, method, body) = try WireCodec.encode(request)
+        var call = CurlCall(method: method, url: url(path), headers: headers, body: body)
+        guard method != "GET" else { return call }
+        call.headers.append(("Content-Type", "application/json"))
+        if !configuration.appleCompatible, let small = Gzip.compress(body) {
+            call.body = small
+            call.headers.append(("Content-Encoding", "gzip"))
+        }
+        return call
+    }
+
+    private func url(_ operation: String) -> String {
+        let target = configuration.target
+        let words = ["database", "1", target.container, target.environment, target.database]
+        var base = configuration.serviceURL.absoluteString
+        while base.hasSuffix("/") { base.removeLast() }
+        let path = words.map(PercentEncoding.encode).joined(separator: "/")
+        let query = configuration.appleCompatible ? "?\(configuration.credentials.query)" : ""
+        return "\(base)/\(path)/\(operation)\(query)"
+    }
+
+    private var headers: [(String, String)] {
+        guard !configuration.appleCompatible else { return [] }
+        let device = configuration.target.deviceID.map { [("X-Diptych-Device", $0)] } ?? []
+        return configuration.credentials.headers + device
+    }
+
+    private func refusal(_ answer: CurlAnswer) -> any Error {
+        let seconds = answer.headers["retry-after"].flatMap { Double($0) }
+        if var error = try? WireCodec.decodeError(answer.body) {
+            error.retryAfterSeconds = error.retryAfterSeconds ?? seconds
+            error.uuid = error.uuid ?? answer.headers["x-apple-request-uuid"]
+            return error
+        }
+        let fields = [
+            "host": configuration.serviceURL.host ?? "", "status": String(answer.status),
+        ]
+        guard ![429, 502, 503, 504].contains(answer.status) else {
+            return TransportError(
+                .unavailable, "The service is away or overloaded; try again later.",
+                fields: fields, retryAfterSeconds: seconds)
+        }
+        return TransportError(
+            .badResponse, "What answers is no record service; look at the address and port.",
+            fields: fields)
+    }
+}
+
+/// A value that only one serial queue touches.
+private struct QueueBound<Value>: @unchecked Sendable {
+    // @unchecked: read inside the channel's serial queue only.
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}

@@ -1,0 +1,81 @@
+package import Foundation
+
+/// One request as it came, whole: the head, and the body up to the limit.
+package struct HTTPRequest: Sendable {
+    package var method: String
+    /// As sent, percent-encoded, without the query.
+    package var path: String
+    package var query: HTTPQuery
+    package var headers: HTTPHeaders
+    package var body: HTTPBody
+
+    package init(
+        method: String, path: String, query: HTTPQuery = HTTPQuery(""),
+        headers: HTTPHeaders = HTTPHeaders(), body: HTTPBody = .bytes(Data())
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// A request's body, or the news that it was too large to keep.
+package enum HTTPBody: Sendable {
+    case bytes(Data)
+    /// More than the server takes; what came was dropped while it was read.
+    case tooLarge
+}
+
+/// What is sent back.
+package struct HTTPResponse: Sendable {
+    package var status: Int
+    package var headers: HTTPHeaders
+    package var body: Data
+
+    package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data()) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// Header fields in order; names compare without regard to case.
+package struct HTTPHeaders: Sendable {
+    package private(set) var fields: [(name: String, value: String)] = []
+
+    package init() {}
+
+    /// The first value under `name`.
+    package subscript(name: String) -> String? {
+        let name = name.lowercased()
+        return fields.first { $0.name.lowercased() == name }?.value
+    }
+
+    package mutating func append(_ name: String, _ value: String) {
+        fields.append((name, value))
+    }
+}
+
+/// The part of a target after `?`: names and values, percent-decoded.
+///
+/// A plus sign stays a plus sign: base64 tokens hold it more often than forms hold spaces.
+package struct HTTPQuery: Sendable {
+    private var items: [(name: String, value: String)] = []
+
+    package init(_ text: some StringProtocol) {
+        for part in text.split(separator: "&") {
+            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = String(pair[0]).removingPercentEncoding,
+                let value = (pair.count > 1 ? String(pair[1]) : "").removingPercentEncoding
+            else { continue }
+            items.append((name, value))
+        }
+    }
+
+    /// The first value under `name`.
+    package subscript(name: String) -> String? {
+        items.first { $0.name == name }?.value
+    }
+}

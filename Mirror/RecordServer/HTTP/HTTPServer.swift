@@ -1,0 +1,128 @@
+internal import CMicroHTTPD
+internal import Foundation
+package import Platform
+
+/// An HTTP/1.1 server on one address: each whole request goes to a closure, whose answer goes back.
+///
+/// The closure runs on the daemon's threads, several at a time; it may block, and then holds only
+/// the connections of its own thread.
+package final class HTTPServer: Sendable {
+    private struct Running: @unchecked Sendable {
+        // @unchecked: libmicrohttpd guards what the pointer names; one stop takes it away.
+        let pointer: OpaquePointer
+        let socket: ListeningSocket
+        let retained: Unmanaged<HTTPDaemon>
+    }
+
+    private let configuration: HTTPConfiguration
+    private let daemon: HTTPDaemon
+    private let running = Lock<Running?>(nil)
+
+    package init(
+        configuration: HTTPConfiguration, platform: Platform, log: AccessLog? = nil,
+        answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) {
+        self.configuration = configuration
+        daemon = HTTPDaemon(
+            configuration: configuration, platform: platform, log: log, answer: answer)
+    }
+
+    deinit { stop() }
+
+    package var statistics: HTTPStatistics { daemon.statistics }
+
+    /// Listens on `address`, with TLS where an identity is given, and returns the real port.
+    /// Port 0 takes a free one. Throws `ServerError`.
+    package func start(address: String, port: UInt16, tls: TLSIdentity?) throws -> UInt16 {
+        guard running.withLock({ $0 == nil }) else {
+            throw ServerError(.cannotListen, "The server runs already; stop it first.")
+        }
+        try tls?.check()
+        let socket = try ListeningSocket(address: address, port: port)
+        let retained = Unmanaged.passRetained(daemon)
+        guard let pointer = launch(on: socket, tls, retained.toOpaque()) else {
+            socket.close()
+            retained.release()
+            throw ServerError(
+                .cannotListen,
+                "The HTTP library cannot start; look at the limits on open files and threads.")
+        }
+        running.withLock { $0 = Running(pointer: pointer, socket: socket, retained: retained) }
+        return socket.port
+    }
+
+    /// Takes no new connection, lets the requests under way end (at most `drainSeconds`), then
+    /// closes. Blocks. Harmless when not started.
+    package func stop() {
+        let stopped = running.withLock { running in
+            defer { running = nil }
+            return running
+        }
+        guard let stopped else { return }
+        MHD_quiesce_daemon(stopped.pointer)
+        stopped.socket.shutDown()
+        daemon.waitUntilIdle(seconds: configuration.drainSeconds)
+        MHD_stop_daemon(stopped.pointer)
+        stopped.socket.close()
+        stopped.retained.release()
+    }
+
+    private func launch(
+        on socket: ListeningSocket, _ tls: TLSIdentity?, _ context: UnsafeMutableRawPointer
+    ) -> OpaquePointer? {
+        var settings = diptych_mhd_settings()
+        settings.listen_socket = socket.descriptor
+        settings.pool_size = UInt32(clamping: configuration.threads)
+        settings.connection_limit = UInt32(clamping: configuration.connectionsMax)
+        settings.idle_seconds = UInt32(clamping: configuration.idleSeconds)
+        settings.connection_memory = max(configuration.headerBytesMax, 4 << 10)
+        settings.context = context
+        settings.begin = begin
+        settings.access = advance
+        settings.completed = completed
+        settings.connection = accepted
+        guard let tls else { return diptych_mhd_start(&settings) }
+        return tls.certificatePEM.withCString { certificate in
+            tls.keyPEM.withCString { key in
+                settings.certificate_pem = certificate
+                settings.key_pem = key
+                return diptych_mhd_start(&settings)
+            }
+        }
+    }
+}
+
+private func daemon(_ context: UnsafeMutableRawPointer?) -> HTTPDaemon? {
+    context.map { Unmanaged<HTTPDaemon>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let begin:
+    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?)
+        -> UnsafeMutableRawPointer? = { context, target, _ in
+            guard let daemon = daemon(context), let target else { return nil }
+            return Unmanaged.passRetained(daemon.begin(target: String(cString: target))).toOpaque()
+        }
+
+private let advance: MHD_AccessHandlerCallback = {
+    context, connection, _, method, _, bytes, count, state in
+    guard let daemon = daemon(context), let connection, let method, let count,
+        let exchange = state?.pointee
+    else { return .NO }
+    let buffer = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
+    count.pointee = 0
+    return daemon.advance(
+        Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue(), on: connection,
+        method: method, bytes: buffer)
+}
+
+private let completed: MHD_RequestCompletedCallback = { context, _, state, _ in
+    guard let daemon = daemon(context), let exchange = state?.pointee else { return }
+    Unmanaged<Exchange>.fromOpaque(exchange).release()
+    state?.pointee = nil
+    daemon.completed()
+}
+
+private let accepted: MHD_NotifyConnectionCallback = { context, _, _, code in
+    guard code == .CONNECTION_NOTIFY_STARTED else { return }
+    daemon(context)?.accepted()
+}

@@ -1,0 +1,80 @@
+internal import CZlib
+internal import Foundation
+internal import RecordWire
+
+/// Bodies made smaller, and strangers' small bodies made whole within bounds.
+enum Gzip {
+    /// Below this the head of a packet weighs more than what is saved.
+    static let bytesMin = 1_024
+    /// Speed before size: the service's cores are shared by all its clients.
+    private static let level: Int32 = 3
+    /// What the largest record may need is free of it: a blank picture shrinks a thousandfold.
+    private static let ratioMax = 200
+    private static let freeBytes = 4 << 20
+
+    /// The body compressed; nil where it is short or would not shrink.
+    static func compress(_ body: Data) -> Data? {
+        guard body.count >= bytesMin else { return nil }
+        var small = Data(count: diptych_gzip_bound(body.count))
+        var count = small.count
+        let status = small.withUnsafeMutableBytes { target in
+            body.withUnsafeBytes { source in
+                diptych_gzip(source.baseAddress, source.count, target.baseAddress, &count, level)
+            }
+        }
+        guard status == Z_OK, count < body.count else { return nil }
+        return small.prefix(count)
+    }
+
+    /// The body decompressed. Stops as soon as it grows past `bytesMax` or swells beyond belief:
+    /// LIMIT_EXCEEDED; BAD_REQUEST where it is no gzip.
+    static func expand(_ body: Data, bytesMax: Int) throws(RecordError) -> Data {
+        var stream = z_stream()
+        guard diptych_inflate_init(&stream, 15 + 16) == Z_OK else {
+            throw RecordError(.internalError, "The body cannot be decompressed now; try again.")
+        }
+        defer { inflateEnd(&stream) }
+        let outcome = body.withUnsafeBytes { source in
+            inflateAll(
+                &stream, source, growthMax: min(bytesMax, max(freeBytes, body.count * ratioMax)))
+        }
+        switch outcome {
+        case .whole(let data): return data
+        case .tooMuch:
+            throw RecordError(
+                .limitExceeded,
+                "The body grows too large when decompressed; at most \(bytesMax) bytes are taken. "
+                    + "Send less at a time.")
+        case .broken:
+            throw RecordError(.badRequest, "The body is not whole gzip data; send it again.")
+        }
+    }
+
+    private enum Outcome {
+        case whole(Data)
+        case tooMuch
+        case broken
+    }
+
+    private static func inflateAll(
+        _ stream: inout z_stream, _ source: UnsafeRawBufferPointer, growthMax: Int
+    ) -> Outcome {
+        let input = source.bindMemory(to: UInt8.self)
+        stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+        stream.avail_in = UInt32(clamping: input.count)
+        var whole = Data()
+        var room = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let status = room.withUnsafeMutableBufferPointer { buffer in
+                stream.next_out = buffer.baseAddress
+                stream.avail_out = UInt32(buffer.count)
+                return inflate(&stream, Z_NO_FLUSH)
+            }
+            whole.append(contentsOf: room.prefix(room.count - Int(stream.avail_out)))
+            if whole.count > growthMax { return .tooMuch }
+            if status == Z_STREAM_END { return stream.avail_in == 0 ? .whole(whole) : .broken }
+            let isStuck = stream.avail_in == 0 && stream.avail_out > 0
+            guard status == Z_OK, !isStuck else { return .broken }
+        }
+    }
+}

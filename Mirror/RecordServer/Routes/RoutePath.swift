@@ -1,0 +1,62 @@
+internal import Foundation
+internal import RecordWire
+
+/// A path of the server, taken apart.
+enum RoutePath {
+    case health
+    case capabilities
+    /// `/database/1/{container}/{environment}/{database}/{operation}` (PROTOCOL §1)
+    case operation(String, RecordTarget)
+
+    /// `path` as sent, percent-encoded. Throws a 404 for what is not here.
+    init(_ path: String) throws {
+        let words = path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
+        switch words {
+        case ["health"]: self = .health
+        case ["capabilities"]: self = .capabilities
+        default:
+            guard words.count > 5, words[0] == "database", words[1] == "1" else {
+                throw RouteRefusal.notHere
+            }
+            let target = RecordTarget(
+                container: words[2], environment: words[3], database: words[4])
+            try RoutePath.check(target)
+            self = .operation(words[5...].joined(separator: "/"), target)
+        }
+    }
+
+    private static func check(_ target: RecordTarget) throws {
+        guard !target.container.isEmpty else { throw RouteRefusal.notHere }
+        guard ["development", "production"].contains(target.environment) else {
+            throw RecordError(.badRequest, "The environment is development or production.")
+        }
+        guard ["public", "private", "shared"].contains(target.database) else {
+            throw RecordError(.badRequest, "The database is public, private or shared.")
+        }
+    }
+}
+
+/// A refusal whose HTTP status is not the one of its code.
+struct RouteRefusal: Error {
+    var status: Int
+    var error: RecordError
+    var headers: [(String, String)] = []
+
+    static let notHere = RouteRefusal(
+        status: 404,
+        error: RecordError(
+            .notFound,
+            "There is nothing at this path; it is /database/1/{container}/{environment}/"
+                + "{database}/{operation}, /capabilities or /health."))
+
+    static func methodNotAllowed(allowed: String) -> RouteRefusal {
+        RouteRefusal(
+            status: 405, error: RecordError(.badRequest, "This path takes \(allowed)."),
+            headers: [("Allow", allowed)])
+    }
+
+    static let unknownEncoding = RouteRefusal(
+        status: 415,
+        error: RecordError(.badRequest, "A body comes plain or with Content-Encoding gzip."),
+        headers: [("Accept-Encoding", "gzip")])
+}

@@ -1,0 +1,31 @@
+public import Foundation
+
+/// Where a record server listens, and how.
+public struct ServerConfiguration: Sendable {
+    /// Where the certificate comes from.
+    public enum TLS: Sendable {
+        /// From a local authority in this folder, made on first run; `hosts` are the names that
+        /// clients use besides localhost and the listen address.
+        case automatic(folder: URL, hosts: [String])
+        /// From PEM files.
+        case files(certificate: URL, key: URL)
+        /// None: tokens travel in the clear. For use behind a proxy that speaks TLS.
+        case off
+    }
+
+    /// A numeric address or host name of this machine; `0.0.0.0` and `::` are all of them.
+    public var address = "127.0.0.1"
+    /// 0 takes a free port.
+    public var port: UInt16 = 8_443
+    public var tls: TLS
+    public var http = HTTPConfiguration()
+    /// The largest request body after decompression; the service's own limit stands above it.
+    public var expandedBytesMax = 8 << 20
+    public var accessLog: AccessLog?
+    public var failureLog: FailureLog?
+
+    public init(tls: TLS) { self.tls = tls }
+}
+
+/// Receives what failed inside the service under the id that the client was given. Holds no token.
+public typealias FailureLog = @Sendable (_ uuid: String, _ error: any Error) -> Void

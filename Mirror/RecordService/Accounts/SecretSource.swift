@@ -1,0 +1,49 @@
+internal import COpenSSL
+internal import Foundation
+internal import RecordWire
+
+/// Draws bytes that nobody can guess. Tests put fixed ones in its place.
+public protocol SecretSource: Sendable {
+    /// Returns `count` unguessable bytes; throws when there are none to be had.
+    func bytes(_ count: Int) throws -> [UInt8]
+}
+
+/// OpenSSL's generator for secrets.
+public struct OpenSSLSecrets: SecretSource {
+    public init() {}
+
+    public func bytes(_ count: Int) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        guard RAND_bytes(&bytes, Int32(count)) == 1 else {
+            throw RecordError(
+                .internalError, "OpenSSL has no random bytes; the machine's generator is not ready."
+            )
+        }
+        return bytes
+    }
+}
+
+/// SHA-256, and a comparison whose time tells nothing.
+enum SecretHash {
+    static func sha256(_ text: String) throws -> Data {
+        var text = text
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var length: UInt32 = 0
+        let status = text.withUTF8 { utf8 in
+            EVP_Digest(utf8.baseAddress, utf8.count, &digest, &length, EVP_sha256(), nil)
+        }
+        guard status == 1 else {
+            throw RecordError(.internalError, "OpenSSL cannot compute SHA-256 on this machine.")
+        }
+        return Data(digest.prefix(Int(length)))
+    }
+
+    static func areEqual(_ one: Data, _ other: Data) -> Bool {
+        guard one.count == other.count else { return false }
+        return one.withUnsafeBytes { one in
+            other.withUnsafeBytes { other in
+                CRYPTO_memcmp(one.baseAddress, other.baseAddress, one.count) == 0
+            }
+        }
+    }
+}

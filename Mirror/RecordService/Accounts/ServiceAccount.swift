@@ -1,0 +1,36 @@
+/// A person or program with a private database in each container.
+public struct ServiceUser: Hashable, Sendable {
+    public var userRecordName: String
+    /// What an administrator calls the user; not shown to others.
+    public var label: String
+}
+
+/// What is known of a token without its secret.
+public struct TokenDescription: Hashable, Sendable {
+    /// Which of the two tokens of a request it is.
+    public enum Kind: String, Hashable, Sendable {
+        /// Names the app: `ckAPIToken`.
+        case api
+        /// Names the user: `ckWebAuthToken`.
+        case user
+    }
+    /// Part of the token's text; not secret.
+    public var id: String
+    public var kind: Kind
+    /// The container of an API token.
+    public var container: String?
+    /// The user of a user token.
+    public var userRecordName: String?
+    public var label: String
+    /// Milliseconds since 1970.
+    public var createdAt: Int64
+    /// Milliseconds since 1970; nil while the token is good.
+    public var revokedAt: Int64?
+}
+
+/// A new token. Its secret is given out this once; the service keeps only a hash.
+public struct IssuedToken: Hashable, Sendable {
+    public var description: TokenDescription
+    /// The text that clients send.
+    public var secret: String
+}

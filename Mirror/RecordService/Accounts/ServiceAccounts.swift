@@ -1,0 +1,206 @@
+internal import Foundation
+internal import Platform
+public import RecordWire
+
+/// Containers, users and tokens of a service: what its administrator decides.
+///
+/// Calls come from any thread. All throw `RecordError`: what `RecordService.handle` throws for a
+/// store that fails, and what each function says.
+public final class ServiceAccounts: Sendable {
+    private let backend: any Backend
+    private let platform: Platform
+    private let secrets: any SecretSource
+    /// Containers are never removed, so those seen once exist.
+    private let seen = Lock<Set<String>>([])
+
+    init(backend: any Backend, platform: Platform, secrets: any SecretSource) {
+        self.backend = backend
+        self.platform = platform
+        self.secrets = secrets
+    }
+
+    // MARK: Containers
+
+    /// Makes the container `name`, such as `iCloud.org.example.notes`; does nothing when it is
+    /// there. Throws BAD_REQUEST unless the name is made of letters, digits, dots, hyphens and
+    /// underscores.
+    public func createContainer(_ name: String) throws(RecordError) {
+        let allowed = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard allowed, (1...255).contains(name.utf8.count) else {
+            throw RecordError(
+                .badRequest,
+                "A container name has 1 to 255 letters, digits, dots, hyphens and underscores.")
+        }
+        let now = platform.milliseconds
+        try backend.write { transaction in
+            guard try !transaction.hasContainer(name) else { return }
+            try transaction.addContainer(name, at: now)
+        }
+    }
+
+    /// The names of all containers, sorted.
+    public func containers() throws(RecordError) -> [String] {
+        try backend.read { try $0.containers() }
+    }
+
+    /// Throws NOT_FOUND unless the container exists.
+    func requireContainer(_ name: String) throws(RecordError) {
+        if seen.withLock({ $0.contains(name) }) { return }
+        guard try backend.read({ try $0.hasContainer(name) }) else { throw Self.unknown(name) }
+        seen.withLock { _ = $0.insert(name) }
+    }
+
+    // MARK: Users
+
+    /// Makes a user with a random record name.
+    public func createUser(label: String) throws(RecordError) -> ServiceUser {
+        let name = platform.randomness.uuid().uuidString.replacing("-", with: "").lowercased()
+        let user = ServiceUser(userRecordName: "_\(name)", label: label)
+        let now = platform.milliseconds
+        try backend.write { try $0.add(user, at: now) }
+        return user
+    }
+
+    /// All users by record name.
+    public func users() throws(RecordError) -> [ServiceUser] {
+        try backend.read { try $0.users() }
+    }
+
+    // MARK: Tokens
+
+    /// Makes a token for apps of one container. Throws NOT_FOUND when there is no such container.
+    public func issueAPIToken(
+        container: String, label: String
+    ) throws(RecordError) -> IssuedToken {
+        try requireContainer(container)
+        return try issue(
+            TokenDescription(
+                id: "", kind: .api, container: container, label: label,
+                createdAt: platform.milliseconds))
+    }
+
+    /// Makes a token that stands for a user. Throws NOT_FOUND when there is no such user.
+    public func issueUserToken(
+        userRecordName: String, label: String
+    ) throws(RecordError) -> IssuedToken {
+        guard try users().contains(where: { $0.userRecordName == userRecordName }) else {
+            throw RecordError(.notFound, "There is no user \(userRecordName); create one first.")
+        }
+        return try issue(
+            TokenDescription(
+                id: "", kind: .user, userRecordName: userRecordName, label: label,
+                createdAt: platform.milliseconds))
+    }
+
+    /// Makes the token useless from now on. Throws NOT_FOUND when there is no such good token.
+    public func revoke(tokenID: String) throws(RecordError) {
+        let now = platform.milliseconds
+        guard try backend.write({ try $0.revokeToken(tokenID, at: now) }) else {
+            throw RecordError(
+                .notFound, "There is no token \(tokenID) that is not revoked already.")
+        }
+    }
+
+    /// All tokens without their secrets, oldest first.
+    public func tokens() throws(RecordError) -> [TokenDescription] {
+        try backend.read { try $0.tokens().map(\.description) }
+    }
+
+    private func issue(_ description: TokenDescription) throws(RecordError) -> IssuedToken {
+        do {
+            var description = description
+            description.id = try secrets.bytes(8).map {
+                String($0 / 16, radix: 16) + String($0 % 16, radix: 16)
+            }.joined()
+            let secret = TokenText(
+                id: description.id, secret: Base64URL.text(try secrets.bytes(32)))
+            let row = TokenRow(
+                description: description, hash: try SecretHash.sha256(secret.text))
+            try backend.write { try $0.add(row) }
+            return IssuedToken(description: description, secret: secret.text)
+        } catch let error as RecordError {
+            throw error
+        } catch {
+            throw RecordError(.internalError, "No secret could be drawn: \(error).")
+        }
+    }
+
+    // MARK: Authentication
+
+    func authenticate(
+        apiToken: String?, userToken: String?, container: String
+    ) throws(RecordError) -> Caller {
+        try requireContainer(container)
+        guard let apiToken, !apiToken.isEmpty else {
+            throw RecordError(
+                .authenticationRequired, "Send the container's API token as ckAPIToken.")
+        }
+        let api = try good(apiToken, .api)
+        guard api.container == container else {
+            throw RecordError(
+                .authenticationFailed, "The API token is for another container than \(container).")
+        }
+        guard let userToken, !userToken.isEmpty else {
+            throw RecordError(
+                .authenticationRequired, "Send the user's token as ckWebAuthToken.")
+        }
+        guard let name = try good(userToken, .user).userRecordName else {
+            throw Self.refused(.user)
+        }
+        return Caller(userRecordName: name)
+    }
+
+    /// The description of a good token. Unknown, wrong and revoked ones are refused in the same
+    /// words.
+    private func good(
+        _ text: String, _ kind: TokenDescription.Kind
+    ) throws(RecordError) -> TokenDescription {
+        guard let parts = TokenText(text),
+            let row = try backend.read({ try $0.token(parts.id) }),
+            let hash = try? SecretHash.sha256(text), SecretHash.areEqual(hash, row.hash),
+            row.description.revokedAt == nil, row.description.kind == kind
+        else { throw Self.refused(kind) }
+        return row.description
+    }
+
+    private static func refused(_ kind: TokenDescription.Kind) -> RecordError {
+        let name = kind == .api ? "API token (ckAPIToken)" : "user token (ckWebAuthToken)"
+        return RecordError(
+            .authenticationFailed,
+            "The \(name) is wrong or was revoked; ask the administrator for a new one.")
+    }
+
+    private static func unknown(_ container: String) -> RecordError {
+        RecordError(
+            .notFound,
+            "There is no container \(container) on this service; "
+                + "check its spelling or ask the administrator to create it.")
+    }
+}
+
+/// A token as clients send it: `dpt_<id>_<secret>`.
+private struct TokenText {
+    let id: String
+    let secret: String
+    var text: String { "dpt_\(id)_\(secret)" }
+
+    init(id: String, secret: String) {
+        self.id = id
+        self.secret = secret
+    }
+
+    init?(_ text: String) {
+        guard text.utf8.count <= 200 else { return nil }
+        let parts = text.split(separator: "_", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "dpt" else { return nil }
+        self.init(id: String(parts[1]), secret: String(parts[2]))
+    }
+}

@@ -1,0 +1,102 @@
+internal import Foundation
+internal import RecordWire
+
+/// Where a service keeps its rows. Rules live above it; a backend only reads and writes.
+protocol Backend: Sendable {
+    /// Names this set of rows apart from any other service's; made once, kept with the rows.
+    var serviceID: Int64 { get }
+
+    /// Runs `body` on one consistent view of the rows. Any number of calls run at once.
+    func read<Result>(
+        _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result
+
+    /// Runs `body` in a transaction: all its writes are kept when it returns, none when it throws.
+    func write<Result>(
+        _ body: (any BackendTransaction) throws -> Result
+    ) throws(RecordError) -> Result
+}
+
+/// The rows, inside one transaction.
+protocol BackendTransaction: AnyObject {
+    func database(_ key: DatabaseKey) throws -> DatabaseRow?
+    func makeDatabase(_ key: DatabaseKey) throws -> DatabaseRow
+    func save(_ database: DatabaseRow) throws
+
+    func zone(named name: String, in database: Int64) throws -> ZoneRow?
+    /// Live zones by name.
+    func zones(in database: Int64) throws -> [ZoneRow]
+    /// Zones, also deleted ones, that changed after `change`, in the order of their changes.
+    func zones(in database: Int64, changedAfter change: Int64, limit: Int) throws -> [ZoneRow]
+    func makeZone(named name: String, in database: Int64) throws -> ZoneRow
+    func save(_ zone: ZoneRow) throws
+
+    func records(
+        named names: [String], in zone: Int64, for device: String?
+    ) throws -> [String: RecordRow]
+    /// Adds rows or replaces those of the same names.
+    func save(_ records: [RecordRow], in zone: Int64) throws
+    func removeRecords(in zone: Int64) throws
+    /// Gives the rows changed after `change`, in the order of their changes, until `body` returns
+    /// false.
+    func records(
+        in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
+        for device: String?,
+        _ body: (RecordRow) throws -> Bool
+    ) throws
+
+    func fieldTypes(of recordType: String, in database: DatabaseKey) throws -> [String: String]
+    func addFieldTypes(
+        _ types: [String: String], of recordType: String, in database: DatabaseKey) throws
+
+    func containers() throws -> [String]
+    func hasContainer(_ name: String) throws -> Bool
+    func addContainer(_ name: String, at milliseconds: Int64) throws
+    func users() throws -> [ServiceUser]
+    func add(_ user: ServiceUser, at milliseconds: Int64) throws
+    func tokens() throws -> [TokenRow]
+    func token(_ id: String) throws -> TokenRow?
+    func add(_ token: TokenRow) throws
+    func revokeToken(_ id: String, at milliseconds: Int64) throws -> Bool
+}
+
+struct DatabaseRow {
+    let id: Int64
+    /// Raised by every change of a zone.
+    var counter: Int64
+}
+
+struct ZoneRow {
+    let id: Int64
+    let name: String
+    /// Raised when a deleted zone is made again; tokens of earlier generations are void.
+    var generation: Int64
+    /// The last change number given to a record. It never falls, not even when the zone is made
+    /// again.
+    var counter: Int64
+    /// The database's counter when this zone changed last; 0 keeps it out of the database's feed.
+    var databaseChange: Int64
+    var isDeleted: Bool
+}
+
+struct RecordRow {
+    var name: String
+    var type: String
+    /// The place in the zone's order of changes; the change tag is made of it.
+    var change: Int64
+    var isDeleted: Bool
+    /// Archived; empty on a deleted record.
+    var fields: Data
+    var created: RecordStamp
+    var modified: RecordStamp
+    /// The change that the asking device's own last write made.
+    var callerChange: Int64?
+    /// The device whose write this one follows, when it was another, and what change that write
+    /// made.
+    var formerWriter: (device: String, change: Int64)?
+}
+
+struct TokenRow {
+    var description: TokenDescription
+    var hash: Data
+}

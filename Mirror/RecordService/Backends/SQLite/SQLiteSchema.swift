@@ -1,0 +1,76 @@
+internal import RecordWire
+internal import SQLiteDriver
+
+/// The tables of a service, and whether a file holds them.
+enum SQLiteSchema {
+    /// "DptS", written into the file's header.
+    private static let applicationID: Int64 = 0x4470_7453
+    private static let version: Int64 = 1
+
+    /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
+    /// a newer version. Two processes may come here at once: the first makes the tables.
+    static func prepare(_ connection: Connection, serviceID: Int64) throws {
+        try connection.transaction(.immediate) {
+            let application = try connection.pragma("application_id")?.int64 ?? 0
+            let found = try connection.pragma("user_version")?.int64 ?? 0
+            let isEmpty =
+                try connection.value("SELECT count(*) FROM sqlite_schema")?.int64 == 0
+            if isEmpty { return try create(connection, serviceID) }
+            guard application == applicationID else {
+                throw refusal("holds another program's data; choose another path")
+            }
+            guard found <= version else {
+                throw refusal("was written by a newer version of this service; update the program")
+            }
+        }
+    }
+
+    private static func create(_ connection: Connection, _ serviceID: Int64) throws {
+        try connection.script(tables)
+        try connection.run("INSERT INTO service(id) VALUES (?)", [.integer(serviceID)])
+        try connection.script(
+            "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
+    }
+
+    private static func refusal(_ what: String) -> RecordError {
+        RecordError(.internalError, "The service's database file \(what).")
+    }
+
+    private static let tables = """
+        CREATE TABLE service(id INTEGER NOT NULL);
+        CREATE TABLE databases(
+            id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
+            scope TEXT NOT NULL, owner TEXT NOT NULL, counter INTEGER NOT NULL,
+            UNIQUE (container, environment, scope, owner));
+        CREATE TABLE zones(
+            id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL,
+            generation INTEGER NOT NULL, counter INTEGER NOT NULL,
+            database_change INTEGER NOT NULL, deleted INTEGER NOT NULL,
+            UNIQUE (database, name));
+        CREATE INDEX zones_by_change ON zones(database, database_change);
+        CREATE TABLE records(
+            zone INTEGER NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL,
+            change INTEGER NOT NULL, deleted INTEGER NOT NULL,
+            created_at INTEGER NOT NULL, created_by TEXT, created_on TEXT,
+            modified_at INTEGER NOT NULL, modified_by TEXT, modified_on TEXT,
+            fields BLOB NOT NULL,
+            PRIMARY KEY (zone, name));
+        CREATE TABLE former_writers(
+            zone INTEGER NOT NULL, name TEXT NOT NULL, device TEXT NOT NULL,
+            change INTEGER NOT NULL,
+            PRIMARY KEY (zone, name, device)) WITHOUT ROWID;
+        CREATE UNIQUE INDEX records_by_change ON records(zone, change);
+        CREATE TABLE field_types(
+            container TEXT NOT NULL, environment TEXT NOT NULL, record_type TEXT NOT NULL,
+            field TEXT NOT NULL, type TEXT NOT NULL,
+            PRIMARY KEY (container, environment, record_type, field)) WITHOUT ROWID;
+        CREATE TABLE containers(name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE users(
+            record_name TEXT PRIMARY KEY, label TEXT NOT NULL,
+            created_at INTEGER NOT NULL) WITHOUT ROWID;
+        CREATE TABLE tokens(
+            id TEXT PRIMARY KEY, kind TEXT NOT NULL, container TEXT, user TEXT,
+            label TEXT NOT NULL, hash BLOB NOT NULL, created_at INTEGER NOT NULL,
+            revoked_at INTEGER) WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,147 @@
+internal import Foundation
+internal import RecordWire
+internal import SQLiteDriver
+
+/// The rows, inside one transaction of one connection. Records are in `SQLiteTransaction+Records`.
+final class SQLiteTransaction: BackendTransaction {
+    let connection: Connection
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    // MARK: Databases
+
+    func database(_ key: DatabaseKey) throws -> DatabaseRow? {
+        try first(
+            """
+            SELECT id, counter FROM databases
+            WHERE container = ? AND environment = ? AND scope = ? AND owner = ?
+            """, Self.values(of: key)
+        ) { DatabaseRow(id: $0.int64(at: 0), counter: $0.int64(at: 1)) }
+    }
+
+    func makeDatabase(_ key: DatabaseKey) throws -> DatabaseRow {
+        try connection.run(
+            """
+            INSERT INTO databases(container, environment, scope, owner, counter)
+            VALUES (?, ?, ?, ?, 0)
+            """, Self.values(of: key))
+        return DatabaseRow(id: connection.lastInsertedRowID, counter: 0)
+    }
+
+    func save(_ database: DatabaseRow) throws {
+        try connection.run(
+            "UPDATE databases SET counter = ? WHERE id = ?",
+            [.integer(database.counter), .integer(database.id)])
+    }
+
+    private static func values(of key: DatabaseKey) -> [SQLiteValue] {
+        [.text(key.container), .text(key.environment), .text(key.scope), .text(key.owner)]
+    }
+
+    // MARK: Zones
+
+    private static let zoneColumns = "id, name, generation, counter, database_change, deleted"
+
+    private static func zone(_ row: Statement) -> ZoneRow {
+        ZoneRow(
+            id: row.int64(at: 0), name: row.text(at: 1) ?? "", generation: row.int64(at: 2),
+            counter: row.int64(at: 3), databaseChange: row.int64(at: 4),
+            isDeleted: row.int64(at: 5) != 0)
+    }
+
+    func zone(named name: String, in database: Int64) throws -> ZoneRow? {
+        try first(
+            "SELECT \(Self.zoneColumns) FROM zones WHERE database = ? AND name = ?",
+            [.integer(database), .text(name)], Self.zone)
+    }
+
+    func zones(in database: Int64) throws -> [ZoneRow] {
+        try all(
+            """
+            SELECT \(Self.zoneColumns) FROM zones WHERE database = ? AND deleted = 0 ORDER BY name
+            """, [.integer(database)], Self.zone)
+    }
+
+    func zones(
+        in database: Int64, changedAfter change: Int64, limit: Int
+    ) throws -> [ZoneRow] {
+        try all(
+            """
+            SELECT \(Self.zoneColumns) FROM zones WHERE database = ? AND database_change > ?
+            ORDER BY database_change LIMIT ?
+            """, [.integer(database), .integer(change), SQLiteValue(limit)], Self.zone)
+    }
+
+    func makeZone(named name: String, in database: Int64) throws -> ZoneRow {
+        try connection.run(
+            """
+            INSERT INTO zones(database, name, generation, counter, database_change, deleted)
+            VALUES (?, ?, 1, 0, 0, 0)
+            """, [.integer(database), .text(name)])
+        return ZoneRow(
+            id: connection.lastInsertedRowID, name: name, generation: 1, counter: 0,
+            databaseChange: 0, isDeleted: false)
+    }
+
+    func save(_ zone: ZoneRow) throws {
+        try connection.run(
+            """
+            UPDATE zones SET generation = ?, counter = ?, database_change = ?, deleted = ?
+            WHERE id = ?
+            """,
+            [
+                .integer(zone.generation), .integer(zone.counter), .integer(zone.databaseChange),
+                SQLiteValue(zone.isDeleted), .integer(zone.id),
+            ])
+    }
+
+    // MARK: Field types
+
+    func fieldTypes(of recordType: String, in database: DatabaseKey) throws -> [String: String] {
+        let pairs = try all(
+            """
+            SELECT field, type FROM field_types
+            WHERE container = ? AND environment = ? AND record_type = ?
+            """, [.text(database.container), .text(database.environment), .text(recordType)]
+        ) { ($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    func addFieldTypes(
+        _ types: [String: String], of recordType: String, in database: DatabaseKey
+    ) throws {
+        for (field, type) in types {
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO field_types(container, environment, record_type, field, type)
+                VALUES (?, ?, ?, ?, ?)
+                """,
+                [
+                    .text(database.container), .text(database.environment), .text(recordType),
+                    .text(field), .text(type),
+                ])
+        }
+    }
+
+    // MARK: Reading
+
+    func first<Row>(
+        _ sql: String, _ values: [SQLiteValue], _ row: (Statement) throws -> Row
+    ) throws -> Row? {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        return try statement.step() ? row(statement) : nil
+    }
+
+    func all<Row>(
+        _ sql: String, _ values: [SQLiteValue] = [], _ row: (Statement) throws -> Row
+    ) throws -> [Row] {
+        let statement = try connection.prepare(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        var rows: [Row] = []
+        while try statement.step() { rows.append(try row(statement)) }
+        return rows
+    }
+}

@@ -1,0 +1,50 @@
+internal import RecordWire
+
+/// How much one service takes. (PROTOCOL §6; Apple's figures where they differ are in brackets)
+public struct ServiceLimits: Hashable, Sendable, Codable {
+    /// Operations, names or zones of one request [200].
+    public var operationsPerRequestMax = 400
+    /// Records of one page, where the request does not say.
+    public var resultsDefault = 200
+    /// Records of one page, whatever the request says [200].
+    public var resultsMax = 400
+    /// Bytes of one record's archived fields.
+    public var recordBytesMax = 1_000_000
+    /// Bytes of one request: of its body for the server, of its archived fields here.
+    public var requestBytesMax = 8 << 20
+    /// A page of changes ends early when its archived fields pass this many bytes.
+    public var pageBytesMax = 4 << 20
+    public var fieldsPerRecordMax = 256
+    public var zonesPerDatabaseMax = 1000
+    /// Bytes of UTF-8 of a record, type, field, zone or device name.
+    public var nameBytesMax = 255
+
+    /// How long a request waits while another process writes, before TRY_AGAIN_LATER.
+    public var lockWaitMilliseconds = 10_000
+
+    public init() {}
+}
+
+extension ServiceLimits {
+    /// Refuses more than the limit of things in one request.
+    func checkCount(_ count: Int, of things: String) throws(RecordError) {
+        guard count > operationsPerRequestMax else { return }
+        throw RecordError(
+            .limitExceeded,
+            "The request has \(count) \(things); at most \(operationsPerRequestMax) are taken. "
+                + "Split it and send the parts.")
+    }
+
+    /// Refuses a name that is empty or too long.
+    func checkName(_ name: String, of thing: String) throws(RecordError) {
+        guard !name.isEmpty else {
+            throw RecordError(.badRequest, "The \(thing) is empty; give one.")
+        }
+        guard name.utf8.count > nameBytesMax else { return }
+        throw RecordError(
+            .limitExceeded,
+            "The \(thing) has \(name.utf8.count) bytes; at most \(nameBytesMax) are taken.")
+    }
+
+    func pageCount(_ asked: Int?) -> Int { max(1, min(asked ?? resultsDefault, resultsMax)) }
+}

@@ -1,0 +1,246 @@
+internal import Foundation
+internal import RecordWire
+
+/// Applies operations to rows in memory, one after another, and gathers the rows to write.
+struct RecordChange {
+    let zone: ZoneID
+    let stamp: RecordStamp
+    let limits: ServiceLimits
+    /// The fields that the answer shows.
+    let keys: Set<String>?
+    let types: FieldTypeSession
+    /// The zone's last change number.
+    private(set) var counter: Int64
+    private(set) var rows: [RecordRow] = []
+    /// Archived bytes of the rows to write.
+    private(set) var bytes = 0
+
+    init(
+        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, keys: Set<String>?,
+        types: FieldTypeSession, counter: Int64
+    ) {
+        self.zone = zone
+        self.stamp = stamp
+        self.limits = limits
+        self.keys = keys
+        self.types = types
+        self.counter = counter
+    }
+
+    /// A refusal is the record's result; what else fails, fails the request.
+    mutating func result(of operation: RecordOperation, on row: RecordRow?) throws -> RecordResult {
+        do {
+            try limits.checkName(operation.record.recordName, of: "record name")
+            return .record(try apply(operation, to: row))
+        } catch var error as RecordError {
+            error.recordName = operation.record.recordName
+            return .failure(error)
+        }
+    }
+
+    private mutating func apply(
+        _ operation: RecordOperation, to row: RecordRow?
+    ) throws -> Record {
+        let live = row.flatMap { $0.isDeleted ? nil : $0 }
+        switch operation.kind {
+        case .create:
+            if let live { throw try exists(live) }
+            if let row { try checkRevival(operation.record, of: row) }
+            return try write(operation.record, over: nil, after: row, keeping: false)
+        case .update, .replace:
+            guard let row else {
+                throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
+            }
+            let tag = try checkTag(of: operation, row)
+            guard let live else { throw try conflict(row, tag) }
+            return try write(
+                operation.record, over: live, after: row, keeping: operation.kind == .update)
+        case .forceUpdate:
+            return try write(operation.record, over: live, after: row, keeping: true)
+        case .forceReplace:
+            return try write(operation.record, over: live, after: row, keeping: false)
+        case .delete, .forceDelete:
+            return try delete(operation, row)
+        }
+    }
+
+    // MARK: Writing
+
+    /// `keeping`: fields that are not given stay as they are.
+    private mutating func write(
+        _ given: Record, over live: RecordRow?, after former: RecordRow?, keeping: Bool
+    ) throws -> Record {
+        let type = try recordType(of: given, over: live)
+        try check(given.fields)
+        var fields =
+            keeping ? try live.map { try RecordArchive.decodeFields($0.fields) } ?? [:] : [:]
+        if fields.isEmpty {
+            fields = given.fields.filter { $0.value != nil }
+        } else {
+            for (name, value) in given.fields { fields[name] = value.map { .some($0) } }
+        }
+        let archive = RecordArchive.encodeFields(fields)
+        try checkSize(fields.count, archive.count)
+        try types.check(given.fields, of: type)
+        counter += 1
+        let row = RecordRow(
+            name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
+            created: live?.created ?? stamp, modified: stamp, callerChange: counter,
+            formerWriter: former.flatMap(formerWriter))
+        rows.append(row)
+        bytes += archive.count
+        return row.record(in: zone, fields: shown(fields))
+    }
+
+    /// A record deleted already answers the same again, so a request whose answer was lost may be
+    /// sent again.
+    private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
+        let name = operation.record.recordName
+        guard var row = try row ?? newTombstone(for: operation) else {
+            throw RecordService.notFound(name, wasDeleted: false)
+        }
+        guard !row.isDeleted || row.change == 0 else { return row.record(in: zone, fields: [:]) }
+        if operation.kind == .delete, operation.record.recordChangeTag != nil {
+            try checkTag(of: operation, row)
+        }
+        row.formerWriter = formerWriter(of: row)
+        counter += 1
+        row.change = counter
+        row.callerChange = counter
+        row.isDeleted = true
+        row.fields = Data()
+        row.modified = stamp
+        rows.append(row)
+        return row.record(in: zone, fields: [:])
+    }
+
+    /// Whose write this one follows, when it was another device's.
+    private func formerWriter(of row: RecordRow) -> (device: String, change: Int64)? {
+        guard let device = row.modified.deviceID, device != stamp.deviceID, row.change > 0 else {
+            return nil
+        }
+        return (device, row.change)
+    }
+
+    /// The name of a record that never came is closed by a forceDelete, so that a late copy of the
+    /// request that would have made it finds it deleted.
+    private func newTombstone(for operation: RecordOperation) throws -> RecordRow? {
+        guard operation.kind == .forceDelete else { return nil }
+        let type = operation.record.recordType
+        if !type.isEmpty { try limits.checkName(type, of: "record type") }
+        return RecordRow(
+            name: operation.record.recordName, type: type, change: 0,
+            isDeleted: true, fields: Data(), created: stamp, modified: stamp)
+    }
+
+    private func shown(_ fields: [String: FieldValue?]) -> [String: FieldValue?] {
+        guard let keys else { return fields }
+        return keys.isEmpty ? [:] : fields.filter { keys.contains($0.key) }
+    }
+
+    // MARK: Checks
+
+    private func recordType(of given: Record, over live: RecordRow?) throws -> String {
+        guard let live else {
+            try limits.checkName(given.recordType, of: "record type")
+            return given.recordType
+        }
+        guard given.recordType.isEmpty || given.recordType == live.type else {
+            throw RecordError(
+                .badRequest,
+                "The record is a \(live.type) and cannot become a \(given.recordType); "
+                    + "delete it and create another.")
+        }
+        return live.type
+    }
+
+    @discardableResult
+    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws -> String {
+        guard let tag = operation.record.recordChangeTag else {
+            throw RecordError(
+                .badRequest,
+                "\(operation.kind.rawValue) needs the recordChangeTag of the record it changes; "
+                    + "send it, or use \(operation.kind.forced.rawValue).")
+        }
+        guard tag == row.tag else { throw try conflict(row, tag) }
+        return tag
+    }
+
+    /// A deleted name comes to life again only for a client that knows of the deletion and names
+    /// its tag: a late copy of the request that made the record first must not bring it back.
+    private func checkRevival(_ given: Record, of row: RecordRow) throws {
+        guard let tag = given.recordChangeTag else { throw try exists(row) }
+        guard tag == row.tag else { throw try conflict(row, tag) }
+    }
+
+    private func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
+        let what = row.isDeleted ? "deleted" : "changed"
+        var error = RecordError(
+            .conflict,
+            "The record was \(what) since tag \(tag) was given; merge with serverRecord and retry.")
+        error.serverRecord = try row.record(in: zone)
+        return error
+    }
+
+    private func exists(_ row: RecordRow) throws -> RecordError {
+        var error = RecordError(
+            .exists,
+            row.isDeleted
+                ? "A record of this name was deleted; send the deletion's tag to bring it back."
+                : "A record of this name exists; update it, or create one of another name.")
+        error.serverRecord = try row.record(in: zone)
+        return error
+    }
+
+    private func check(_ fields: [String: FieldValue?]) throws {
+        for (name, value) in fields {
+            try limits.checkName(name, of: "field name")
+            try checkReferences(value, in: name)
+        }
+    }
+
+    private func checkReferences(_ value: FieldValue?, in field: String) throws {
+        switch value {
+        case .list(let type, let elements):
+            for element in elements {
+                guard element.type == type else {
+                    throw RecordError(
+                        .badRequest,
+                        "The list \(field) is of \(type.rawValue) and holds \(element.wireType).")
+                }
+                try checkReferences(element, in: field)
+            }
+        case .reference(let target):
+            guard let action = target.action, action != .none else { return }
+            throw RecordError(
+                .badRequest,
+                "The reference \(field) asks for \(action.rawValue), which this service does not "
+                    + "perform; send NONE and delete dependent records yourself.")
+        case .string, .int64, .double, .timestamp, .bytes, .location, .asset, nil: return
+        }
+    }
+
+    private func checkSize(_ fields: Int, _ bytes: Int) throws {
+        guard fields <= limits.fieldsPerRecordMax else {
+            throw RecordError(
+                .limitExceeded,
+                "The record has \(fields) fields; at most \(limits.fieldsPerRecordMax) are taken.")
+        }
+        guard bytes <= limits.recordBytesMax else {
+            throw RecordError(
+                .limitExceeded,
+                "The record takes \(bytes) bytes; at most \(limits.recordBytesMax) are taken.")
+        }
+    }
+}
+
+extension RecordOperation.Kind {
+    /// The same operation without the test for conflicts.
+    fileprivate var forced: Self {
+        switch self {
+        case .update, .forceUpdate, .create: .forceUpdate
+        case .replace, .forceReplace: .forceReplace
+        case .delete, .forceDelete: .forceDelete
+        }
+    }
+}

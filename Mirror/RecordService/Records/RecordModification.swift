@@ -1,0 +1,151 @@
+internal import Foundation
+internal import RecordWire
+
+/// Decides what one `records/modify` writes and answers. (PROTOCOL §3)
+struct RecordModification {
+    private let operations: [RecordOperation]
+    private let zone: ZoneID
+    private let isAtomic: Bool
+    private let keys: Set<String>?
+    private let stamp: RecordStamp
+    private let limits: ServiceLimits
+
+    /// Checks what concerns the request as a whole, and names the records that come without a name.
+    init(
+        _ modify: ModifyRecords, owner: String, stamp: RecordStamp, limits: ServiceLimits,
+        makeName: () -> String
+    ) throws(RecordError) {
+        try limits.checkCount(modify.operations.count, of: "operations")
+        zone = try (modify.zoneID ?? ZoneID()).owned(by: owner)
+        isAtomic = modify.atomic
+        keys = modify.desiredKeys.map { Set($0) }
+        self.stamp = stamp
+        self.limits = limits
+        var names: Set<String> = []
+        var named: [RecordOperation] = []
+        named.reserveCapacity(modify.operations.count)
+        for operation in modify.operations {
+            var operation = operation
+            if operation.record.recordName.isEmpty, operation.kind.mayCreate {
+                operation.record.recordName = makeName()
+            }
+            guard names.insert(operation.record.recordName).inserted else {
+                throw Self.twice(operation.record.recordName)
+            }
+            try Self.check(operation.record, isIn: zone, owner)
+            named.append(operation)
+        }
+        operations = named
+        if let device = stamp.deviceID, device.utf8.count > limits.nameBytesMax {
+            try limits.checkName(device, of: "device name")
+        }
+    }
+
+    /// One result per operation, in order, and the zone's tokens before and after. Writes nothing
+    /// when the request is atomic and one is refused.
+    func perform(
+        in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession,
+        service: Int64
+    ) throws -> RecordsReply {
+        let (database, zoneRow) = try places(key, transaction)
+        let token = { SyncToken(zoneRow, service: service, change: $0).text }
+        let before = zone.isDefault ? nil : token(zoneRow.counter)
+        let known = try transaction.records(
+            named: operations.map(\.record.recordName), in: zoneRow.id, for: stamp.deviceID)
+        var change = RecordChange(
+            zone: zone, stamp: stamp, limits: limits, keys: keys, types: types,
+            counter: zoneRow.counter)
+        var results: [RecordResult] = []
+        results.reserveCapacity(operations.count)
+        for operation in operations {
+            results.append(try change.result(of: operation, on: known[operation.record.recordName]))
+        }
+        guard change.bytes <= limits.requestBytesMax else { throw tooLarge(change.bytes) }
+        if isAtomic, results.contains(where: \.isFailure) {
+            return RecordsReply(
+                results: results.map(blocked), syncToken: before, previousSyncToken: before)
+        }
+        let after = zone.isDefault ? nil : token(change.counter)
+        let reply = RecordsReply(results: results, syncToken: after, previousSyncToken: before)
+        guard !change.rows.isEmpty else { return reply }
+        try transaction.save(change.rows, in: zoneRow.id)
+        try types.save()
+        try raiseCounters(database, zoneRow, to: change.counter, transaction)
+        return reply
+    }
+
+    /// The default zone's row comes with its first write.
+    private func places(
+        _ key: DatabaseKey, _ transaction: any BackendTransaction
+    ) throws -> (DatabaseRow, ZoneRow) {
+        let database = try transaction.databaseForWriting(key)
+        if zone.isDefault {
+            let row = try transaction.zone(named: zone.zoneName, in: database.id)
+            return (
+                database, try row ?? transaction.makeZone(named: zone.zoneName, in: database.id)
+            )
+        }
+        return (database, try transaction.liveZone(zone, in: database))
+    }
+
+    private func raiseCounters(
+        _ database: DatabaseRow, _ zoneRow: ZoneRow, to counter: Int64,
+        _ transaction: any BackendTransaction
+    ) throws {
+        var database = database
+        var zoneRow = zoneRow
+        zoneRow.counter = counter
+        if !zone.isDefault {
+            database.counter += 1
+            zoneRow.databaseChange = database.counter
+            try transaction.save(database)
+        }
+        try transaction.save(zoneRow)
+    }
+
+    private func blocked(_ result: RecordResult) -> RecordResult {
+        guard case .record(let record) = result else { return result }
+        return .failure(
+            RecordError(
+                .atomicError,
+                "Another operation of this atomic request was refused; see its entry.",
+                recordName: record.recordName))
+    }
+
+    // MARK: Refusals of the whole request
+
+    private static func check(
+        _ record: Record, isIn zone: ZoneID, _ owner: String
+    ) throws(RecordError) {
+        guard let own = record.zoneID, own != zone else { return }
+        guard try own.owned(by: owner) != zone else { return }
+        throw RecordError(
+            .badRequest,
+            "The record names the zone \(own.zoneName), the request \(zone.zoneName); "
+                + "send one request for each zone.", recordName: record.recordName)
+    }
+
+    private static func twice(_ name: String) -> RecordError {
+        RecordError(
+            .badRequest,
+            name.isEmpty
+                ? "Two operations have no record name; name the records to change."
+                : "Two operations concern one record; send them one after another.",
+            recordName: name)
+    }
+
+    private func tooLarge(_ bytes: Int) -> RecordError {
+        RecordError(
+            .limitExceeded,
+            "The records of the request take \(bytes) bytes; at most \(limits.requestBytesMax) are "
+                + "taken. Split it and send the parts.")
+    }
+}
+
+extension RecordOperation.Kind {
+    var mayCreate: Bool { self == .create || self == .forceUpdate || self == .forceReplace }
+}
+
+extension RecordResult {
+    var isFailure: Bool { if case .failure = self { true } else { false } }
+}

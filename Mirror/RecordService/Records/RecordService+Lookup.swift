@@ -1,0 +1,55 @@
+internal import RecordWire
+
+/// Records by name. (PROTOCOL §3, records/lookup)
+extension RecordService {
+    func lookupRecords(
+        _ lookup: LookupRecords, _ key: DatabaseKey, device: String?
+    ) throws(RecordError) -> RecordResponse {
+        try limits.checkCount(lookup.recordNames.count, of: "names")
+        let zone = try (lookup.zoneID ?? ZoneID()).owned(by: key.owner)
+        return try backend.read { transaction in
+            let rows = try self.rows(of: lookup, zone, key, device, transaction)
+            let keys = lookup.desiredKeys.map { Set($0) }
+            var bytesLeft = self.limits.pageBytesMax
+            return .records(
+                RecordsReply(
+                    results: try lookup.recordNames.map { name in
+                        guard let row = rows[name], !row.isDeleted else {
+                            return .failure(Self.notFound(name, wasDeleted: rows[name] != nil))
+                        }
+                        guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
+                        bytesLeft -= row.fields.count
+                        let own = lookup.desiredKeysByName[name].map { Set($0) }
+                        return .record(try row.record(in: zone, keys: own ?? keys))
+                    }))
+        }
+    }
+
+    private func rows(
+        of lookup: LookupRecords, _ zone: ZoneID, _ key: DatabaseKey,
+        _ device: String?, _ transaction: any BackendTransaction
+    ) throws -> [String: RecordRow] {
+        guard let database = try transaction.database(key),
+            let row = try transaction.zone(named: zone.zoneName, in: database.id)
+        else {
+            if zone.isDefault { return [:] }
+            throw zone.notFound(wasDeleted: false)
+        }
+        guard !row.isDeleted else { throw zone.notFound(wasDeleted: true) }
+        return try transaction.records(named: lookup.recordNames, in: row.id, for: device)
+    }
+
+    static func notFound(_ name: String, wasDeleted: Bool) -> RecordError {
+        RecordError(
+            .notFound,
+            wasDeleted
+                ? "The record was deleted; create it to bring it back."
+                : "There is no record of this name in the zone.", recordName: name)
+    }
+
+    private static func pageIsFull(_ name: String) -> RecordError {
+        RecordError(
+            .limitExceeded, "The answer is full before this record; ask for it in another request.",
+            recordName: name)
+    }
+}

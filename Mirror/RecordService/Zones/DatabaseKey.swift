@@ -1,0 +1,74 @@
+internal import RecordWire
+
+/// Names one database of one user.
+struct DatabaseKey: Hashable {
+    let container: String
+    let environment: String
+    let scope: String
+    let owner: String
+
+    private static let environments = ["development", "production"]
+    private static let kept = "private"
+
+    /// Throws NOT_FOUND for what this service does not keep. Asking who one is works in every
+    /// database.
+    init(
+        _ target: RecordTarget, caller: Caller, request: RecordRequest
+    ) throws(RecordError) {
+        guard Self.environments.contains(target.environment) else {
+            throw RecordError(
+                .notFound,
+                "There is no environment \(target.environment); use development or production.")
+        }
+        guard target.database == Self.kept || request == .caller else {
+            throw RecordError(
+                .notFound,
+                "This service keeps no \(target.database) database; use \(Self.kept).")
+        }
+        container = target.container
+        environment = target.environment
+        scope = target.database
+        owner = caller.userRecordName
+    }
+}
+
+extension ZoneID {
+    /// How clients name the caller as owner.
+    private static let ownerAliases: Set<String> = ["__defaultOwner__", "_defaultOwner"]
+
+    var isDefault: Bool { zoneName == ZoneID.defaultName }
+
+    /// The zone with the caller's ownership spelled as nil. Throws ZONE_NOT_FOUND for another
+    /// owner's.
+    func owned(by owner: String) throws(RecordError) -> ZoneID {
+        guard let named = ownerRecordName, named != owner, !Self.ownerAliases.contains(named) else {
+            return ZoneID(zoneName: zoneName)
+        }
+        throw RecordError(
+            .zoneNotFound, "The zone belongs to \(named), and this service shares no zones.",
+            zoneID: self)
+    }
+
+    func notFound(wasDeleted: Bool) -> RecordError {
+        let what = wasDeleted ? "was deleted" : "does not exist"
+        return RecordError(
+            .zoneNotFound, "The zone \(zoneName) \(what); create it with zones/modify.",
+            zoneID: self)
+    }
+}
+
+extension BackendTransaction {
+    /// The live zone, or ZONE_NOT_FOUND. Needs the database to exist for the default zone to have a
+    /// row.
+    func liveZone(_ zone: ZoneID, in database: DatabaseRow) throws -> ZoneRow {
+        guard let row = try self.zone(named: zone.zoneName, in: database.id) else {
+            throw zone.notFound(wasDeleted: false)
+        }
+        guard !row.isDeleted else { throw zone.notFound(wasDeleted: true) }
+        return row
+    }
+
+    func databaseForWriting(_ key: DatabaseKey) throws -> DatabaseRow {
+        try database(key) ?? makeDatabase(key)
+    }
+}

@@ -1,0 +1,145 @@
+internal import RecordWire
+
+/// Zones: create, delete, list, look up. (PROTOCOL §3, zones/*)
+extension RecordService {
+    func modifyZones(
+        _ operations: [ZoneOperation], _ key: DatabaseKey
+    ) throws(RecordError) -> RecordResponse {
+        try limits.checkCount(operations.count, of: "operations")
+        let names = Set(operations.map(\.zoneID.zoneName))
+        guard names.count == operations.count else {
+            throw RecordError(
+                .badRequest, "Two operations name one zone; send them one after another.")
+        }
+        return try backend.write { transaction in
+            var database = try transaction.databaseForWriting(key)
+            let results = try operations.map { operation in
+                try self.perform(operation, key, &database, transaction)
+            }
+            try transaction.save(database)
+            return .zones(results)
+        }
+    }
+
+    func listZones(_ key: DatabaseKey) throws(RecordError) -> RecordResponse {
+        try backend.read { transaction in
+            var result = [ZoneResult.zone(Self.defaultZone)]
+            guard let database = try transaction.database(key) else { return .zones(result) }
+            for row in try transaction.zones(in: database.id) where row.name != ZoneID.defaultName {
+                result.append(.zone(self.describe(row)))
+            }
+            return .zones(result)
+        }
+    }
+
+    func lookupZones(
+        _ zones: [ZoneID], _ key: DatabaseKey
+    ) throws(RecordError) -> RecordResponse {
+        try limits.checkCount(zones.count, of: "zones")
+        return try backend.read { transaction in
+            let database = try transaction.database(key)
+            return .zones(
+                try zones.map { zone in
+                    try Self.entry {
+                        let zone = try zone.owned(by: key.owner)
+                        if zone.isDefault { return Self.defaultZone }
+                        guard let database else { throw zone.notFound(wasDeleted: false) }
+                        return self.describe(try transaction.liveZone(zone, in: database))
+                    }
+                })
+        }
+    }
+
+    private func perform(
+        _ operation: ZoneOperation, _ key: DatabaseKey, _ database: inout DatabaseRow,
+        _ transaction: any BackendTransaction
+    ) throws -> ZoneResult {
+        try Self.entry {
+            let zone = try operation.zoneID.owned(by: key.owner)
+            switch operation.kind {
+            case .create: return try self.create(zone, &database, transaction)
+            case .delete: return try self.delete(zone, &database, transaction)
+            }
+        }
+    }
+
+    /// Making a zone that is there answers the zone, so a request whose answer was lost may be sent
+    /// again.
+    private func create(
+        _ zone: ZoneID, _ database: inout DatabaseRow, _ transaction: any BackendTransaction
+    ) throws -> ZoneDescription {
+        if zone.isDefault { return Self.defaultZone }
+        try checkName(of: zone)
+        let known = try transaction.zone(named: zone.zoneName, in: database.id)
+        if let known, !known.isDeleted { return describe(known) }
+        try checkCountOfZones(database, transaction)
+        var row = try known ?? transaction.makeZone(named: zone.zoneName, in: database.id)
+        if row.isDeleted {
+            row.isDeleted = false
+            row.generation += 1
+        }
+        database.counter += 1
+        row.databaseChange = database.counter
+        try transaction.save(row)
+        return describe(row)
+    }
+
+    private func delete(
+        _ zone: ZoneID, _ database: inout DatabaseRow, _ transaction: any BackendTransaction
+    ) throws -> ZoneDescription {
+        guard !zone.isDefault else {
+            throw RecordError(
+                .badRequest, "The default zone cannot be deleted; delete its records.", zoneID: zone
+            )
+        }
+        guard var row = try transaction.zone(named: zone.zoneName, in: database.id) else {
+            throw zone.notFound(wasDeleted: false)
+        }
+        let answer = ZoneDescription(zoneID: zone, syncToken: nil, deleted: true)
+        guard !row.isDeleted else { return answer }
+        try transaction.removeRecords(in: row.id)
+        database.counter += 1
+        row.databaseChange = database.counter
+        row.isDeleted = true
+        try transaction.save(row)
+        return answer
+    }
+
+    private func checkName(of zone: ZoneID) throws {
+        try limits.checkName(zone.zoneName, of: "zone name")
+        guard zone.zoneName.first != "_" else {
+            throw RecordError(
+                .badRequest, "The zone name \(zone.zoneName) begins with _, which is reserved.",
+                zoneID: zone)
+        }
+    }
+
+    private func checkCountOfZones(
+        _ database: DatabaseRow, _ transaction: any BackendTransaction
+    ) throws {
+        let zones = try transaction.zones(in: database.id)
+        let count = zones.count { $0.name != ZoneID.defaultName }
+        guard count >= limits.zonesPerDatabaseMax else { return }
+        throw RecordError(
+            .limitExceeded,
+            "The database has \(limits.zonesPerDatabaseMax) zones, the most it may have; "
+                + "delete one first.")
+    }
+
+    private static let defaultZone = ZoneDescription(zoneID: ZoneID(), syncToken: nil)
+
+    private func describe(_ row: ZoneRow) -> ZoneDescription {
+        ZoneDescription(
+            zoneID: ZoneID(zoneName: row.name),
+            syncToken: SyncToken(row, service: backend.serviceID, change: row.counter).text)
+    }
+
+    /// A refusal of one zone is its entry; what else fails, fails the request.
+    private static func entry(_ body: () throws -> ZoneDescription) throws -> ZoneResult {
+        do {
+            return .zone(try body())
+        } catch let error as RecordError {
+            return .failure(error)
+        }
+    }
+}

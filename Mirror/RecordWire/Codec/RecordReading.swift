@@ -1,0 +1,86 @@
+internal import Foundation
+
+/// Reads zones, records and errors. (PROTOCOL §4 and §5)
+extension WireObject {
+    func zoneID(_ key: WireKey = "zoneID") throws -> ZoneID? { try object(key)?.asZoneID() }
+
+    /// `ownerName` is a spelling of other clients for `ownerRecordName`.
+    func asZoneID() throws -> ZoneID {
+        try allow(["zoneName", "ownerRecordName", "ownerName", "zoneType"])
+        return ZoneID(
+            zoneName: try string("zoneName") ?? ZoneID.defaultName,
+            ownerRecordName: try string("ownerRecordName") ?? string("ownerName"))
+    }
+
+    /// `numberAsStrings` is how one page of the protocol spells it.
+    func numbersAsStrings() throws -> Bool {
+        try bool("numbersAsStrings") ?? bool("numberAsStrings") ?? false
+    }
+
+    private static let recordKeys: Set<String> = [
+        "recordName", "recordType", "recordChangeTag", "callerChangeTag", "fields", "pluginFields",
+        "created",
+        "modified", "deleted", "zoneID",
+    ]
+    private static let sharingKeys = [
+        "createShortGUID", "parent", "share", "forRecord", "publicPermission", "participants",
+    ]
+
+    /// A name or a type that is absent becomes empty.
+    func asRecord() throws -> Record {
+        try refuse(
+            Self.sharingKeys, "asks for sharing, which this service does not offer; remove it")
+        try allow(Self.recordKeys)
+        var record = Record(
+            recordName: try string("recordName") ?? "", recordType: try string("recordType") ?? "",
+            recordChangeTag: try string("recordChangeTag"), fields: try fields())
+        record.callerChangeTag = try string("callerChangeTag")
+        record.created = try stamp("created")
+        record.modified = try stamp("modified")
+        record.deleted = try bool("deleted") ?? false
+        record.zoneID = try zoneID()
+        return record
+    }
+
+    private func fields() throws -> [String: FieldValue?] {
+        guard let object = try object("fields") else { return [:] }
+        let names = object.container.allKeys
+        guard names.count <= WireLimits.fieldsMax else {
+            var error = refusal(
+                "fields", "has \(names.count) fields; a record takes \(WireLimits.fieldsMax)")
+            error.code = .limitExceeded
+            throw error
+        }
+        var fields: [String: FieldValue?] = [:]
+        fields.reserveCapacity(names.count)
+        for name in names {
+            let isNull = try object.container.decodeNil(forKey: name)
+            let value = isNull ? nil : try FieldReading(object.child(name)).read()
+            fields.updateValue(value, forKey: name.stringValue)
+        }
+        return fields
+    }
+
+    /// CloudKit JS says `user` for `userRecordName`.
+    private func stamp(_ key: WireKey) throws -> RecordStamp? {
+        guard let object = try object(key) else { return nil }
+        try object.allow(["timestamp", "userRecordName", "user", "deviceID"])
+        return RecordStamp(
+            timestamp: try object.required("timestamp", object.integer),
+            userRecordName: try object.string("userRecordName") ?? object.string("user"),
+            deviceID: try object.string("deviceID"))
+    }
+
+    /// The error this object is, or nil when it is none.
+    func asError() throws -> RecordError? {
+        guard let code = try string("serverErrorCode") else { return nil }
+        var error = RecordError(
+            RecordError.Code(rawValue: code), try string("reason") ?? "No reason was given.",
+            recordName: try string("recordName"), zoneID: try zoneID())
+        error.uuid = try string("uuid")
+        error.retryAfterSeconds = try double("retryAfter")
+        error.redirectURL = try string("redirectURL")
+        error.serverRecord = try object("serverRecord")?.asRecord()
+        return error
+    }
+}

@@ -1,0 +1,142 @@
+internal import Foundation
+
+/// Spells zones, records and field values on the wire. (PROTOCOL §4)
+extension JSONWriter {
+    mutating func member(_ name: String, _ zone: ZoneID?) {
+        guard let zone else { return }
+        key(name)
+        zoneID(zone)
+    }
+
+    mutating func zoneID(_ zone: ZoneID) {
+        object {
+            $0.member("zoneName", zone.zoneName)
+            $0.member("ownerRecordName", zone.ownerRecordName)
+        }
+    }
+
+    /// Writes the members of a record into the innermost object. An empty name or type stands for
+    /// none.
+    mutating func record(_ record: Record, numbersAsStrings: Bool) throws {
+        if !record.recordName.isEmpty { member("recordName", record.recordName) }
+        if !record.recordType.isEmpty { member("recordType", record.recordType) }
+        member("recordChangeTag", record.recordChangeTag)
+        member("callerChangeTag", record.callerChangeTag)
+        if record.deleted {
+            member("deleted", true)
+        }
+        if !record.deleted || !record.fields.isEmpty {
+            key("fields")
+            try fields(record.fields, numbersAsStrings: numbersAsStrings)
+        }
+        stamp("created", record.created)
+        stamp("modified", record.modified)
+        member("zoneID", record.zoneID)
+    }
+
+    /// Sorted by name, so that equal records are equal texts.
+    private mutating func fields(
+        _ fields: [String: FieldValue?], numbersAsStrings: Bool
+    ) throws {
+        try object { writer in
+            for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+                writer.key(name)
+                try writer.object { field in
+                    field.key("value")
+                    guard let value else { return field.null() }
+                    try field.value(value, numbersAsStrings: numbersAsStrings)
+                    field.member("type", value.wireType)
+                }
+            }
+        }
+    }
+
+    private mutating func stamp(_ name: String, _ stamp: RecordStamp?) {
+        guard let stamp else { return }
+        key(name)
+        object {
+            $0.member("timestamp", stamp.timestamp)
+            $0.member("userRecordName", stamp.userRecordName)
+            $0.member("deviceID", stamp.deviceID)
+        }
+    }
+
+    private mutating func value(_ value: FieldValue, numbersAsStrings: Bool) throws {
+        switch value {
+        case .string(let text): string(text)
+        case .int64(let number): numbersAsStrings ? string(String(number)) : integer(number)
+        case .double(let number): double(number)
+        case .timestamp(let milliseconds): integer(milliseconds)
+        case .bytes(let data): string(data.base64EncodedString())
+        case .reference(let target): reference(target)
+        case .location(let place): location(place)
+        case .asset(let file): asset(file)
+        case .list(let type, let elements):
+            try array(elements) { writer, element in
+                guard element.type == type else { throw Self.mixedList(type) }
+                try writer.value(element, numbersAsStrings: numbersAsStrings)
+            }
+        }
+    }
+
+    private static func mixedList(_ type: FieldType) -> RecordError {
+        RecordError(
+            .badRequest,
+            "A list of \(type.rawValue) holds an element of another type or a list; "
+                + "make all its elements \(type.rawValue).")
+    }
+
+    private mutating func reference(_ target: RecordReference) {
+        object {
+            $0.member("recordName", target.recordName)
+            $0.member("zoneID", target.zoneID)
+            $0.member("action", target.action?.rawValue)
+        }
+    }
+
+    private mutating func location(_ place: RecordLocation) {
+        object {
+            $0.member("latitude", place.latitude)
+            $0.member("longitude", place.longitude)
+            $0.member("horizontalAccuracy", place.horizontalAccuracy)
+            $0.member("verticalAccuracy", place.verticalAccuracy)
+            $0.member("altitude", place.altitude)
+            $0.member("speed", place.speed)
+            $0.member("course", place.course)
+            $0.member("timestamp", place.timestamp)
+        }
+    }
+
+    private mutating func asset(_ file: RecordAsset) {
+        object {
+            $0.member("fileChecksum", file.fileChecksum)
+            $0.member("size", file.size)
+            $0.member("downloadURL", file.downloadURL)
+            $0.member("referenceChecksum", file.referenceChecksum)
+            $0.member("wrappingKey", file.wrappingKey)
+            $0.member("receipt", file.receipt)
+        }
+    }
+}
+
+extension FieldValue {
+    /// The type of a value that is no list; nil for a list.
+    public var type: FieldType? {
+        switch self {
+        case .string: .string
+        case .int64: .int64
+        case .double: .double
+        case .timestamp: .timestamp
+        case .bytes: .bytes
+        case .reference: .reference
+        case .location: .location
+        case .asset: .asset
+        case .list: nil
+        }
+    }
+
+    /// The type as the wire names it: `STRING`, or `STRING_LIST` for a list.
+    public var wireType: String {
+        if case .list(let type, _) = self { type.rawValue + "_LIST" } else { type?.rawValue ?? "" }
+    }
+}

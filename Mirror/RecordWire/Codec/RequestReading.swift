@@ -1,0 +1,123 @@
+internal import Foundation
+
+/// Reads the body of each request, strictly. (PROTOCOL §3)
+extension WireObject {
+    func modifyRecords() throws -> ModifyRecords {
+        try allow([
+            "operations", "zoneID", "atomic", "desiredKeys", "numbersAsStrings", "numberAsStrings",
+        ])
+        var modify = ModifyRecords(
+            operations: try required("operations") { try objects($0) { try $0.recordOperation() } },
+            zoneID: try zoneID(), atomic: try bool("atomic") ?? false)
+        modify.desiredKeys = try strings("desiredKeys")
+        modify.numbersAsStrings = try numbersAsStrings()
+        return modify
+    }
+
+    private func recordOperation() throws -> RecordOperation {
+        try allow(["operationType", "record"])
+        let name = try required("operationType", string)
+        guard let kind = RecordOperation.Kind(rawValue: name) else {
+            let known = RecordOperation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw refusal("operationType", "is \(name); known are \(known)")
+        }
+        let record = try required("record", object)
+        return RecordOperation(kind, try record.asRecord())
+    }
+
+    func lookupRecords() throws -> LookupRecords {
+        try allow(["records", "zoneID", "desiredKeys", "numbersAsStrings", "numberAsStrings"])
+        var keysByName: [String: [String]] = [:]
+        let names = try required("records") {
+            try objects($0) { entry in
+                try entry.allow(["recordName", "desiredKeys"])
+                let name = try entry.required("recordName", entry.string)
+                keysByName[name] = try entry.strings("desiredKeys")
+                return name
+            }
+        }
+        var lookup = LookupRecords(recordNames: names, zoneID: try zoneID())
+        lookup.desiredKeys = try strings("desiredKeys")
+        lookup.desiredKeysByName = keysByName
+        lookup.numbersAsStrings = try numbersAsStrings()
+        return lookup
+    }
+
+    private static let zoneChangeKeys: Set<String> = [
+        "zoneID", "syncToken", "reverse", "desiredKeys", "desiredRecordTypes", "resultsLimit",
+        "numbersAsStrings", "numberAsStrings",
+    ]
+
+    /// Keys at the top are defaults of each zone. `numbersAsStrings` in one zone counts for the
+    /// whole answer, whose values name their types anyway.
+    func zoneChanges() throws -> ZoneChanges {
+        try allow(Self.zoneChangeKeys.subtracting(["zoneID"]).union(["zones"]))
+        let defaults = try zoneChangesEntry(zoneID: ZoneID())
+        var asStrings = try numbersAsStrings()
+        let zones = try required("zones") {
+            try objects($0) { entry in
+                try entry.allow(Self.zoneChangeKeys)
+                var zone = try entry.zoneChangesEntry(
+                    zoneID: entry.required("zoneID") { try entry.zoneID($0) })
+                zone.syncToken = zone.syncToken ?? defaults.syncToken
+                zone.resultsLimit = zone.resultsLimit ?? defaults.resultsLimit
+                zone.desiredKeys = zone.desiredKeys ?? defaults.desiredKeys
+                zone.desiredRecordTypes = zone.desiredRecordTypes ?? defaults.desiredRecordTypes
+                asStrings = try asStrings || entry.numbersAsStrings()
+                return zone
+            }
+        }
+        var changes = ZoneChanges(zones: zones)
+        changes.numbersAsStrings = asStrings
+        return changes
+    }
+
+    private func zoneChangesEntry(zoneID: ZoneID) throws -> ZoneChanges.Zone {
+        guard try bool("reverse") != true else {
+            throw refusal("reverse", "is true, but this service gives the oldest change first only")
+        }
+        var zone = ZoneChanges.Zone(
+            zoneID: zoneID, syncToken: try string("syncToken"),
+            resultsLimit: try limit("resultsLimit"))
+        zone.desiredKeys = try strings("desiredKeys")
+        zone.desiredRecordTypes = try strings("desiredRecordTypes")
+        return zone
+    }
+
+    func databaseChanges() throws -> DatabaseChanges {
+        try refuse(["metaSyncToken"], "belongs to zones/changes; send syncToken here")
+        try allow(["syncToken", "resultsLimit"])
+        return DatabaseChanges(
+            syncToken: try string("syncToken"), resultsLimit: try limit("resultsLimit"))
+    }
+
+    func modifyZones() throws -> [ZoneOperation] {
+        try allow(["operations"])
+        return try required("operations") { try objects($0) { try $0.zoneOperation() } }
+    }
+
+    private func zoneOperation() throws -> ZoneOperation {
+        try allow(["operationType", "zone"])
+        let name = try required("operationType", string)
+        guard let kind = ZoneOperation.Kind(rawValue: name) else {
+            throw refusal("operationType", "is \(name); known are create, delete")
+        }
+        let zone = try required("zone", object)
+        try zone.allow(["zoneID", "syncToken", "atomic"])
+        return ZoneOperation(kind, try zone.required("zoneID") { try zone.zoneID($0) })
+    }
+
+    func lookupZones() throws -> [ZoneID] {
+        try allow(["zones"])
+        return try required("zones") { try objects($0) { try $0.lookupZone() } }
+    }
+
+    /// Each entry is a zone ID, or an object that holds one as `zoneID`.
+    private func lookupZone() throws -> ZoneID {
+        guard has("zoneID") else { return try asZoneID() }
+        try allow(["zoneID"])
+        return try required("zoneID") { try zoneID($0) }
+    }
+
+    func nothing() throws { try allow([]) }
+}

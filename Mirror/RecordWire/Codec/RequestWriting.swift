@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// The body of each request. (PROTOCOL §3)
+extension JSONWriter {
+    mutating func request(_ request: RecordRequest) throws {
+        switch request {
+        case .modifyRecords(let modify): try object { try $0.modify(modify) }
+        case .lookupRecords(let lookup): object { $0.lookup(lookup) }
+        case .zoneChanges(let changes): object { $0.zoneChanges(changes) }
+        case .databaseChanges(let changes):
+            object {
+                $0.member("syncToken", changes.syncToken)
+                $0.member("resultsLimit", changes.resultsLimit.map(Int64.init))
+            }
+        case .modifyZones(let operations): object { $0.modifyZones(operations) }
+        case .lookupZones(let zones):
+            object {
+                $0.key("zones")
+                $0.array(zones) { $0.zoneID($1) }
+            }
+        case .listZones, .caller: break
+        }
+    }
+
+    private mutating func modify(_ modify: ModifyRecords) throws {
+        key("operations")
+        try array(modify.operations) { writer, operation in
+            try writer.object {
+                $0.member("operationType", operation.kind.rawValue)
+                $0.key("record")
+                try $0.object {
+                    try $0.record(operation.record, numbersAsStrings: modify.numbersAsStrings)
+                }
+            }
+        }
+        member("zoneID", modify.zoneID)
+        if modify.atomic { member("atomic", true) }
+        member("desiredKeys", modify.desiredKeys)
+        if modify.numbersAsStrings { member("numbersAsStrings", true) }
+    }
+
+    private mutating func lookup(_ lookup: LookupRecords) {
+        key("records")
+        array(lookup.recordNames) { writer, name in
+            writer.object {
+                $0.member("recordName", name)
+                $0.member("desiredKeys", lookup.desiredKeysByName[name])
+            }
+        }
+        member("zoneID", lookup.zoneID)
+        member("desiredKeys", lookup.desiredKeys)
+        if lookup.numbersAsStrings { member("numbersAsStrings", true) }
+    }
+
+    private mutating func zoneChanges(_ changes: ZoneChanges) {
+        key("zones")
+        array(changes.zones) { writer, zone in
+            writer.object {
+                $0.member("zoneID", zone.zoneID)
+                $0.member("syncToken", zone.syncToken)
+                $0.member("resultsLimit", zone.resultsLimit.map(Int64.init))
+                $0.member("desiredKeys", zone.desiredKeys)
+                $0.member("desiredRecordTypes", zone.desiredRecordTypes)
+            }
+        }
+        if changes.numbersAsStrings { member("numbersAsStrings", true) }
+    }
+
+    private mutating func modifyZones(_ operations: [ZoneOperation]) {
+        key("operations")
+        array(operations) { writer, operation in
+            writer.object {
+                $0.member("operationType", operation.kind.rawValue)
+                $0.key("zone")
+                $0.object { $0.member("zoneID", operation.zoneID) }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Foundation
+
+/// Reads the body of each answer, leniently. (PROTOCOL §3)
+extension WireObject {
+    func response(to request: RecordRequest) throws -> RecordResponse {
+        switch request {
+        case .modifyRecords, .lookupRecords: .records(try recordsReply())
+        case .zoneChanges:
+            .zoneChanges(try required("zones") { try objects($0) { try $0.zoneChangesReply() } })
+        case .databaseChanges: .databaseChanges(try databaseChangesReply())
+        case .modifyZones, .listZones, .lookupZones:
+            .zones(try required("zones") { try objects($0) { try $0.zoneResult() } })
+        case .caller:
+            .caller(CallerReply(userRecordName: try required("userRecordName", string)))
+        }
+    }
+
+    private func recordsReply() throws -> RecordsReply {
+        let results = try required("records") {
+            try objects($0) { entry -> RecordResult in
+                if let error = try entry.asError() { return .failure(error) }
+                return .record(try entry.asRecord())
+            }
+        }
+        return RecordsReply(
+            results: results, syncToken: try string("syncToken"),
+            previousSyncToken: try string("previousSyncToken"))
+    }
+
+    private func zoneChangesReply() throws -> ZoneChangesReply {
+        var reply = ZoneChangesReply(zoneID: try required("zoneID") { try zoneID($0) })
+        reply.failure = try asError()
+        guard reply.failure == nil else { return reply }
+        reply.records = try objects("records") { try $0.asRecord() } ?? []
+        reply.syncToken = try string("syncToken")
+        reply.moreComing = try bool("moreComing") ?? false
+        return reply
+    }
+
+    private func databaseChangesReply() throws -> DatabaseChangesReply {
+        let zones = try required("zones") {
+            try objects($0) { entry -> DatabaseChangesReply.Zone in
+                if let error = try entry.asError() { throw error }
+                return DatabaseChangesReply.Zone(
+                    zoneID: try entry.required("zoneID") { try entry.zoneID($0) },
+                    deleted: try entry.bool("deleted") ?? false)
+            }
+        }
+        return DatabaseChangesReply(
+            zones: zones, syncToken: try required("syncToken", string),
+            moreComing: try bool("moreComing") ?? false)
+    }
+
+    private func zoneResult() throws -> ZoneResult {
+        if let error = try asError() { return .failure(error) }
+        return .zone(
+            ZoneDescription(
+                zoneID: try required("zoneID") { try zoneID($0) },
+                syncToken: try string("syncToken"), atomic: try bool("atomic") ?? false,
+                deleted: try bool("deleted") ?? false))
+    }
+}

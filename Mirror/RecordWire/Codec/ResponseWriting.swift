@@ -1,0 +1,94 @@
+internal import Foundation
+
+/// The body of each answer. (PROTOCOL §3 and §5)
+extension JSONWriter {
+    mutating func response(_ response: RecordResponse, numbersAsStrings: Bool) throws {
+        try object { writer in
+            switch response {
+            case .records(let reply):
+                try writer.records(reply, numbersAsStrings: numbersAsStrings)
+            case .zoneChanges(let zones):
+                writer.key("zones")
+                try writer.array(zones) {
+                    try $0.zoneChanges($1, numbersAsStrings: numbersAsStrings)
+                }
+            case .databaseChanges(let reply): writer.databaseChanges(reply)
+            case .zones(let results):
+                writer.key("zones")
+                try writer.array(results) { try $0.zone($1) }
+            case .caller(let reply): writer.member("userRecordName", reply.userRecordName)
+            }
+        }
+    }
+
+    /// Writes the members of an error into the innermost object.
+    mutating func error(_ error: RecordError, numbersAsStrings: Bool) throws {
+        member("uuid", error.uuid)
+        member("recordName", error.recordName)
+        member("zoneID", error.zoneID)
+        member("serverErrorCode", error.code.rawValue)
+        member("reason", error.reason)
+        member("retryAfter", error.retryAfterSeconds)
+        member("redirectURL", error.redirectURL)
+        guard let record = error.serverRecord else { return }
+        key("serverRecord")
+        try object { try $0.record(record, numbersAsStrings: numbersAsStrings) }
+    }
+
+    private mutating func records(_ reply: RecordsReply, numbersAsStrings: Bool) throws {
+        key("records")
+        try array(reply.results) { writer, result in
+            try writer.object {
+                switch result {
+                case .record(let record):
+                    try $0.record(record, numbersAsStrings: numbersAsStrings)
+                case .failure(let error):
+                    try $0.error(error, numbersAsStrings: numbersAsStrings)
+                }
+            }
+        }
+        member("syncToken", reply.syncToken)
+        member("previousSyncToken", reply.previousSyncToken)
+    }
+
+    private mutating func zoneChanges(_ reply: ZoneChangesReply, numbersAsStrings: Bool) throws {
+        try object { writer in
+            if var failure = reply.failure {
+                failure.zoneID = failure.zoneID ?? reply.zoneID
+                return try writer.error(failure, numbersAsStrings: numbersAsStrings)
+            }
+            writer.member("zoneID", reply.zoneID)
+            writer.member("syncToken", reply.syncToken)
+            writer.member("moreComing", reply.moreComing)
+            writer.key("records")
+            try writer.array(reply.records) { writer, record in
+                try writer.object { try $0.record(record, numbersAsStrings: numbersAsStrings) }
+            }
+        }
+    }
+
+    private mutating func databaseChanges(_ reply: DatabaseChangesReply) {
+        key("zones")
+        array(reply.zones) { writer, zone in
+            writer.object {
+                $0.member("zoneID", zone.zoneID)
+                $0.member("deleted", zone.deleted)
+            }
+        }
+        member("syncToken", reply.syncToken)
+        member("moreComing", reply.moreComing)
+    }
+
+    private mutating func zone(_ result: ZoneResult) throws {
+        try object {
+            switch result {
+            case .zone(let zone):
+                $0.member("zoneID", zone.zoneID)
+                $0.member("syncToken", zone.syncToken)
+                $0.member("atomic", zone.atomic)
+                if zone.deleted { $0.member("deleted", true) }
+            case .failure(let error): try $0.error(error, numbersAsStrings: false)
+            }
+        }
+    }
+}

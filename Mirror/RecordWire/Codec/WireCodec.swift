@@ -1,0 +1,120 @@
+public import Foundation
+
+/// JSON of the wire: requests, answers and errors to and from bodies. (PROTOCOL §3–§5)
+///
+/// Requests are read strictly and answers leniently. Doubles that JSON cannot spell travel as the
+/// strings `NaN`, `Infinity` and `-Infinity` under the type DOUBLE. Cost: linear in the body.
+public enum WireCodec {
+    /// The path after the database (`records/modify`), the method, and the body (empty for GET).
+    /// Throws BAD_REQUEST for a list whose elements are not all of its type.
+    public static func encode(
+        _ request: RecordRequest
+    ) throws -> (path: String, method: String, body: Data) {
+        let operation = WireOperation(request)
+        var writer = JSONWriter(capacity: 4096)
+        try writer.request(request)
+        return (operation.rawValue, operation.isList ? "GET" : "POST", writer.data)
+    }
+
+    /// Reads a request. Throws NOT_FOUND for an operation this service lacks, BAD_REQUEST with the
+    /// place (`operations[3].record.fields.title.value`) for a wrong body, LIMIT_EXCEEDED for too
+    /// much of it.
+    public static func decodeRequest(
+        path: String, method: String, body: Data
+    ) throws(RecordError) -> RecordRequest {
+        let operation = try WireOperation(path: path)
+        guard method == "POST" || (method == "GET" && operation.isList) else {
+            let taken = operation.isList ? "GET or POST" : "POST"
+            throw RecordError(
+                .badRequest, "\(operation.rawValue) takes \(taken), not \(method).")
+        }
+        return try read(body, isStrict: true) { body in
+            switch operation {
+            case .modifyRecords: .modifyRecords(try body.modifyRecords())
+            case .lookupRecords: .lookupRecords(try body.lookupRecords())
+            case .zoneChanges: .zoneChanges(try body.zoneChanges())
+            case .databaseChanges: .databaseChanges(try body.databaseChanges())
+            case .modifyZones: .modifyZones(try body.modifyZones())
+            case .lookupZones: .lookupZones(try body.lookupZones())
+            case .listZones: try Self.nothing(body, .listZones)
+            case .caller: try Self.nothing(body, .caller)
+            }
+        }
+    }
+
+    /// Writes an answer; `request`, where known, decides whether integers are spelled as strings.
+    public static func encode(
+        _ response: RecordResponse, to request: RecordRequest? = nil
+    ) throws -> Data {
+        var writer = JSONWriter(capacity: 4096)
+        try writer.response(response, numbersAsStrings: request?.numbersAsStrings ?? false)
+        return writer.data
+    }
+
+    /// Reads the answer to `request`. Throws UNEXPECTED_SERVER_RESPONSE when it is not one.
+    public static func decodeResponse(
+        to request: RecordRequest, _ body: Data
+    ) throws -> RecordResponse {
+        try unexpected { () throws(RecordError) in
+            try read(body, isStrict: false) { try $0.response(to: request) }
+        }
+    }
+
+    /// Writes the body of a request that failed as a whole.
+    public static func encode(_ error: RecordError) throws -> Data {
+        var writer = JSONWriter()
+        try writer.object { try $0.error(error, numbersAsStrings: false) }
+        return writer.data
+    }
+
+    /// Reads the body of a request that failed as a whole. Throws UNEXPECTED_SERVER_RESPONSE when
+    /// it is no error of this protocol, for example a page of a proxy.
+    public static func decodeError(_ body: Data) throws -> RecordError {
+        try unexpected { () throws(RecordError) in
+            try read(body, isStrict: false) { body in
+                try body.required("serverErrorCode") { _ in try body.asError() }
+            }
+        }
+    }
+
+    private static func nothing(
+        _ body: WireObject, _ request: RecordRequest
+    ) throws -> RecordRequest {
+        try body.nothing()
+        return request
+    }
+
+    private static func read<Value>(
+        _ body: Data, isStrict: Bool, _ read: @escaping (WireObject) throws -> Value
+    ) throws(RecordError) -> Value {
+        try WireLimits.check(body)
+        do {
+            return try JSONDecoder().decode(
+                Body<Value>.self, from: body.isEmpty ? Data("{}".utf8) : body,
+                configuration: { try read(WireObject($0, isStrict: isStrict)) }
+            ).value
+        } catch {
+            throw WireProblem.translate(error)
+        }
+    }
+
+    private static func unexpected<Value>(
+        _ read: () throws(RecordError) -> Value
+    ) throws(RecordError) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw RecordError(
+                .unexpectedServerResponse, "The answer cannot be read. \(error.reason)")
+        }
+    }
+}
+
+/// What a function makes of the whole body, while the decoder still holds it.
+private struct Body<Value>: DecodableWithConfiguration {
+    let value: Value
+
+    init(from decoder: any Decoder, configuration: (any Decoder) throws -> Value) throws {
+        value = try configuration(decoder)
+    }
+}

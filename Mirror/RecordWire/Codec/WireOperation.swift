@@ -1,0 +1,53 @@
+/// The operations of the protocol by their path after the database. (PROTOCOL §3)
+enum WireOperation: String, CaseIterable {
+    case modifyRecords = "records/modify"
+    case lookupRecords = "records/lookup"
+    case zoneChanges = "changes/zone"
+    case databaseChanges = "changes/database"
+    case modifyZones = "zones/modify"
+    case listZones = "zones/list"
+    case lookupZones = "zones/lookup"
+    case caller = "users/caller"
+
+    init(_ request: RecordRequest) {
+        self =
+            switch request {
+            case .modifyRecords: .modifyRecords
+            case .lookupRecords: .lookupRecords
+            case .zoneChanges: .zoneChanges
+            case .databaseChanges: .databaseChanges
+            case .modifyZones: .modifyZones
+            case .listZones: .listZones
+            case .lookupZones: .lookupZones
+            case .caller: .caller
+            }
+    }
+
+    /// Takes the path with or without slashes around it, and the deprecated `users/current`.
+    init(path: String) throws(RecordError) {
+        let words = path.split(separator: "/").joined(separator: "/")
+        guard
+            let operation = WireOperation(
+                rawValue: words == "users/current" ? "users/caller" : words)
+        else { throw Self.refusal(words) }
+        self = operation
+    }
+
+    /// Whether the request has no body, so that GET carries it.
+    var isList: Bool { self == .listZones || self == .caller }
+
+    private static let replacements = [
+        "records/changes": "Use changes/zone.",
+        "zones/changes": "Use changes/database.",
+        "records/query": "Read the zone with changes/zone, or records by name with records/lookup.",
+        "assets/upload": "Keep the bytes in a BYTES field.",
+        "assets/rereference": "Keep the bytes in a BYTES field.",
+    ]
+
+    private static func refusal(_ path: String) -> RecordError {
+        let known = allCases.map(\.rawValue).joined(separator: ", ")
+        return RecordError(
+            .notFound,
+            "This service does not offer \(path). \(replacements[path] ?? "It offers \(known).")")
+    }
+}

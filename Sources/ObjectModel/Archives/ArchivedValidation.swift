@@ -1,0 +1,68 @@
+internal import Foundation
+
+/// Reads an attribute's archived validation predicates back into bounds, as far as they are bounds.
+struct ArchivedValidation {
+    private(set) var validation = AttributeValidation()
+
+    /// Reads the predicates of an archived attribute. Those that are no bounds are kept as texts.
+    init(_ attribute: ArchivedObject) {
+        let warnings = attribute.list("NSValidationWarnings").map { $0?.string }
+        for (place, predicate) in attribute.list("NSValidationPredicates").enumerated() {
+            guard let object = predicate?.object else { continue }
+            let warning = warnings.indices.contains(place) ? warnings[place] : nil
+            for part in Self.parts(of: object) where !readBound(part) {
+                guard let text = ArchivedPredicateText().text(ofPredicate: part) else { continue }
+                validation.rules.append(AttributeValidation.Rule(predicate: text, warning: warning))
+            }
+        }
+    }
+
+    /// The members of a conjunction, or the predicate itself.
+    private static func parts(of predicate: ArchivedObject) -> [ArchivedObject] {
+        guard predicate.className == "NSCompoundPredicate",
+            predicate.integer("NSCompoundPredicateType") == 1
+        else { return [predicate] }
+        return predicate.list("NSSubpredicates").compactMap { $0?.object }
+    }
+
+    /// Takes a predicate of the form that model compilers write for bounds. False for any other.
+    private mutating func readBound(_ predicate: ArchivedObject) -> Bool {
+        guard predicate.className == "NSComparisonPredicate",
+            let left = predicate.object("NSLeftExpression"),
+            let right = predicate.object("NSRightExpression"),
+            right.className == "NSConstantValueExpression",
+            let how = predicate.object("NSPredicateOperator"),
+            how.integer("NSModifier") == 0, how.integer("NSOptions") == 0
+        else { return false }
+        let subject = ArchivedPredicateText().text(ofExpression: left)
+        guard subject == "SELF" || subject == "length", let value = right["NSConstantValue"] else {
+            return false
+        }
+        switch how.integer("NSOperatorType") {
+        case 1: return set(\.maximum, Self.number(value))
+        case 3: return set(\.minimum, Self.number(value))
+        case 6: return set(\.regularExpression, value.string)
+        default: return false
+        }
+    }
+
+    private mutating func set(
+        _ bound: WritableKeyPath<AttributeValidation, String?>, _ text: String?
+    ) -> Bool {
+        guard let text, validation[keyPath: bound] == nil else { return false }
+        validation[keyPath: bound] = text
+        return true
+    }
+
+    /// A number as text; a date as seconds since 2001.
+    private static func number(_ value: ArchivedValue) -> String? {
+        switch value {
+        case .integer(let number): String(number)
+        case .real(let number): "\(number)"
+        case .object(let object) where object.className == "NSDate":
+            object["NS.time"]?.real.map { time in Int64(exactly: time).map(String.init) ?? "\(time)"
+            }
+        case .bool, .date, .data, .string, .object: nil
+        }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+
+/// One object of a binary property list. Containers name their members by place in the object table,
+/// so that a file whose containers share members cannot grow when it is read.
+enum PropertyListNode: Hashable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case real(Double)
+    /// Seconds since 2001-01-01 UTC.
+    case date(Double)
+    case data(Data)
+    case string(String)
+    /// A reference within a keyed archive.
+    case uid(Int)
+    case array([Int])
+    /// Keys and values in pairs.
+    case dictionary([Pair])
+
+    struct Pair: Hashable {
+        let key: Int
+        let value: Int
+    }
+}
+
+/// A binary property list as its table of objects.
+struct PropertyListTable {
+    var nodes: [PropertyListNode]
+    var root: Int
+
+    func node(_ place: Int) -> PropertyListNode? {
+        nodes.indices.contains(place) ? nodes[place] : nil
+    }
+
+    /// The members of a dictionary by key; nil for every other node. Keys that are no text are left out.
+    func fields(_ place: Int) -> [String: Int]? {
+        guard case .dictionary(let pairs) = node(place) else { return nil }
+        var fields: [String: Int] = [:]
+        for pair in pairs {
+            if case .string(let key) = node(pair.key) { fields[key] = pair.value }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,104 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// Turns a context's changed objects into the change set of one store.
+struct ChangeGathering {
+    let store: NSPersistentStore
+    private(set) var changes = ChangeSet()
+    /// The objects whose rows the change set writes.
+    private(set) var written: [NSManagedObject] = []
+
+    init(store: NSPersistentStore, author: String?, contextName: String?) {
+        self.store = store
+        changes.author = author
+        changes.contextName = contextName
+    }
+
+    mutating func add(_ object: NSManagedObject) throws {
+        guard let row = object.identity?.reservedRow else {
+            throw PersistenceErrors.noStore(for: object.entity.name ?? "")
+        }
+        switch (object.isDeleted, object.isInserted) {
+        case (true, true): return
+        case (true, false):
+            changes.deletes.append(RowDelete(id: row, expectedVersion: object.expectedVersion))
+        case (false, true):
+            changes.inserts.append(
+                Row(
+                    id: row, version: 1, attributes: object.attributes,
+                    toOnes: try object.toOnes.map { try link($0, from: object) }))
+            try addMembers(of: object, row)
+        case (false, false): try addUpdate(of: object, row)
+        }
+        written.append(object)
+    }
+
+    private mutating func addUpdate(of object: NSManagedObject, _ row: RowID) throws {
+        guard let snapshot = object.snapshot else { return }
+        var update = RowUpdate(id: row, expectedVersion: object.expectedVersion)
+        for slot in object.attributes.indices
+        where object.attributes[slot] != snapshot.attributes[slot] {
+            update.attributes.append((slot, object.attributes[slot]))
+        }
+        for slot in object.toOnes.indices where object.toOnes[slot] !== snapshot.toOnes[slot] {
+            update.toOnes.append((slot, try link(object.toOnes[slot], from: object)))
+        }
+        for slot in object.toManys.indices where object.toManys[slot].isChanged {
+            update.changedToManys.append(slot)
+        }
+        guard !update.isEmpty else { return }
+        changes.updates.append(update)
+        try addMembers(of: object, row)
+    }
+
+    private mutating func addMembers(of object: NSManagedObject, _ owner: RowID) throws {
+        for (slot, members) in object.toManys.enumerated() where members.isChanged {
+            let relationship = object.shape.layout.toManys[slot]
+            let isOneToMany = relationship.inverseRelationship.map { !$0.isToMany } ?? false
+            var change = ToManyChange(owner: owner, slot: slot)
+            if !isOneToMany && speaks(relationship, of: object) {
+                change.added = try members.added.compactMap { try link($0.id, from: object) }
+                change.removed = members.removed.compactMap { $0.id.reservedRow }
+            }
+            if members.isOrdered && members.isLoaded {
+                change.order = try members.sequence.compactMap {
+                    try link($0.id, from: object)?.target
+                }
+            }
+            guard !change.added.isEmpty || !change.removed.isEmpty || change.order != nil else {
+                continue
+            }
+            changes.toManys.append(change)
+        }
+    }
+
+    /// Of the two ends of a many-to-many only one names the pairs; an ordered end always does.
+    private func speaks(
+        _ relationship: NSRelationshipDescription, of object: NSManagedObject
+    ) -> Bool {
+        guard let inverse = relationship.inverseRelationship, inverse !== relationship else {
+            return true
+        }
+        if relationship.isOrdered || inverse.isOrdered { return true }
+        let own = (relationship.entity.name ?? "", relationship.name)
+        return own < (inverse.entity.name ?? "", inverse.name)
+    }
+
+    private func link(_ id: NSManagedObjectID?, from object: NSManagedObject) throws -> Link? {
+        guard let id else { return nil }
+        guard let row = id.reservedRow, id.persistentStore === store else {
+            throw PersistenceErrors.make(
+                NSManagedObjectExternalRelationshipError,
+                "A relationship leads to an object of another store, or to one that was never saved; "
+                    + "relationships stay within one store.",
+                [NSAffectedObjectsErrorKey: [object]])
+        }
+        return Link(row)
+    }
+}
+
+extension NSManagedObject {
+    /// The version a save builds upon; nil in a child context, which has no rows.
+    final var expectedVersion: Int64? { snapshot?.version }
+}

@@ -1,0 +1,56 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Deleting, and what it does to others.
+extension NSManagedObjectContext {
+    /// Marks an object as deleted and applies its relationships' delete rules at once.
+    ///
+    /// Related objects lose their link to it, or are deleted too; a deny rule is looked at by the save.
+    /// The object keeps its own values until then.
+    public final func delete(_ object: NSManagedObject) {
+        guard object.context === self else { return }
+        var waiting = [object]
+        while let next = waiting.popLast() {
+            guard mark(next) else { continue }
+            waiting += release(next)
+        }
+    }
+
+    /// Returns false where there is nothing to do.
+    private func mark(_ object: NSManagedObject) -> Bool {
+        guard !object.isDeleted else { return false }
+        if object.isFault { object.fire() }
+        guard !object.isDeleted else { return false }
+        object.prepareForDeletion()
+        object.state.insert(.deleted)
+        pending.list(object)
+        pending.note(.deletedNow, of: object)
+        scheduleProcessing()
+        return true
+    }
+
+    /// Takes the object out of the others' relationships; returns those to be deleted with it.
+    private func release(_ object: NSManagedObject) -> [NSManagedObject] {
+        var doomed: [NSManagedObject] = []
+        func release(_ ids: [NSManagedObjectID], _ relationship: NSRelationshipDescription) {
+            guard relationship.deleteRule != .noActionDeleteRule else { return }
+            for id in ids {
+                let other = self.object(with: id)
+                guard !other.isDeleted else { continue }
+                if relationship.deleteRule == .cascadeDeleteRule { doomed.append(other) }
+                guard let inverse = relationship.inverseRelationship else { continue }
+                other.unlink(object, from: inverse.name)
+            }
+        }
+        for (slot, relationship) in object.shape.layout.toOnes.enumerated() {
+            release(object.toOnes[slot].map { [$0] } ?? [], relationship)
+        }
+        for (slot, relationship) in object.shape.layout.toManys.enumerated()
+        where relationship.deleteRule != .noActionDeleteRule {
+            object.load(slot)
+            release(object.toManys[slot].all.map(\.id), relationship)
+        }
+        return doomed
+    }
+}

@@ -1,0 +1,201 @@
+internal import Foundation
+internal import Stores
+
+// Saving.
+extension NSManagedObjectContext {
+    /// Writes all changes to the stores, or to the parent context; everything or nothing for each store.
+    ///
+    /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts (133021) and the
+    /// stores' failures; the changes stay then, to be corrected or rolled back.
+    public final func save() throws {
+        if let failure = pending.failure {
+            pending.failure = nil
+            throw PersistenceErrors.translate(failure)
+        }
+        guard hasChanges else {
+            forgetUnsaved(pending.takeObjects())
+            return
+        }
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextWillSave, object: self, userInfo: nil)
+        try announceSave()
+        try validateChanges()
+        processPendingChanges()
+        var saved = SavedObjects()
+        for object in pending.objects where object.isPending { saved.add(object) }
+        if let parent {
+            try saveToParent(parent)
+        } else if let coordinator = persistentStoreCoordinator {
+            try StoreSave(context: self, coordinator: coordinator).run()
+        } else {
+            throw PersistenceErrors.noCoordinator
+        }
+        finishSave(saved)
+    }
+
+    /// Calls `willSave` on each changed object, again where that changed others.
+    private func announceSave() throws {
+        var rounds = 0
+        while true {
+            let fresh = pending.objects.filter {
+                $0.isPending && !$0.state.contains(.willSaveSent)
+            }
+            guard !fresh.isEmpty else { break }
+            rounds += 1
+            guard rounds <= 1000 else {
+                throw PersistenceErrors.make(
+                    NSCoreDataError,
+                    "willSave changes objects without end; change only what differs.")
+            }
+            for object in fresh {
+                object.state.insert(.willSaveSent)
+                object.willSave()
+            }
+        }
+        for object in pending.objects { object.state.remove(.willSaveSent) }
+    }
+
+    private func validateChanges() throws {
+        var errors: [NSError] = []
+        for object in pending.objects where object.isPending {
+            do {
+                if object.isDeleted {
+                    try object.validateForDelete()
+                } else if object.isInserted {
+                    try object.validateForInsert()
+                } else {
+                    try object.validateForUpdate()
+                }
+            } catch let error as NSError {
+                let several = error.code == NSValidationMultipleErrorsError
+                let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
+                errors += several ? details ?? [error] : [error]
+            }
+        }
+        guard let first = errors.first else { return }
+        guard errors.count > 1 else { throw first }
+        throw PersistenceErrors.make(
+            NSValidationMultipleErrorsError,
+            "The changes break \(errors.count) rules of the model.",
+            [NSDetailedErrorsKey: errors])
+    }
+
+    private func finishSave(_ saved: SavedObjects) {
+        let taken = pending.takeObjects()
+        forgetUnsaved(taken)
+        for object in taken { object.state.subtract([.inserted, .updated]) }
+        for object in saved.deleted { registry.unregister(object) }
+        for object in saved.all { object.didSave() }
+        postSaved(saved)
+        for object in saved.deleted where object.isDeleted {
+            object.context = nil
+            object.state.remove(.deleted)
+        }
+        persistentStoreCoordinator?.contextDidSave(self, saved.ids)
+    }
+
+    /// Objects that were made and deleted between two saves.
+    private func forgetUnsaved(_ objects: [NSManagedObject]) {
+        for object in objects where object.isInserted && object.isDeleted {
+            registry.unregister(object)
+            object.context = nil
+            object.state = []
+        }
+    }
+
+    /// Hands the changes to the parent's objects, which then count as changed there.
+    private func saveToParent(_ parent: NSManagedObjectContext) throws {
+        let changed = pending.objects.filter(\.isPending)
+        parent.lane.run {
+            for object in changed where !object.isDeleted { parent.take(object) }
+            for object in changed where object.isDeleted {
+                parent.delete(parent.object(with: object.objectID))
+            }
+            parent.processPendingChanges()
+        }
+        for object in changed where !object.isDeleted { object.commit(version: 0) }
+    }
+
+    /// Takes over what a child context's object says.
+    private func take(_ child: NSManagedObject) {
+        let own: NSManagedObject
+        if child.isInserted && registry.object(child.objectID) == nil {
+            own = adoptInserted(child)
+        } else {
+            own = object(with: child.objectID)
+            if own.isFault { own.fire() }
+        }
+        own.assume(child)
+        noteUpdate(of: own)
+    }
+
+    private func adoptInserted(_ child: NSManagedObject) -> NSManagedObject {
+        let own = type(of: child).init(entity: child.entity, insertInto: nil)
+        own.identity = child.objectID
+        own.context = self
+        own.state = .inserted
+        own.attributes = child.attributes
+        own.toOnes = child.toOnes
+        registry.register(own)
+        pending.list(own)
+        pending.note(.insertedNow, of: own)
+        return own
+    }
+}
+
+extension NSManagedObject {
+    /// Takes the changed values of the same object in a child context.
+    final func assume(_ child: NSManagedObject) {
+        for (name, slot) in child.changedSlots() {
+            switch slot {
+            case .attribute(let index):
+                attributes[index] = child.attributes[index]
+                extras?.transformed[index] = nil
+            case .toOne(let index): toOnes[index] = child.toOnes[index]
+            case .toMany(let index):
+                for member in child.toManys[index].removed { toManys[index].remove(member) }
+                for member in child.toManys[index].added { toManys[index].add(member) }
+                if child.toManys[index].isOrdered && child.toManys[index].isLoaded {
+                    load(index)
+                    toManys[index].reorder(child.toManys[index].sequence)
+                }
+            case .composite, .transient, .fetched: break
+            }
+            if let slot = shape.slot(name) { changedNow.insert(shape.index(of: slot)) }
+        }
+    }
+}
+
+/// What a save wrote, by kind.
+struct SavedObjects {
+    var inserted: [NSManagedObject] = []
+    var updated: [NSManagedObject] = []
+    var deleted: [NSManagedObject] = []
+
+    var all: [NSManagedObject] { inserted + updated + deleted }
+    var ids: SavedIDs {
+        SavedIDs(
+            inserted: inserted.map(\.objectID), updated: updated.map(\.objectID),
+            deleted: deleted.map(\.objectID))
+    }
+
+    mutating func add(_ object: NSManagedObject) {
+        if object.isDeleted {
+            deleted.append(object)
+        } else if object.isInserted {
+            inserted.append(object)
+        } else {
+            updated.append(object)
+        }
+    }
+}
+
+/// The IDs of what a save or an import changed; passes between lanes.
+struct SavedIDs: Sendable {
+    var inserted: [NSManagedObjectID] = []
+    var updated: [NSManagedObjectID] = []
+    var deleted: [NSManagedObjectID] = []
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+    var count: Int { inserted.count + updated.count + deleted.count }
+}

@@ -1,0 +1,263 @@
+public import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// How a context's work is scheduled. Raw values are Apple's.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// Kept for old sources; behaves as the private queue.
+    case confinementConcurrencyType = 0
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
+}
+
+/// A scratch pad of objects over a coordinator or a parent context: changes are its own until saved.
+///
+/// Each context has one lane; use the context and its objects inside `perform` or, for a main-queue context, on
+/// the main thread. Deletions propagate to other objects at once. Source: Apple, NSManagedObjectContext.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    // @unchecked: everything is used on `lane` only.
+    final let lane: ContextLane
+    /// How the context's work is scheduled.
+    public final let concurrencyType: NSManagedObjectContextConcurrencyType
+    final var settings = ContextSettings()
+    final var registry = ObjectRegistry()
+    final var pending = PendingChanges()
+    private final var coordinator: NSPersistentStoreCoordinator?
+    private final var parentContext: NSManagedObjectContext?
+
+    /// Values an app keeps with the context.
+    public final let userInfo = NSMutableDictionary()
+
+    /// Makes a context of one concurrency type; give it a coordinator or a parent before use.
+    public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
+        self.concurrencyType = concurrencyType
+        lane = ContextLane(isMain: concurrencyType == .mainQueueConcurrencyType)
+        super.init()
+    }
+
+    /// Makes a context of one concurrency type.
+    public convenience init(_ type: ConcurrencyType) {
+        self.init(
+            concurrencyType: type == .mainQueue
+                ? .mainQueueConcurrencyType : .privateQueueConcurrencyType)
+    }
+
+    /// Makes a context with a queue of its own.
+    public required convenience override init() {
+        self.init(concurrencyType: .privateQueueConcurrencyType)
+    }
+
+    /// How a context's work is scheduled.
+    public struct ConcurrencyType: Hashable, Sendable {
+        private let isMain: Bool
+        public static let mainQueue = ConcurrencyType(isMain: true)
+        public static let privateQueue = ConcurrencyType(isMain: false)
+    }
+
+    // MARK: Where objects come from
+
+    /// The coordinator of the context, or of its parents. Setting makes it the context's own.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { coordinator ?? parentContext?.persistentStoreCoordinator }
+        set {
+            coordinator?.forget(self)
+            coordinator = newValue
+            newValue?.remember(self)
+        }
+    }
+
+    /// The context whose objects this one copies and saves to, instead of a store.
+    open var parent: NSManagedObjectContext? {
+        get { parentContext }
+        set {
+            coordinator?.forget(self)
+            coordinator = nil
+            parentContext = newValue
+            newValue?.persistentStoreCoordinator?.remember(self)
+        }
+    }
+
+    final var model: NSManagedObjectModel? { persistentStoreCoordinator?.managedObjectModel }
+
+    final var source: (any ObjectSource)? {
+        if let parentContext { return ParentSource(parent: parentContext) }
+        return coordinator
+    }
+
+    // MARK: Settings
+
+    open var name: String? {
+        get { settings.name }
+        set { settings.name = newValue }
+    }
+
+    /// Who changes things through this context; the history's transactions say it.
+    open var transactionAuthor: String? {
+        get { settings.transactionAuthor }
+        set { settings.transactionAuthor = newValue }
+    }
+
+    /// What happens when somebody else changed what a save changes: an `NSMergePolicy`.
+    open var mergePolicy: Any {
+        get { settings.mergePolicy }
+        set { settings.mergePolicy = newValue as? NSMergePolicy ?? .error }
+    }
+
+    /// Whether saves of other contexts, and imports, appear here by themselves.
+    open var automaticallyMergesChangesFromParent: Bool {
+        get { settings.automaticallyMergesChangesFromParent }
+        set { settings.automaticallyMergesChangesFromParent = newValue }
+    }
+
+    /// Whether a fault whose row is gone becomes a deleted object; otherwise the next save fails.
+    open var shouldDeleteInaccessibleFaults: Bool {
+        get { settings.shouldDeleteInaccessibleFaults }
+        set { settings.shouldDeleteInaccessibleFaults = newValue }
+    }
+
+    /// Kept for old sources: deletions always propagate at once.
+    open var propagatesDeletesAtEndOfEvent: Bool {
+        get { settings.propagatesDeletesAtEndOfEvent }
+        set { settings.propagatesDeletesAtEndOfEvent = newValue }
+    }
+
+    /// Whether unchanged objects live as long as the context.
+    open var retainsRegisteredObjects: Bool {
+        get { settings.retained != nil }
+        set { settings.retained = newValue ? settings.retained ?? registry.objects : nil }
+    }
+
+    /// Kept for old sources: objects are read anew when refreshed, not by age. Seconds.
+    open var stalenessInterval: TimeInterval {
+        get { settings.stalenessInterval }
+        set { settings.stalenessInterval = newValue }
+    }
+
+    // MARK: What it holds
+
+    /// All objects the context knows and the program still holds.
+    open var registeredObjects: Set<NSManagedObject> { Set(registry.objects) }
+    /// New objects since the last save.
+    open var insertedObjects: Set<NSManagedObject> {
+        Set(pending.objects(.inserted).filter { !$0.isDeleted })
+    }
+    /// Changed objects since the last save, without new and deleted ones.
+    open var updatedObjects: Set<NSManagedObject> {
+        Set(pending.objects(.updated).filter { $0.state.isDisjoint(with: [.inserted, .deleted]) })
+    }
+    /// Objects the next save deletes.
+    open var deletedObjects: Set<NSManagedObject> { Set(pending.objects(.deleted)) }
+    /// Whether a save has anything to do.
+    open var hasChanges: Bool { !pending.isEmpty }
+
+    /// The object of an ID, where the context has it already.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        registry.object(objectID)
+    }
+
+    /// The object of an ID: as a fault, without asking whether its row exists.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        registry.object(objectID) ?? materialize(objectID, nil)
+    }
+
+    /// The object of an ID, read from the store; throws when there is no such row.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        if let known = registry.object(objectID), !known.isFault || known.isInserted {
+            guard !known.isDeleted else { throw PersistenceErrors.missingObject(objectID) }
+            return known
+        }
+        guard let found = try source?.snapshot(of: objectID) else {
+            throw PersistenceErrors.missingObject(objectID)
+        }
+        let object = materialize(objectID, found)
+        object.fire()
+        return object
+    }
+
+    /// Makes an object new in this context. An object that is here already is left alone.
+    open func insert(_ object: NSManagedObject) {
+        guard object.context == nil else { return }
+        object.context = self
+        object.state.insert(.inserted)
+        registry.note(type(of: object), for: object.shape)
+        registry.register(object)
+        pending.list(object)
+        pending.note(.insertedNow, of: object)
+        settings.retained?.append(object)
+        scheduleProcessing()
+        let companions = object.extras?.companions ?? []
+        if !companions.isEmpty { object.withExtras { $0.companions = [] } }
+        object.awakeFromInsert()
+        for companion in companions { insert(companion) }
+    }
+
+    /// Says into which store a new object goes, where several could take it.
+    open func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject, object.objectID.isTemporaryID,
+            let row = store.reserveRow(for: object.shape)
+        else { return }
+        object.objectID.reserve(row, in: store)
+    }
+
+    /// Gives new objects their permanent IDs before they are saved.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        if let parentContext {
+            return try parentContext.lane.run {
+                Result { try parentContext.obtainPermanentIDs(for: objects) }
+            }.get()
+        }
+        guard let coordinator else { throw PersistenceErrors.noCoordinator }
+        let fresh = objects.filter { $0.objectID.isTemporaryID }
+        try coordinator.reserveRows(for: fresh)
+        for object in fresh { coordinator.publish(object.objectID) }
+    }
+
+    // MARK: Making objects
+
+    /// The object of `id`: the one that is here, or a new fault that keeps `found` until it is filled in.
+    final func materialize(_ id: NSManagedObjectID, _ found: ObjectSnapshot?) -> NSManagedObject {
+        if let known = registry.object(id) {
+            if known.isFault && known.snapshot == nil { known.snapshot = found }
+            return known
+        }
+        let shape = EntityShape.of(id.entity)
+        let object = registry.type(for: shape).init(entity: shape.entity, insertInto: nil)
+        object.identity = id
+        object.context = self
+        object.state = .fault
+        object.attributes = []
+        object.toOnes = []
+        object.toManys = shape.unloadedToManys
+        object.snapshot = found
+        registry.register(object)
+        settings.retained?.append(object)
+        return object
+    }
+
+    final func noteUpdate(of object: NSManagedObject) {
+        guard
+            object.state.isDisjoint(with: [.inserted, .updated, .deleted])
+                || !object.state.contains(.updatedNow)
+        else { return }
+        if object.state.isDisjoint(with: [.inserted, .deleted]) {
+            object.state.insert(.updated)
+            pending.list(object)
+        }
+        pending.note(.updatedNow, of: object)
+        scheduleProcessing()
+    }
+}
+
+/// What a program may set on a context.
+struct ContextSettings {
+    var name: String?
+    var transactionAuthor: String?
+    var mergePolicy: NSMergePolicy = .error
+    var automaticallyMergesChangesFromParent = false
+    var shouldDeleteInaccessibleFaults = true
+    var propagatesDeletesAtEndOfEvent = true
+    var stalenessInterval: TimeInterval = -1
+    var retained: [NSManagedObject]?
+    /// Whether a look at the changes is queued already.
+    var isProcessingScheduled = false
+}

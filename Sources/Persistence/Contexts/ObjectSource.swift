@@ -1,0 +1,125 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// Where a context's objects come from: the coordinator's stores, or the parent context.
+protocol ObjectSource {
+    /// The present values of an object; nil when there is none.
+    func snapshot(of id: NSManagedObjectID) throws -> ObjectSnapshot?
+    /// The members of a to-many relationship, in order where it is ordered.
+    func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID]
+    func find(_ query: ObjectQuery) throws -> [FoundObject]
+    func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID]
+    func count(_ query: ObjectQuery) throws -> Int
+}
+
+/// Which objects to find.
+struct ObjectQuery {
+    var entity: NSEntityDescription
+    var includesSubentities = true
+    var predicate: NSPredicate?
+    var sort: [NSSortDescriptor] = []
+    var limit = 0
+    var offset = 0
+    /// Nil for all stores.
+    var stores: [NSPersistentStore]?
+
+    init(entity: NSEntityDescription) { self.entity = entity }
+
+    /// Whether objects of `other` may be among the results.
+    func covers(_ other: NSEntityDescription) -> Bool {
+        includesSubentities ? other.isKindOf(entity: entity) : other === entity
+    }
+}
+
+/// One result of a query.
+struct FoundObject {
+    var id: NSManagedObjectID
+    var snapshot: ObjectSnapshot?
+}
+
+extension NSManagedObjectContext {
+    /// The stored values of an object; a failure is kept for the next save.
+    final func storedSnapshot(of object: NSManagedObject) -> ObjectSnapshot? {
+        guard let id = object.identity else { return nil }
+        do {
+            return try source?.snapshot(of: id)
+        } catch {
+            pending.failure = error
+            return nil
+        }
+    }
+
+    /// The stored members of a relationship; a failure is kept for the next save.
+    final func storedMembers(of object: NSManagedObject, toMany slot: Int) -> [Reference] {
+        guard let id = object.identity else { return [] }
+        do {
+            let members = try source?.members(of: id, toMany: slot) ?? []
+            return members.filter { registry.object($0)?.isDeleted != true }.map(Reference.init)
+        } catch {
+            pending.failure = error
+            return []
+        }
+    }
+
+    /// A fault's row is gone.
+    final func noteInaccessible(_ object: NSManagedObject) {
+        object.attributes = Array(repeating: .null, count: object.shape.layout.attributes.count)
+        object.toOnes = object.shape.noToOnes
+        if pending.failure != nil { return }
+        guard settings.shouldDeleteInaccessibleFaults else {
+            pending.failure = PersistenceErrors.missingObject(object.objectID)
+            return
+        }
+        object.state.insert(.deleted)
+        pending.note(.deletedNow, of: object)
+    }
+}
+
+/// A parent context as the source of its children's objects.
+struct ParentSource: ObjectSource {
+    let parent: NSManagedObjectContext
+
+    func snapshot(of id: NSManagedObjectID) throws -> ObjectSnapshot? {
+        try inParent { try snapshot(of: parent.object(with: id)) }
+    }
+
+    private func snapshot(of object: NSManagedObject) throws -> ObjectSnapshot? {
+        if object.isFault { object.fire() }
+        if let failure = parent.pending.failure { throw failure }
+        guard !object.isDeleted, !object.state.contains(.inaccessible) else { return nil }
+        return ObjectSnapshot(
+            version: object.snapshot?.version ?? 0, attributes: object.attributes,
+            toOnes: object.toOnes)
+    }
+
+    func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID] {
+        try inParent {
+            let owner = parent.object(with: id)
+            if owner.isFault { owner.fire() }
+            owner.load(slot)
+            if let failure = parent.pending.failure { throw failure }
+            return owner.toManys[slot].all.map(\.id)
+        }
+    }
+
+    func find(_ query: ObjectQuery) throws -> [FoundObject] {
+        try inParent {
+            try parent.objects(matching: query, includingPending: true).map {
+                FoundObject(id: $0.objectID, snapshot: try snapshot(of: $0))
+            }
+        }
+    }
+
+    func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID] {
+        try inParent { try parent.ids(matching: query, includingPending: true) }
+    }
+
+    func count(_ query: ObjectQuery) throws -> Int {
+        try inParent { try parent.count(matching: query, includingPending: true) }
+    }
+
+    private func inParent<Value>(_ work: () throws -> Value) throws -> Value {
+        try parent.lane.run { Result(catching: work) }.get()
+    }
+}

@@ -1,0 +1,55 @@
+internal import Foundation
+
+/// The objects of a context that changed, held so that they outlive the program's interest.
+struct PendingChanges {
+    /// Changed since the last save, in the order in which they first changed.
+    private(set) var objects: [NSManagedObject] = []
+    /// Changed since the last ObjectsDidChange notification.
+    private(set) var event: [NSManagedObject] = []
+    /// Objects whose deletion was saved since the last notification.
+    /// What went wrong while a fault was filled in; the next save throws it.
+    var failure: (any Error)?
+
+    var isEmpty: Bool { !objects.contains { $0.isPending } }
+
+    mutating func list(_ object: NSManagedObject) {
+        guard !object.state.contains(.listed) else { return }
+        object.state.insert(.listed)
+        objects.append(object)
+    }
+
+    mutating func note(_ change: ObjectState, of object: NSManagedObject) {
+        if object.state.isDisjoint(with: .event) { event.append(object) }
+        object.state.insert(change)
+    }
+
+    func objects(_ change: ObjectState) -> [NSManagedObject] {
+        objects.filter { $0.state.contains(change) && $0.isPending }
+    }
+
+    /// Takes the objects of the current event and begins the next.
+    mutating func takeEvent() -> [(NSManagedObject, ObjectState)] {
+        let taken = event.map { ($0, $0.state.intersection(.event)) }
+        for object in event {
+            object.state.subtract(.event)
+            object.changedNow.removeAll()
+        }
+        event.removeAll()
+        return taken
+    }
+
+    /// Takes all changed objects off the list; their marks stay for the caller to clear.
+    mutating func takeObjects() -> [NSManagedObject] {
+        for object in objects { object.state.subtract([.listed, .willSaveSent]) }
+        defer { objects.removeAll() }
+        return objects
+    }
+}
+
+extension NSManagedObject {
+    /// Whether a save has anything to do for the object; one that was never saved and is deleted has not.
+    final var isPending: Bool {
+        if state.contains(.deleted) { return !state.contains(.inserted) }
+        return !state.isDisjoint(with: [.inserted, .updated])
+    }
+}

@@ -1,0 +1,74 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// One save of a root context: store by store, asking the merge policy where others were faster.
+struct StoreSave {
+    let context: NSManagedObjectContext
+    let coordinator: NSPersistentStoreCoordinator
+
+    func run() throws {
+        try coordinator.reserveRows(for: context.pending.objects(.inserted))
+        for store in try stores() {
+            do {
+                try save(to: store)
+            } catch {
+                throw PersistenceErrors.translate(error)
+            }
+        }
+    }
+
+    /// The stores that have a part in the save.
+    private func stores() throws -> [NSPersistentStore] {
+        var stores: [NSPersistentStore] = []
+        for object in context.pending.objects where object.isPending {
+            guard let store = object.objectID.persistentStore else {
+                throw PersistenceErrors.noStore(for: object.entity.name ?? "")
+            }
+            if stores.last === store || stores.contains(where: { $0 === store }) { continue }
+            guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
+            stores.append(store)
+        }
+        return stores
+    }
+
+    private func save(to store: NSPersistentStore) throws {
+        let resolution = ConflictResolution(context: context, store: store)
+        // Each round settles at least one conflict; others may appear meanwhile.
+        for _ in 0...context.pending.objects.count + 16 {
+            let gathered = try gather(store)
+            do {
+                let outcome = try store.rowStore.save(gathered.changes)
+                return commit(gathered, outcome, store)
+            } catch let conflicts as SaveConflicts {
+                try resolution.resolve(conflicts)
+            } catch let violation as UniquenessViolation {
+                try resolution.resolve(violation)
+            }
+        }
+        throw PersistenceErrors.make(
+            NSPersistentStoreSaveConflictsError,
+            "The conflicts of the save could not be settled; refresh the objects and save again.")
+    }
+
+    private func gather(_ store: NSPersistentStore) throws -> ChangeGathering {
+        try coordinator.reserveRows(for: context.pending.objects(.inserted))
+        var gathering = ChangeGathering(
+            store: store, author: context.transactionAuthor, contextName: context.name)
+        for object in context.pending.objects
+        where object.isPending && object.objectID.persistentStore === store {
+            try gathering.add(object)
+        }
+        return gathering
+    }
+
+    private func commit(
+        _ gathered: ChangeGathering, _ outcome: SaveOutcome, _ store: NSPersistentStore
+    ) {
+        for object in gathered.written where !object.isDeleted {
+            guard let row = object.identity?.reservedRow else { continue }
+            if object.isInserted { coordinator.publish(object.objectID) }
+            object.commit(version: outcome.versions[row] ?? object.snapshot?.version ?? 1)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import Foundation
+internal import ObjectModel
+package import Stores
+
+// The coordinator as the source of its contexts' objects.
+extension NSPersistentStoreCoordinator: ObjectSource {
+    func snapshot(of id: NSManagedObjectID) throws -> ObjectSnapshot? {
+        guard let row = id.rowID, let store = id.persistentStore else { return nil }
+        return try translating { try store.rowStore.row(row).map(store.snapshot) }
+    }
+
+    func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID] {
+        guard let row = id.rowID, let store = id.persistentStore else { return [] }
+        return try translating {
+            try store.rowStore.members(of: row, toMany: slot).map { store.id(for: $0.target) }
+        }
+    }
+
+    func find(_ query: ObjectQuery) throws -> [FoundObject] {
+        try StoreQuery(query, coordinator: self).find()
+    }
+
+    func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID] {
+        try StoreQuery(query, coordinator: self).findIDs()
+    }
+
+    func count(_ query: ObjectQuery) throws -> Int {
+        try StoreQuery(query, coordinator: self).count()
+    }
+
+    func translating<Value>(_ work: () throws -> Value) throws -> Value {
+        do {
+            return try work()
+        } catch {
+            throw PersistenceErrors.translate(error)
+        }
+    }
+
+    // MARK: Keys of new objects
+
+    /// Reserves rows for new objects that have none, in the store that takes their entity.
+    func reserveRows(for objects: [NSManagedObject]) throws {
+        var groups: [ObjectIdentifier: [NSManagedObject]] = [:]
+        for object in objects where object.objectID.reservedRow == nil && !object.isDeleted {
+            groups[ObjectIdentifier(object.shape), default: []].append(object)
+        }
+        for group in groups.values {
+            guard let shape = group.first?.shape else { continue }
+            let store = persistentStores.first { !$0.isReadOnly && $0.layout(of: shape) != nil }
+            guard let store, let layout = store.layout(of: shape) else {
+                throw PersistenceErrors.noStore(for: shape.layout.name)
+            }
+            let keys = try translating {
+                try store.rowStore.reserveKeys(entity: layout.number, count: group.count)
+            }
+            for (object, key) in zip(group, keys) {
+                object.objectID.reserve(RowID(entity: layout.number, key: key), in: store)
+            }
+        }
+    }
+
+    /// Makes a reserved ID permanent.
+    func publish(_ id: NSManagedObjectID) {
+        guard id.isTemporaryID else { return }
+        id.persistentStore?.publish(id)
+    }
+
+    // MARK: Word of changes
+
+    /// Tells the other contexts what `saver` saved; those that merge by themselves do so on their lanes.
+    func contextDidSave(_ saver: NSManagedObjectContext, _ changes: SavedIDs) {
+        guard !changes.isEmpty else { return }
+        let passed = changes
+        for context in contexts where context !== saver {
+            guard context.automaticallyMergesChangesFromParent else { continue }
+            guard context.parent === saver.parent || context.parent === saver else { continue }
+            context.lane.enqueue { context.merge(passed) }
+        }
+    }
+
+    /// Tells the children of a context that it took in changes.
+    func parentDidChange(_ parent: NSManagedObjectContext, _ changes: SavedIDs) {
+        for context in contexts
+        where context.parent === parent && context.automaticallyMergesChangesFromParent {
+            context.lane.enqueue { context.merge(changes) }
+        }
+    }
+
+    /// For the mirror and tools that write rows themselves: posts NSPersistentStoreRemoteChange, and lets the
+    /// contexts that merge by themselves refresh. May be called from any thread.
+    package func storeDidChange(
+        _ store: NSPersistentStore, inserted: [RowID], updated: [RowID], deleted: [RowID]
+    ) {
+        let changes = SavedIDs(
+            inserted: inserted.map(store.id), updated: updated.map(store.id),
+            deleted: deleted.map(store.id))
+        for context in contexts
+        where context.parent == nil && context.automaticallyMergesChangesFromParent {
+            context.lane.enqueue { context.merge(changes, relaxed: true) }
+        }
+        postRemoteChange(of: store)
+    }
+
+    func postRemoteChange(of store: NSPersistentStore) {
+        var userInfo: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier]
+        userInfo[NSPersistentStoreURLKey] = store.url
+        if let number = try? store.rowStore.lastTransactionNumber() {
+            userInfo[NSPersistentHistoryTokenKey] = NSPersistentHistoryToken(
+                numbers: [store.identifier: number])
+        }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreRemoteChange, object: self, userInfo: userInfo)
+    }
+}

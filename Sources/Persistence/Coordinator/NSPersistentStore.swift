@@ -1,0 +1,128 @@
+public import Foundation
+internal import ObjectModel
+internal import Platform
+package import Stores
+
+/// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple, NSPersistentStore.
+open class NSPersistentStore: NSObject, @unchecked Sendable {
+    // @unchecked: set up before the coordinator shows it; `ids` has a lock, the row store its own lane.
+
+    /// The rows. For the mirror and tools of this package, which work without objects.
+    package let rowStore: any RowStore
+    public let type: String
+    public let configurationName: String
+    public let options: [AnyHashable: Any]?
+    public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+    /// Where the store is; nil or `/dev/null` for one in memory.
+    public internal(set) var url: URL?
+    public let isReadOnly: Bool
+    private let ids = Lock(StoreIDs())
+
+    init(
+        rowStore: any RowStore, description: StoreOpening,
+        coordinator: NSPersistentStoreCoordinator
+    ) {
+        self.rowStore = rowStore
+        type = description.type
+        configurationName = description.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
+        options = description.options
+        url = description.url
+        isReadOnly = description.isReadOnly
+        persistentStoreCoordinator = coordinator
+    }
+
+    /// The store's UUID, which is part of its objects' URIs.
+    public var identifier: String { rowStore.identifier }
+
+    /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when unreadable.
+    public var metadata: [String: Any] {
+        get { (try? rowStore.metadata()) ?? [:] }
+        set { try? rowStore.setMetadata(newValue) }
+    }
+
+    /// The kinds of stores.
+    public struct StoreType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        public static let xml = StoreType(rawValue: NSXMLStoreType)
+        public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+    }
+
+    // MARK: Rows and IDs
+
+    /// The store's layout of an entity; nil when the store's configuration does not have it.
+    final func layout(of shape: EntityShape) -> EntityLayout? {
+        rowStore.layout.entity(named: shape.layout.name)
+    }
+
+    /// The one ID that stands for a row.
+    package final func id(for row: RowID) -> NSManagedObjectID {
+        ids.withLock { $0.id(for: row, in: self) }
+    }
+
+    /// The ID of a row, where anyone holds it.
+    final func knownID(_ row: RowID) -> NSManagedObjectID? {
+        ids.withLock { $0.knownID(row) }
+    }
+
+    /// Makes a temporary ID the permanent one of its reserved row.
+    final func publish(_ id: NSManagedObjectID) {
+        ids.withLock { $0.publish(id) }
+    }
+
+    final func snapshot(_ row: Row) -> ObjectSnapshot {
+        guard row.toOnes.contains(where: { $0 != nil }) else {
+            return ObjectSnapshot(
+                version: row.version, attributes: row.attributes,
+                toOnes: Array(repeating: nil, count: row.toOnes.count))
+        }
+        let links = ids.withLock { ids in
+            row.toOnes.map { link in link.map { ids.id(for: $0.target, in: self) } }
+        }
+        return ObjectSnapshot(version: row.version, attributes: row.attributes, toOnes: links)
+    }
+
+    /// Reserves a row for one new object; nil where the store has no such entity.
+    final func reserveRow(for shape: EntityShape) -> RowID? {
+        guard let layout = layout(of: shape),
+            let key = try? rowStore.reserveKeys(entity: layout.number, count: 1).first
+        else { return nil }
+        return RowID(entity: layout.number, key: key)
+    }
+}
+
+/// The IDs of a store's rows that anyone holds.
+private struct StoreIDs {
+    private struct Entry {
+        weak var id: NSManagedObjectID?
+    }
+
+    private var entries: [RowID: Entry] = [:]
+    private var sweepCount = 1024
+
+    func knownID(_ row: RowID) -> NSManagedObjectID? { entries[row]?.id }
+
+    mutating func id(for row: RowID, in store: NSPersistentStore) -> NSManagedObjectID {
+        if let known = entries[row]?.id { return known }
+        let entity = store.rowStore.layout.entity(row.entity)?.entity ?? NSEntityDescription()
+        let fresh = NSManagedObjectID(row: row, entity: entity, store: store)
+        put(fresh, row)
+        return fresh
+    }
+
+    mutating func publish(_ id: NSManagedObjectID) {
+        guard let row = id.reservedRow else { return }
+        put(id, row)
+        id.becomePermanent()
+    }
+
+    private mutating func put(_ id: NSManagedObjectID, _ row: RowID) {
+        if entries.count >= sweepCount {
+            entries = entries.filter { $0.value.id != nil }
+            sweepCount = max(1024, entries.count * 2)
+        }
+        entries[row] = Entry(id: id)
+    }
+}

@@ -1,0 +1,191 @@
+public import Foundation
+public import ObjectModel
+package import Platform
+internal import Stores
+
+/// Stands between contexts and stores: opens stores, gives each row its one ID, spreads word of saves.
+///
+/// May be used from any thread. Source: Apple, NSPersistentStoreCoordinator.
+open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+    // @unchecked: `state` has a lock; each store serialises its own work.
+    struct State {
+        var stores: [NSPersistentStore] = []
+        var contexts: [WeakContext] = []
+        var name: String?
+    }
+
+    struct WeakContext {
+        weak var context: NSManagedObjectContext?
+    }
+
+    /// The model of all stores. It must not change any more.
+    public final let managedObjectModel: NSManagedObjectModel
+    /// Where time and randomness come from.
+    package let platform: Platform
+    private let state = Lock(State())
+    private let shapes: [EntityShape]
+    private let lane = ContextLane(isMain: false)
+
+    /// A coordinator without stores.
+    public convenience init(managedObjectModel model: NSManagedObjectModel) {
+        self.init(model: model, platform: .system)
+    }
+
+    package init(model: NSManagedObjectModel, platform: Platform) {
+        managedObjectModel = model
+        self.platform = platform
+        shapes = model.entities.map(EntityShape.of)
+        super.init()
+        KnownClasses.note(model)
+    }
+
+    open var name: String? {
+        get { state.withLock { $0.name } }
+        set { state.withLock { $0.name = newValue } }
+    }
+
+    open var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
+
+    // MARK: Stores
+
+    /// Opens a store, or makes it where there is none.
+    @discardableResult
+    open func addPersistentStore(
+        type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        var opening = StoreOpening(
+            type: type.rawValue, model: managedObjectModel, platform: platform)
+        opening.configuration = configuration
+        opening.url = storeURL
+        opening.options = options
+        return try add(opening)
+    }
+
+    /// Opens a store, or makes it where there is none.
+    @discardableResult
+    open func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try addPersistentStore(
+            type: .init(rawValue: storeType), configuration: configuration, at: storeURL,
+            options: options)
+    }
+
+    /// Opens the store a description describes; the block is called before this returns, or later on another
+    /// queue where the description says so.
+    open func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        let work = Passed {
+            do {
+                try self.addPersistentStore(
+                    ofType: storeDescription.type,
+                    configurationName: storeDescription.configuration, at: storeDescription.url,
+                    options: storeDescription.options)
+                block(storeDescription, nil)
+            } catch {
+                block(storeDescription, error)
+            }
+        }
+        guard storeDescription.shouldAddStoreAsynchronously else { return work.value() }
+        lane.enqueue { work.value() }
+    }
+
+    private func add(_ opening: StoreOpening) throws -> NSPersistentStore {
+        if let configuration = opening.configuration,
+            managedObjectModel.entities(forConfigurationName: configuration) == nil
+        {
+            throw PersistenceErrors.make(
+                NSCoreDataError, "The model has no configuration \"\(configuration)\".")
+        }
+        let store: NSPersistentStore
+        do {
+            let rowStore = try StoreRegistry.factory(for: opening.type)(opening)
+            store = NSPersistentStore(
+                rowStore: rowStore, description: opening, coordinator: self)
+        } catch {
+            throw PersistenceErrors.translate(error)
+        }
+        state.withLock { $0.stores.append(store) }
+        postStoresChanged([NSAddedPersistentStoresKey: [store]])
+        return store
+    }
+
+    /// Closes a store. Its objects stay in memory and cannot be saved any more.
+    open func remove(_ store: NSPersistentStore) throws {
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
+            userInfo: [NSRemovedPersistentStoresKey: [store]])
+        state.withLock { $0.stores.removeAll { $0 === store } }
+        store.persistentStoreCoordinator = nil
+        postStoresChanged([NSRemovedPersistentStoresKey: [store]])
+    }
+
+    private func postStoresChanged(_ userInfo: [AnyHashable: Any]) {
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: userInfo)
+    }
+
+    /// The store at a URL.
+    open func persistentStore(for url: URL) -> NSPersistentStore? {
+        persistentStores.first { $0.url == url }
+    }
+
+    /// The URL of a store; `/dev/null` for one in memory.
+    open func url(for store: NSPersistentStore) -> URL {
+        store.url ?? URL(fileURLWithPath: "/dev/null")
+    }
+
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        store.metadata = metadata ?? [:]
+    }
+
+    // MARK: IDs
+
+    /// The ID a URI stands for; nil where no store of this coordinator has that identifier, or no such entity.
+    open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        guard url.scheme == "x-coredata", let host = url.host else { return nil }
+        let parts = url.path.split(separator: "/")
+        guard parts.count == 2, parts[1].first == "p", let key = Int64(parts[1].dropFirst()),
+            let store = persistentStores.first(where: {
+                $0.identifier.caseInsensitiveCompare(host) == .orderedSame
+            }),
+            let layout = store.rowStore.layout.entity(named: String(parts[0]))
+        else { return nil }
+        return store.id(for: .init(entity: layout.number, key: key))
+    }
+
+    /// The ID a URI's text stands for.
+    open func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap(managedObjectID(forURIRepresentation:))
+    }
+
+    // MARK: Contexts
+
+    func remember(_ context: NSManagedObjectContext) {
+        state.withLock { state in
+            state.contexts.removeAll { $0.context == nil || $0.context === context }
+            state.contexts.append(WeakContext(context: context))
+        }
+    }
+
+    func forget(_ context: NSManagedObjectContext) {
+        state.withLock { $0.contexts.removeAll { $0.context == nil || $0.context === context } }
+    }
+
+    var contexts: [NSManagedObjectContext] {
+        state.withLock { $0.contexts.compactMap(\.context) }
+    }
+
+    // MARK: Work in turn
+
+    /// Runs `block` on the coordinator's own lane and waits.
+    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+        try block()
+    }
+}

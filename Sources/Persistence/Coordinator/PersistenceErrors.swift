@@ -1,0 +1,88 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// Makes the errors of this module: Apple's domain, codes and keys, with a sentence that says what to do.
+enum PersistenceErrors {
+    static func make(
+        _ code: Int, _ message: String, _ userInfo: [String: Any] = [:]
+    ) -> NSError {
+        var userInfo = userInfo
+        userInfo[NSLocalizedDescriptionKey] = message
+        return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo)
+    }
+
+    static var noCoordinator: NSError {
+        make(
+            NSCoreDataError,
+            "The context has no coordinator; set persistentStoreCoordinator or parent first.")
+    }
+
+    static var noCurrentContext: NSError {
+        make(
+            NSCoreDataError,
+            "No context is in use here; run the request inside perform, or with context.fetch.")
+    }
+
+    static func missingObject(_ id: NSManagedObjectID) -> NSError {
+        make(
+            NSManagedObjectReferentialIntegrityError,
+            "The object is not in the store any more; fetch again.",
+            [NSAffectedObjectsErrorKey: [id]])
+    }
+
+    static func unknownEntity(_ name: String?) -> NSError {
+        make(
+            NSCoreDataError,
+            "The request names no entity of the model; check the spelling and the model.",
+            ["entity": name ?? ""])
+    }
+
+    static func resultType(of value: Any?, wanted: String) -> NSError {
+        let found = value.map { "\(type(of: $0))" } ?? "nothing"
+        return make(
+            NSCoreDataError,
+            "The results are \(found), not \(wanted); check the request's resultType, the model's "
+                + "class name, and NSManagedObject.register(_:).")
+    }
+
+    static func unsupported(_ message: String) -> NSError {
+        make(NSPersistentStoreUnsupportedRequestTypeError, message)
+    }
+
+    static func noStore(for entity: String) -> NSError {
+        make(
+            NSPersistentStoreSaveError,
+            "No writable store takes objects of this entity; add a store or change its configuration.",
+            ["entity": entity])
+    }
+
+    static func readOnly(_ store: NSPersistentStore) -> NSError {
+        make(
+            NSPersistentStoreSaveError,
+            "The store is read-only; open it without that option to save.",
+            [NSAffectedStoresErrorKey: [store]])
+    }
+
+    /// A store's error in Apple's terms; other errors as they are.
+    static func translate(_ error: any Error) -> any Error {
+        guard let failure = error as? StoreError else { return error }
+        var userInfo: [String: Any] = failure.fields
+        userInfo[NSUnderlyingErrorKey] = failure
+        return make(code(for: failure.code), failure.message, userInfo)
+    }
+
+    private static func code(for code: StoreError.Code) -> Int {
+        switch code {
+        case .notAStore, .cannotOpen: NSPersistentStoreOpenError
+        case .modelMismatch: NSPersistentStoreIncompatibleVersionHashError
+        case .readOnly, .diskFull: NSPersistentStoreSaveError
+        case .busy: NSPersistentStoreTimeoutError
+        case .historyExpired: NSPersistentHistoryTokenExpiredError
+        case .missingRow: NSManagedObjectReferentialIntegrityError
+        case .unsupported: NSPersistentStoreUnsupportedRequestTypeError
+        case .corrupt, .failed: NSSQLiteError
+        default: NSPersistentStoreOperationError
+        }
+    }
+}

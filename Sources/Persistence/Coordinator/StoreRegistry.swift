@@ -1,0 +1,55 @@
+package import Foundation
+package import ObjectModel
+package import Platform
+package import Stores
+
+/// How a store is to be opened.
+package struct StoreOpening: @unchecked Sendable {
+    // @unchecked: options are read-only values.
+    package var type: String
+    package var url: URL?
+    package var model: NSManagedObjectModel
+    package var configuration: String?
+    package var options: [AnyHashable: Any]?
+    package var platform: Platform
+
+    package init(type: String, model: NSManagedObjectModel, platform: Platform = .system) {
+        self.type = type
+        self.model = model
+        self.platform = platform
+    }
+
+    package var isReadOnly: Bool { flag(NSReadOnlyPersistentStoreOption) ?? false }
+
+    /// History is kept unless an app says no. Apple's default is no; the mirror lives on history.
+    package var keepsHistory: Bool { flag(NSPersistentHistoryTrackingKey) ?? true }
+
+    package func flag(_ key: String) -> Bool? { (options?[key] as? NSNumber)?.boolValue }
+}
+
+/// Makes a row store of one type.
+package typealias RowStoreFactory = @Sendable (StoreOpening) throws -> any RowStore
+
+/// The store types this program can open.
+package enum StoreRegistry {
+    private static let factories = Lock<[String: RowStoreFactory]>([
+        NSInMemoryStoreType: { opening in
+            MemoryRowStore(
+                layout: ModelLayout(model: opening.model, configuration: opening.configuration),
+                platform: opening.platform, keepsHistory: opening.keepsHistory)
+        }
+    ])
+
+    /// Makes a store type known, or replaces it.
+    package static func register(_ type: String, _ factory: @escaping RowStoreFactory) {
+        factories.withLock { $0[type] = factory }
+    }
+
+    static func factory(for type: String) throws -> RowStoreFactory {
+        if let factory = factories.withLock({ $0[type] }) { return factory }
+        throw PersistenceErrors.make(
+            NSPersistentStoreInvalidTypeError,
+            "Stores of type \(type) cannot be opened; use \(NSSQLiteStoreType) or "
+                + "\(NSInMemoryStoreType).", ["type": type])
+    }
+}

@@ -1,0 +1,187 @@
+public import Foundation
+public import ObjectModel
+
+/// What a fetch can return. Source: Apple, NSFetchRequestResult.
+public protocol NSFetchRequestResult: NSObjectProtocol {}
+
+extension NSManagedObjectID: NSFetchRequestResult {}
+extension NSDictionary: NSFetchRequestResult {}
+extension NSNumber: NSFetchRequestResult {}
+
+/// The form of a fetch's results. Raw values are Apple's.
+public struct NSFetchRequestResultType: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let managedObjectResultType: NSFetchRequestResultType = []
+    public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+    public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+    public static let countResultType = NSFetchRequestResultType(rawValue: 4)
+}
+
+/// What a request asks of a store. Raw values are Apple's.
+public enum NSPersistentStoreRequestType: UInt, Sendable {
+    case fetchRequestType = 1
+    case saveRequestType = 2
+    case batchInsertRequestType = 5
+    case batchUpdateRequestType = 6
+    case batchDeleteRequestType = 7
+}
+
+/// A question or an order to the stores. Source: Apple, NSPersistentStoreRequest.
+open class NSPersistentStoreRequest: NSObject {
+    /// The stores that are asked; nil for all.
+    open var affectedStores: [NSPersistentStore]?
+    open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    public override init() { super.init() }
+}
+
+/// What a request brought. Source: Apple, NSPersistentStoreResult.
+open class NSPersistentStoreResult: NSObject {}
+
+/// Which objects to find and in what form. Source: Apple, NSFetchRequest.
+///
+/// `ResultType` is not constrained, since a Swift protocol type cannot meet its own constraint off Apple's platforms.
+open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting {
+    final var choice = FetchChoice()
+
+    public override init() { super.init() }
+
+    /// A request for the objects of an entity.
+    public convenience init(entityName: String) {
+        self.init()
+        choice.entityName = entityName
+    }
+
+    convenience init(entity: NSEntityDescription) {
+        self.init()
+        choice.entity = entity
+    }
+
+    open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    open var entity: NSEntityDescription? {
+        get { choice.entity }
+        set { choice.entity = newValue }
+    }
+
+    open var entityName: String? { choice.entityName ?? choice.entity?.name }
+
+    open var predicate: NSPredicate? {
+        get { choice.predicate }
+        set { choice.predicate = newValue }
+    }
+
+    open var sortDescriptors: [NSSortDescriptor]? {
+        get { choice.sortDescriptors }
+        set { choice.sortDescriptors = newValue }
+    }
+
+    /// The most results to return; 0 for all.
+    open var fetchLimit: Int {
+        get { choice.limit }
+        set { choice.limit = max(newValue, 0) }
+    }
+
+    /// How many of the first results to leave out.
+    open var fetchOffset: Int {
+        get { choice.offset }
+        set { choice.offset = max(newValue, 0) }
+    }
+
+    /// Accepted; all rows of a result are read together.
+    open var fetchBatchSize: Int {
+        get { choice.batchSize }
+        set { choice.batchSize = newValue }
+    }
+
+    open var resultType: NSFetchRequestResultType {
+        get { choice.resultType }
+        set { choice.resultType = newValue }
+    }
+
+    /// Whether unsaved changes count.
+    open var includesPendingChanges: Bool {
+        get { choice.includesPendingChanges }
+        set { choice.includesPendingChanges = newValue }
+    }
+
+    open var includesSubentities: Bool {
+        get { choice.includesSubentities }
+        set { choice.includesSubentities = newValue }
+    }
+
+    /// Accepted; values are read with the rows.
+    open var includesPropertyValues: Bool {
+        get { choice.includesPropertyValues }
+        set { choice.includesPropertyValues = newValue }
+    }
+
+    /// Whether objects stay faults until a value is read. Their values are at hand either way.
+    open var returnsObjectsAsFaults: Bool {
+        get { choice.returnsObjectsAsFaults }
+        set { choice.returnsObjectsAsFaults = newValue }
+    }
+
+    open var returnsDistinctResults: Bool {
+        get { choice.returnsDistinctResults }
+        set { choice.returnsDistinctResults = newValue }
+    }
+
+    /// Whether objects that are here already take the stored values, below their own changes.
+    open var shouldRefreshRefetchedObjects: Bool {
+        get { choice.refreshesRefetched }
+        set { choice.refreshesRefetched = newValue }
+    }
+
+    /// For dictionary results: names, key paths or descriptions of the properties to return.
+    open var propertiesToFetch: [Any]? {
+        get { choice.propertiesToFetch }
+        set { choice.propertiesToFetch = newValue }
+    }
+
+    /// For dictionary results: the properties by which to group.
+    open var propertiesToGroupBy: [Any]? {
+        get { choice.propertiesToGroupBy }
+        set { choice.propertiesToGroupBy = newValue }
+    }
+
+    /// For dictionary results: which groups to return.
+    open var havingPredicate: NSPredicate? {
+        get { choice.havingPredicate }
+        set { choice.havingPredicate = newValue }
+    }
+
+    /// Accepted; relationships are read when asked for.
+    open var relationshipKeyPathsForPrefetching: [String]? {
+        get { choice.prefetching }
+        set { choice.prefetching = newValue }
+    }
+}
+
+/// All that a fetch request says.
+struct FetchChoice {
+    var entityName: String?
+    var entity: NSEntityDescription?
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor]?
+    var limit = 0
+    var offset = 0
+    var batchSize = 0
+    var resultType = NSFetchRequestResultType.managedObjectResultType
+    var includesPendingChanges = true
+    var includesSubentities = true
+    var includesPropertyValues = true
+    var returnsObjectsAsFaults = true
+    var returnsDistinctResults = false
+    var refreshesRefetched = false
+    var propertiesToFetch: [Any]?
+    var propertiesToGroupBy: [Any]?
+    var havingPredicate: NSPredicate?
+    var prefetching: [String]?
+}
+
+/// A fetch request of any result type.
+protocol FetchRequesting: NSPersistentStoreRequest {
+    var choice: FetchChoice { get set }
+}

@@ -1,0 +1,141 @@
+public import Foundation
+public import ObjectModel
+internal import Stores
+
+/// What happened to an object. Raw values are Apple's.
+public enum NSPersistentHistoryChangeType: Int, Sendable {
+    case insert = 0
+    case update = 1
+    case delete = 2
+}
+
+/// The form of a history request's result. Raw values are Apple's.
+public enum NSPersistentHistoryResultType: Int, Sendable {
+    case statusOnly = 0
+    case objectIDs = 1
+    case count = 2
+    case transactionsOnly = 3
+    case changesOnly = 4
+    case transactionsAndChanges = 5
+}
+
+/// A place in the history of one or more stores: the last transaction seen of each.
+/// Source: Apple, NSPersistentHistoryToken.
+open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
+    // @unchecked: never changed once made.
+
+    /// Transaction numbers by store identifier.
+    package let numbers: [String: Int64]
+
+    package init(numbers: [String: Int64]) { self.numbers = numbers }
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public required init?(coder: NSCoder) {
+        guard let stored = coder.decodeObject(forKey: "numbers") as? [String: Any] else {
+            return nil
+        }
+        numbers = stored.compactMapValues { ($0 as? NSNumber)?.int64Value }
+    }
+
+    public func encode(with coder: NSCoder) {
+        let stored = NSDictionary(dictionary: numbers.mapValues { NSNumber(value: $0) })
+        coder.encode(stored, forKey: "numbers")
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    public override func isEqual(_ object: Any?) -> Bool {
+        (object as? NSPersistentHistoryToken)?.numbers == numbers
+    }
+
+    public override var hash: Int { numbers.hashValue }
+}
+
+/// One object's change in one save. Source: Apple, NSPersistentHistoryChange.
+open class NSPersistentHistoryChange: NSObject, @unchecked Sendable {
+    // @unchecked: never changed once its transaction is made.
+    public final let changeID: Int64
+    public final let changeType: NSPersistentHistoryChangeType
+    public final let changedObjectID: NSManagedObjectID
+    /// For deletions: the values of attributes that are preserved after deletion.
+    public final let tombstone: [AnyHashable: Any]?
+    /// For updates: what changed.
+    public final let updatedProperties: Set<NSPropertyDescription>?
+    public internal(set) final weak var transaction: NSPersistentHistoryTransaction?
+
+    init(_ change: HistoryChange, store: NSPersistentStore) {
+        changeID = change.number
+        changeType = NSPersistentHistoryChangeType(rawValue: Int(change.kind.rawValue)) ?? .update
+        changedObjectID = store.id(for: change.id)
+        let entity = changedObjectID.entity
+        let byName = entity.propertiesByName
+        updatedProperties =
+            change.kind == .update ? Set(change.changedProperties.compactMap { byName[$0] }) : nil
+        let attributes = entity.attributesByName
+        let kept = change.tombstone.reduce(into: [AnyHashable: Any]()) { kept, entry in
+            guard let attribute = attributes[entry.key] else { return }
+            kept[entry.key] = AttributeCoding.present(entry.value, for: attribute)
+        }
+        tombstone = change.kind == .delete && !kept.isEmpty ? kept : nil
+    }
+}
+
+/// One save in a store's history. Source: Apple, NSPersistentHistoryTransaction.
+open class NSPersistentHistoryTransaction: NSObject, @unchecked Sendable {
+    // @unchecked: never changed once made.
+    public final let transactionNumber: Int64
+    public final let timestamp: Date
+    public final let storeID: String
+    public final let author: String?
+    public final let contextName: String?
+    public final let bundleID: String
+    public final let processID: String
+    /// Nil where only transactions were asked for.
+    public final let changes: [NSPersistentHistoryChange]?
+
+    init(_ transaction: HistoryTransaction, store: NSPersistentStore, withChanges: Bool) {
+        transactionNumber = transaction.number
+        timestamp = transaction.date
+        storeID = store.identifier
+        author = transaction.author
+        contextName = transaction.contextName
+        bundleID = transaction.bundleID ?? ""
+        processID = transaction.processID ?? ""
+        changes =
+            withChanges
+            ? transaction.changes.map { NSPersistentHistoryChange($0, store: store) } : nil
+        super.init()
+        for change in changes ?? [] { change.transaction = self }
+    }
+
+    /// The place just after this transaction.
+    public final var token: NSPersistentHistoryToken {
+        NSPersistentHistoryToken(numbers: [storeID: transactionNumber])
+    }
+
+    /// The transaction as a DidSave notification that `mergeChanges(fromContextDidSave:)` takes.
+    public final func objectIDNotification() -> Notification {
+        func ids(_ type: NSPersistentHistoryChangeType) -> Set<NSManagedObjectID> {
+            Set((changes ?? []).filter { $0.changeType == type }.map(\.changedObjectID))
+        }
+        return Notification(
+            name: .NSManagedObjectContextDidSaveObjectIDs, object: nil,
+            userInfo: [
+                NSInsertedObjectIDsKey: ids(.insert), NSUpdatedObjectIDsKey: ids(.update),
+                NSDeletedObjectIDsKey: ids(.delete),
+            ])
+    }
+}
+
+/// What a history request brought. Source: Apple, NSPersistentHistoryResult.
+open class NSPersistentHistoryResult: NSPersistentStoreResult {
+    /// Transactions, changes, IDs, a count, or whether it was done; as `resultType` says.
+    public final let result: Any?
+    public final let resultType: NSPersistentHistoryResultType
+
+    init(_ result: Any?, type: NSPersistentHistoryResultType) {
+        self.result = result
+        resultType = type
+    }
+}

@@ -1,0 +1,81 @@
+public import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// Objects with the same unique values. Source: Apple, NSConstraintConflict.
+open class NSConstraintConflict: NSObject {
+    public final let constraint: [String]
+    /// The object that has the values in the store; nil where all are in the context.
+    public final let databaseObject: NSManagedObject?
+    public final let databaseSnapshot: [String: Any]?
+    /// The objects that want the values.
+    public final let conflictingObjects: [NSManagedObject]
+    public final let conflictingSnapshots: [[AnyHashable: Any]]
+
+    public init(
+        constraint: [String], database databaseObject: NSManagedObject?,
+        databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],
+        conflictingSnapshots: [Any]
+    ) {
+        self.constraint = constraint
+        self.databaseObject = databaseObject
+        self.databaseSnapshot = databaseSnapshot as? [String: Any]
+        self.conflictingObjects = conflictingObjects
+        self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
+    }
+
+    /// The unique values, by property name.
+    public final var constraintValues: [String: Any] {
+        guard let object = databaseObject ?? conflictingObjects.first else { return [:] }
+        return constraint.reduce(into: [:]) { $0[$1] = object.value(forKey: $1) ?? NSNull() }
+    }
+
+    /// Makes one object of those that conflict.
+    ///
+    /// A new object gives its values and links to the stored one under object-trump and overwrite, its links
+    /// under store-trump, and nothing under rollback; then it is deleted. A changed stored object takes its
+    /// former values back, or takes the place of the other.
+    final func settle(_ type: NSMergePolicyType) {
+        let objects = conflictingObjects.filter { !$0.isDeleted }
+        guard let keeper = databaseObject ?? objects.first else { return }
+        let objectWins =
+            type == .overwriteMergePolicyType || type == .mergeByPropertyObjectTrumpMergePolicyType
+        for object in objects where object !== keeper {
+            if object.isInserted {
+                if objectWins { keeper.takeValues(of: object) }
+                if type != .rollbackMergePolicyType {
+                    keeper.takeLinks(of: object, replacing: objectWins)
+                }
+                object.context?.delete(object)
+            } else if objectWins {
+                keeper.context?.delete(keeper)
+            } else {
+                object.revert()
+            }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Takes the attributes the other object has a value for.
+    final func takeValues(of other: NSManagedObject) {
+        for (slot, place) in other.shape.layout.attributes.enumerated()
+        where !other.attributes[slot].isNull {
+            setValue(other.value(forKey: place.name), forKey: place.name)
+        }
+    }
+
+    /// Takes the other object's links; to-one links that are set already only where `replacing`.
+    final func takeLinks(of other: NSManagedObject, replacing: Bool) {
+        for (slot, relationship) in other.shape.layout.toOnes.enumerated() {
+            guard let target = other.toOnes[slot].flatMap(other.related) else { continue }
+            guard replacing || value(forKey: relationship.name) == nil else { continue }
+            setValue(target, forKey: relationship.name)
+        }
+        for (slot, relationship) in other.shape.layout.toManys.enumerated() {
+            for member in other.toManys[slot].all.compactMap({ other.related($0.id) }) {
+                addObject(member, toRelationshipNamed: relationship.name)
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+public import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// An object whose row changed since it was read. Source: Apple, NSMergeConflict.
+open class NSMergeConflict: NSObject {
+    public final let sourceObject: NSManagedObject
+    /// The row's version now; 0 when it was deleted.
+    public final let newVersionNumber: Int
+    /// The version the object was read at.
+    public final let oldVersionNumber: Int
+    /// The values the object was read with.
+    public final let cachedSnapshot: [String: Any]?
+    /// The values the store has now; nil when the row was deleted.
+    public final let persistedSnapshot: [String: Any]?
+    /// The row as it is now, for the policies.
+    private var stored: ObjectSnapshot?
+
+    public init(
+        source: NSManagedObject, newVersion: Int, oldVersion: Int,
+        cachedSnapshot: [String: Any]?, persistedSnapshot: [String: Any]?
+    ) {
+        sourceObject = source
+        newVersionNumber = newVersion
+        oldVersionNumber = oldVersion
+        self.cachedSnapshot = cachedSnapshot
+        self.persistedSnapshot = persistedSnapshot
+    }
+
+    convenience init(_ object: NSManagedObject, stored: ObjectSnapshot?) {
+        self.init(
+            source: object, newVersion: Int(stored?.version ?? 0),
+            oldVersion: Int(object.snapshot?.version ?? 0),
+            cachedSnapshot: object.snapshot.map(object.values),
+            persistedSnapshot: stored.map(object.values))
+        self.stored = stored
+    }
+
+    /// The values the object has now.
+    public final var objectSnapshot: [String: Any]? {
+        sourceObject.values(
+            of: ObjectSnapshot(
+                version: 0, attributes: sourceObject.attributes, toOnes: sourceObject.toOnes))
+    }
+
+    /// Whether only members of relationships changed, which never contradicts the row.
+    final var concernsOnlyMembers: Bool {
+        guard stored != nil, !sourceObject.isDeleted else { return false }
+        return sourceObject.changedSlots().allSatisfy { name, slot in
+            if case .toMany(let index) = slot { return !sourceObject.toManys[index].isOrdered }
+            return false
+        }
+    }
+
+    /// Makes the object what the policy wants to be saved.
+    final func settle(_ type: NSMergePolicyType) {
+        guard let stored else { return settleDeletion(type) }
+        let object = sourceObject
+        switch type {
+        case .errorMergePolicyType: break
+        case .overwriteMergePolicyType: object.snapshot = stored
+        case .mergeByPropertyObjectTrumpMergePolicyType: object.rebase(onto: stored)
+        case .mergeByPropertyStoreTrumpMergePolicyType:
+            object.takeStoreChanges(stored)
+            object.rebase(onto: stored)
+        case .rollbackMergePolicyType:
+            object.state.subtract([.updated, .deleted])
+            object.snapshot = stored
+            object.revert()
+        }
+        object.awake(fromSnapshotEvents: .mergePolicy)
+    }
+
+    /// Takes the row's version for what the policy left undecided.
+    final func accept() {
+        if let stored, sourceObject.snapshot?.version != stored.version {
+            sourceObject.snapshot = stored
+        }
+    }
+
+    private func settleDeletion(_ type: NSMergePolicyType) {
+        let object = sourceObject
+        guard let context = object.context else { return }
+        switch type {
+        case .overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType:
+            guard !object.isDeleted else { return context.dropDeleted(object) }
+            object.state.insert(.inserted)
+            object.snapshot = nil
+        default: context.dropDeleted(object)
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// A snapshot's attributes and to-one links by name.
+    final func values(of snapshot: ObjectSnapshot) -> [String: Any] {
+        var values: [String: Any] = [:]
+        for (slot, place) in shape.layout.attributes.enumerated() {
+            values[place.name] =
+                AttributeCoding.present(snapshot.attributes[slot], for: place.attribute) ?? NSNull()
+        }
+        for (slot, relationship) in shape.layout.toOnes.enumerated() {
+            values[relationship.name] = snapshot.toOnes[slot] ?? NSNull()
+        }
+        return values
+    }
+
+    /// Gives up the own changes of what the store changed too.
+    final func takeStoreChanges(_ stored: ObjectSnapshot) {
+        guard let former = snapshot else { return }
+        for index in attributes.indices where stored.attributes[index] != former.attributes[index] {
+            attributes[index] = stored.attributes[index]
+            extras?.transformed[index] = nil
+        }
+        for index in toOnes.indices where stored.toOnes[index] !== former.toOnes[index] {
+            toOnes[index] = stored.toOnes[index]
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Lets go of an object whose row somebody else deleted.
+    final func dropDeleted(_ object: NSManagedObject) {
+        object.state.subtract(.pending)
+        object.state.insert(.deleted)
+        pending.note(.deletedNow, of: object)
+        registry.unregister(object)
+        object.context = nil
+        object.state.subtract(.pending)
+    }
+}

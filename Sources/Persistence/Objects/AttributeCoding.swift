@@ -1,0 +1,91 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// Turns the values programs set into stored values, and back.
+///
+/// Numbers are read as `NSNumber`, so that `as? Int` works whatever the attribute's width.
+enum AttributeCoding {
+    /// The stored form of `value`, or nil where the attribute cannot hold such a value.
+    static func accept(_ value: Any?, for attribute: NSAttributeDescription) -> AttributeValue? {
+        guard let value, !(value is NSNull) else { return .null }
+        switch attribute.attributeType {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            if let integer = value as? Int64 { return .integer(integer) }
+            return (value as? NSNumber).map { .integer($0.int64Value) }
+        case .booleanAttributeType:
+            return (value as? NSNumber).map { .integer($0.int64Value == 0 ? 0 : 1) }
+        case .doubleAttributeType: return (value as? NSNumber).map { .double($0.doubleValue) }
+        case .floatAttributeType:
+            return (value as? NSNumber).map { .double(Double($0.floatValue)) }
+        case .decimalAttributeType:
+            if let decimal = value as? Decimal { return .decimal(decimal) }
+            return (value as? NSNumber).map { .decimal($0.decimalValue) }
+        case .stringAttributeType:
+            if let text = value as? String { return .text(text) }
+            return (value as? Substring).map { .text(String($0)) }
+        case .dateAttributeType:
+            return (value as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
+        case .binaryDataAttributeType: return (value as? Data).map { .data($0) }
+        case .UUIDAttributeType: return (value as? UUID).map { .uuid($0) }
+        case .URIAttributeType: return (value as? URL).map { .uri($0.absoluteString) }
+        case .transformableAttributeType:
+            return TransformableCoding.encode(value, for: attribute).map { .data($0) }
+        case .objectIDAttributeType:
+            return (value as? NSManagedObjectID).map { .uri($0.uriRepresentation().absoluteString) }
+        case .undefinedAttributeType, .compositeAttributeType: return nil
+        }
+    }
+
+    /// The value a program reads for a stored one.
+    static func present(_ value: AttributeValue, for attribute: NSAttributeDescription) -> Any? {
+        switch value {
+        case .null: return nil
+        case .integer(let integer):
+            if attribute.attributeType == .booleanAttributeType {
+                return NSNumber(value: integer != 0)
+            }
+            return NSNumber(value: integer)
+        case .double(let double): return NSNumber(value: double)
+        case .decimal(let decimal): return NSDecimalNumber(decimal: decimal)
+        case .text(let text): return text
+        case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds)
+        case .uuid(let uuid): return uuid
+        case .uri(let text): return URL(string: text)
+        case .data(let data):
+            guard attribute.attributeType == .transformableAttributeType else { return data }
+            return TransformableCoding.decode(data, for: attribute)
+        }
+    }
+}
+
+/// Turns the values of transformable attributes into bytes with the attribute's transformer.
+enum TransformableCoding {
+    /// Transformers that stand for plain keyed archiving.
+    private static let archiving: Set<String> = [
+        "", "NSKeyedUnarchiveFromData", "NSKeyedUnarchiveFromDataTransformerName",
+        "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer",
+        "NSSecureUnarchiveFromDataTransformerName",
+    ]
+
+    static func encode(_ value: Any, for attribute: NSAttributeDescription) -> Data? {
+        let name = attribute.valueTransformerName ?? ""
+        if archiving.contains(name) {
+            return try? NSKeyedArchiver.archivedData(
+                withRootObject: value, requiringSecureCoding: false)
+        }
+        let transformer = ValueTransformer.named(NSValueTransformerName(name))
+        return transformer?.transformedValue(value) as? Data
+    }
+
+    static func decode(_ data: Data, for attribute: NSAttributeDescription) -> Any? {
+        let name = attribute.valueTransformerName ?? ""
+        if archiving.contains(name) {
+            guard let archive = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+            archive.requiresSecureCoding = false
+            return archive.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
+        }
+        return ValueTransformer.named(NSValueTransformerName(name))?
+            .reverseTransformedValue(data)
+    }
+}

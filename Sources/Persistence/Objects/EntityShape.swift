@@ -1,0 +1,111 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import Stores
+
+/// Where each property of an entity stands in an object's arrays; made once for each entity.
+///
+/// Persistent slots are those of the store's `EntityLayout`, so that rows pass without being rearranged.
+final class EntityShape: @unchecked Sendable {
+    // @unchecked: never changed once made; descriptions are read-only then.
+
+    /// The place of one property.
+    enum Slot: Hashable {
+        case attribute(Int)
+        case toOne(Int)
+        case toMany(Int)
+        /// Slots of the elements, by element name.
+        case composite([String: Int])
+        /// Kept by name in the object only.
+        case transient
+        case fetched
+    }
+
+    let entity: NSEntityDescription
+    let layout: EntityLayout
+    /// The values a new object starts with.
+    let defaults: [AttributeValue]
+    let noToOnes: [NSManagedObjectID?]
+    let unloadedToManys: [ToManyMembers]
+    let emptyToManys: [ToManyMembers]
+    let checks: [AttributeCheck]
+    /// All modelled property names, in order.
+    let propertyNames: [String]
+    private let slots: [String: Slot]
+
+    private init(_ entity: NSEntityDescription) {
+        self.entity = entity
+        layout = EntityLayout(entity: entity, number: 0)
+        defaults = layout.attributes.map {
+            AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
+        }
+        noToOnes = Array(repeating: nil, count: layout.toOnes.count)
+        unloadedToManys = layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) }
+        emptyToManys = layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }
+        checks = layout.attributes.enumerated().compactMap { slot, place in
+            AttributeCheck(slot: slot, name: place.name, attribute: place.attribute)
+        }
+        slots = Self.slots(of: entity, in: layout)
+        propertyNames = slots.keys.sorted()
+    }
+
+    private static func slots(
+        of entity: NSEntityDescription, in layout: EntityLayout
+    ) -> [String: Slot] {
+        var slots: [String: Slot] = [:]
+        for (name, property) in entity.propertiesByName {
+            if let composite = property as? NSCompositeAttributeDescription {
+                let elements = composite.elements.compactMap { element in
+                    layout.attributeSlot("\(name).\(element.name)").map { (element.name, $0) }
+                }
+                slots[name] = .composite(Dictionary(elements, uniquingKeysWith: { $1 }))
+            } else if let slot = layout.attributeSlot(name) {
+                slots[name] = .attribute(slot)
+            } else if let slot = layout.toOneSlot(name) {
+                slots[name] = .toOne(slot)
+            } else if let slot = layout.toManySlot(name) {
+                slots[name] = .toMany(slot)
+            } else {
+                slots[name] = property is NSFetchedPropertyDescription ? .fetched : .transient
+            }
+        }
+        for (slot, place) in layout.attributes.enumerated() where slots[place.name] == nil {
+            slots[place.name] = .attribute(slot)
+        }
+        return slots
+    }
+
+    func slot(_ name: String) -> Slot? { slots[name] }
+
+    /// One number per persistent property, for sets of changed properties.
+    func index(of slot: Slot) -> Int {
+        switch slot {
+        case .attribute(let index): index
+        case .toOne(let index): layout.attributes.count + index
+        case .toMany(let index): layout.attributes.count + layout.toOnes.count + index
+        case .composite(let elements): elements.values.min() ?? 0
+        case .transient, .fetched:
+            layout.attributes.count + layout.toOnes.count + layout.toManys.count
+        }
+    }
+
+    // MARK: Finding shapes
+
+    private struct Entry {
+        weak var shape: EntityShape?
+    }
+
+    private static let known = Lock<[ObjectIdentifier: Entry]>([:])
+
+    /// The shape of `entity`, made at the first call and kept while anything holds it.
+    static func of(_ entity: NSEntityDescription) -> EntityShape {
+        let key = ObjectIdentifier(entity)
+        if let shape = known.withLock({ $0[key]?.shape }) { return shape }
+        let shape = EntityShape(entity)
+        return known.withLock { known in
+            if let other = known[key]?.shape { return other }
+            known[key] = Entry(shape: shape)
+            return shape
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+
+/// Finds the class of an entity and the entity of a class.
+///
+/// Models name classes without their module, and the runtime finds classes only with it. So the modules of
+/// all classes that were ever seen are tried, besides the program's own.
+enum KnownClasses {
+    private struct State {
+        var classes: [String: NSManagedObject.Type] = [:]
+        var modules: [String] = []
+        var models: [WeakModel] = []
+    }
+
+    private struct WeakModel {
+        weak var model: NSManagedObjectModel?
+    }
+
+    private static let state = Lock(State())
+
+    /// Notes a class, so that entities naming it get it and its module is searched.
+    static func note(_ type: NSManagedObject.Type) {
+        guard type != NSManagedObject.self else { return }
+        let full = String(reflecting: type)
+        let parts = full.split(separator: ".", maxSplits: 1)
+        let short = String(full.split(separator: ".").last ?? "")
+        state.withLock { state in
+            if state.classes[full] == nil {
+                state.classes[full] = type
+                state.classes[short] = type
+            }
+            if parts.count == 2, !state.modules.contains(String(parts[0])) {
+                state.modules.append(String(parts[0]))
+            }
+        }
+    }
+
+    /// Notes a model a coordinator uses.
+    static func note(_ model: NSManagedObjectModel) {
+        state.withLock { state in
+            state.models.removeAll { $0.model == nil || $0.model === model }
+            state.models.append(WeakModel(model: model))
+        }
+    }
+
+    /// The class objects of `entity` are made of: NSManagedObject where its own class is not found.
+    static func type(of entity: NSEntityDescription) -> NSManagedObject.Type {
+        let name = entity.managedObjectClassName
+        let short = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        guard short != "NSManagedObject", !short.isEmpty else { return NSManagedObject.self }
+        let (found, modules) = state.withLock { ($0.classes[short], $0.modules) }
+        if let found { return found }
+        let own = Bundle.main.executableURL?.lastPathComponent ?? ""
+        let candidates = [short] + (modules + [own]).map { "\($0).\(short)" }
+        for candidate in candidates where candidate.split(separator: ".").count == 2 {
+            if let type = NSClassFromString(candidate) as? NSManagedObject.Type {
+                note(type)
+                state.withLock { $0.classes[short] = type }
+                return type
+            }
+        }
+        return NSManagedObject.self
+    }
+
+    static func entity(
+        of type: NSManagedObject.Type, in model: NSManagedObjectModel?
+    ) -> NSEntityDescription? {
+        note(type)
+        let full = String(reflecting: type)
+        let short = String(full.split(separator: ".").last ?? "")
+        let names: Set<String> = [full, short, ".\(short)"]
+        return model?.entities.first { names.contains($0.managedObjectClassName) }
+    }
+
+    /// The entity in the newest loaded model that names `type`.
+    static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
+        let models = state.withLock { $0.models.compactMap(\.model) }
+        for model in models.reversed() {
+            if let entity = entity(of: type, in: model) { return entity }
+        }
+        preconditionFailure(
+            "No loaded model has an entity of class \(type). Make a coordinator or container first, "
+                + "and name the class in the model.")
+    }
+}
+
+extension NSManagedObject {
+    /// Makes classes known by name before an object of theirs was made or asked for.
+    ///
+    /// Needed only where a model names a class of a module of which the program uses nothing before it fetches.
+    public static func register(_ classes: [NSManagedObject.Type]) {
+        for type in classes { KnownClasses.note(type) }
+    }
+}

@@ -1,0 +1,103 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// A property of a managed object class, written by hand: `@Managed("name") var name: String?`.
+///
+/// Reads and writes go through the object's values, with access and change notices. A missing value of a
+/// non-optional scalar reads as zero.
+@propertyWrapper
+public struct Managed<Value> {
+    private let key: String
+
+    /// A property under the model's name.
+    public init(_ key: String) { self.key = key }
+
+    /// Only objects have values; the wrapper alone has none.
+    @available(
+        *, unavailable, message: "@Managed works on properties of NSManagedObject subclasses"
+    )
+    public var wrappedValue: Value {
+        get { preconditionFailure("@Managed works on properties of NSManagedObject subclasses") }
+        set { preconditionFailure("@Managed works on properties of NSManagedObject subclasses") }
+    }
+
+    public static subscript<Owner: NSManagedObject>(
+        _enclosingInstance object: Owner,
+        wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
+        storage storageKeyPath: ReferenceWritableKeyPath<Owner, Managed<Value>>
+    ) -> Value {
+        get { object.managedValue(forKey: object[keyPath: storageKeyPath].key) }
+        set { object.setManagedValue(newValue, forKey: object[keyPath: storageKeyPath].key) }
+    }
+}
+
+extension NSManagedObject {
+    /// The value of a property in the type a declaration gives it. For generated and hand-written accessors.
+    ///
+    /// A missing value is nil for an optional, and zero, false or empty for a scalar, text or collection; for other
+    /// types it traps, as does a value of another type than the declared one.
+    public final func managedValue<Value>(forKey key: String) -> Value {
+        willAccessValue(forKey: key)
+        defer { didAccessValue(forKey: key) }
+        if case .attribute(let slot) = shape.slot(key), let quick: Value = plain(attributes[slot]) {
+            return quick
+        }
+        let value = primitiveValue(forKey: key)
+        if let value, let typed = value as? Value { return typed }
+        if let value, let text = value as? String, let other = text as? Value { return other }
+        if value == nil {
+            if let none = Optional<Any>.none as Any as? Value { return none }
+            if let zero = zero(as: Value.self) { return zero }
+        }
+        preconditionFailure(
+            "\"\(key)\" of \"\(entity.name ?? "")\" is \(value.map { "\(type(of: $0))" } ?? "nil"), "
+                + "but the class declares \(Value.self). Make the declaration fit the model.")
+    }
+
+    /// Sets a property from the type a declaration gives it. For generated and hand-written accessors.
+    public final func setManagedValue<Value>(_ value: Value, forKey key: String) {
+        let isNil =
+            Value.self is any OptionalValue.Type && (value as? any OptionalValue)?.isNone == true
+        setValue(isNil ? nil : value, forKey: key)
+    }
+
+    /// Values whose stored and declared types are the same, without a detour.
+    private func plain<Value>(_ value: AttributeValue) -> Value? {
+        if extras?.misfits.isEmpty == false { return nil }
+        switch value {
+        case .text(let text): return text as? Value
+        case .integer(let integer):
+            if Value.self == Int64.self { return integer as? Value }
+            if Value.self == Bool.self { return (integer != 0) as? Value }
+            if Value.self == Int.self { return Int(integer) as? Value }
+            return nil
+        case .double(let double): return Value.self == Double.self ? double as? Value : nil
+        case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds) as? Value
+        case .uuid(let uuid): return uuid as? Value
+        case .decimal(let decimal): return decimal as? Value
+        case .null, .uri, .data: return nil
+        }
+    }
+
+    private func zero<Value>(as type: Value.Type) -> Value? {
+        let candidates: [Any] = [
+            NSNumber(value: 0), false, "", Data(), Decimal(), Set<NSManagedObject>(),
+            NSOrderedSet(),
+            NSSet(), [NSManagedObject](),
+        ]
+        for candidate in candidates {
+            if let zero = candidate as? Value { return zero }
+        }
+        return nil
+    }
+}
+
+/// Tells an optional that is empty, whatever it wraps.
+private protocol OptionalValue {
+    var isNone: Bool { get }
+}
+
+extension Optional: OptionalValue {
+    var isNone: Bool { self == nil }
+}

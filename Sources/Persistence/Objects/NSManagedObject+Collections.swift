@@ -1,0 +1,160 @@
+public import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Collections that write through.
+extension NSManagedObject {
+    /// A set that shows a to-many relationship; adding and removing changes the object at once.
+    public final func mutableSetValue(forKey key: String) -> NSMutableSet {
+        RelationshipSet(owner: self, key: key)
+    }
+
+    /// An ordered set that shows an ordered relationship; changes go to the object at once.
+    public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+        RelationshipOrderedSet(owner: self, key: key)
+    }
+
+    /// The slot of a to-many, with its members read. Traps for other keys.
+    final func openToMany(_ key: String) -> Int {
+        willAccessValue(forKey: key)
+        guard case .toMany(let slot) = shape.slot(key) else {
+            preconditionFailure(
+                "The entity \"\(entity.name ?? "")\" has no to-many relationship \"\(key)\".")
+        }
+        load(slot)
+        return slot
+    }
+
+    /// Adds an object to a to-many relationship, as generated accessors do.
+    public final func addObject(_ object: NSManagedObject, toRelationshipNamed key: String) {
+        let slot = openUnread(key)
+        willChangeValue(forKey: key)
+        add(object, to: slot)
+        didChangeValue(forKey: key)
+    }
+
+    /// Removes an object from a to-many relationship, as generated accessors do.
+    public final func removeObject(_ object: NSManagedObject, fromRelationshipNamed key: String) {
+        let slot = openUnread(key)
+        willChangeValue(forKey: key)
+        remove(object.reference, from: slot)
+        didChangeValue(forKey: key)
+    }
+
+    private func openUnread(_ key: String) -> Int {
+        willAccessValue(forKey: key)
+        guard case .toMany(let slot) = shape.slot(key), !toManys[slot].isOrdered else {
+            return openToMany(key)
+        }
+        return slot
+    }
+}
+
+/// A to-many relationship as a mutable set.
+final class RelationshipSet: NSMutableSet {
+    private let owner: NSManagedObject?
+    private let key: String
+
+    init(owner: NSManagedObject, key: String) {
+        self.owner = owner
+        self.key = key
+        super.init(capacity: 0)
+    }
+
+    required init(capacity numItems: Int) {
+        owner = nil
+        key = ""
+        super.init(capacity: numItems)
+    }
+
+    required init?(coder: NSCoder) { return nil }
+
+    private var objects: Set<NSManagedObject> {
+        owner?.value(forKey: key) as? Set<NSManagedObject> ?? []
+    }
+
+    override var count: Int {
+        guard let owner else { return 0 }
+        return owner.toManys[owner.openToMany(key)].count
+    }
+
+    override func member(_ object: Any) -> Any? {
+        guard let owner, let object = object as? NSManagedObject else { return nil }
+        let members = owner.toManys[owner.openToMany(key)]
+        return members.current?.contains(object.reference) == true ? object : nil
+    }
+
+    override func objectEnumerator() -> NSEnumerator {
+        NSArray(array: Array(objects)).objectEnumerator()
+    }
+
+    override func add(_ object: Any) {
+        guard let object = object as? NSManagedObject else { return }
+        owner?.addObject(object, toRelationshipNamed: key)
+    }
+
+    override func remove(_ object: Any) {
+        guard let object = object as? NSManagedObject else { return }
+        owner?.removeObject(object, fromRelationshipNamed: key)
+    }
+
+    override func copy(with zone: NSZone? = nil) -> Any { NSSet(array: Array(objects)) }
+}
+
+/// An ordered relationship as a mutable ordered set.
+final class RelationshipOrderedSet: NSMutableOrderedSet {
+    private let owner: NSManagedObject?
+    private let key: String
+
+    init(owner: NSManagedObject, key: String) {
+        self.owner = owner
+        self.key = key
+        super.init(capacity: 0)
+    }
+
+    required init?(coder: NSCoder) { return nil }
+
+    required init(arrayLiteral elements: Any...) {
+        owner = nil
+        key = ""
+        super.init(capacity: 0)
+    }
+
+    private func members(_ owner: NSManagedObject) -> ToManyMembers {
+        owner.toManys[owner.openToMany(key)]
+    }
+
+    private func change(_ body: (NSManagedObject, Int) -> Void) {
+        guard let owner else { return }
+        let slot = owner.openToMany(key)
+        owner.willChangeValue(forKey: key)
+        body(owner, slot)
+        owner.didChangeValue(forKey: key)
+    }
+
+    override var count: Int { owner.map { members($0).count } ?? 0 }
+
+    override func object(at index: Int) -> Any {
+        guard let owner else { return NSNull() }
+        return owner.related(members(owner).sequence[index].id) ?? NSNull()
+    }
+
+    override func index(of object: Any) -> Int {
+        guard let owner, let object = object as? NSManagedObject else { return NSNotFound }
+        return members(owner).sequence.firstIndex(of: object.reference) ?? NSNotFound
+    }
+
+    override func insert(_ object: Any, at index: Int) {
+        guard let object = object as? NSManagedObject else { return }
+        change { owner, slot in owner.add(object, to: slot, at: index) }
+    }
+
+    override func removeObject(at index: Int) {
+        change { owner, slot in owner.remove(owner.toManys[slot].sequence[index], from: slot) }
+    }
+
+    override func replaceObject(at index: Int, with object: Any) {
+        removeObject(at: index)
+        insert(object, at: index)
+    }
+}

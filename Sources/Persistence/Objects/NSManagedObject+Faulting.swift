@@ -1,0 +1,89 @@
+internal import Foundation
+internal import Stores
+
+// Filling in and emptying.
+extension NSManagedObject {
+    /// Fills in the values of a fault: from the row it came with, or from the store.
+    ///
+    /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it as deleted,
+    /// otherwise the next save fails with a referential integrity error.
+    final func fire() {
+        guard state.contains(.fault), !state.contains(.firing) else { return }
+        state.insert(.firing)
+        defer { state.remove(.firing) }
+        guard let found = snapshot ?? context?.storedSnapshot(of: self) else {
+            state.remove(.fault)
+            state.insert(.inaccessible)
+            toManys = shape.emptyToManys
+            context?.noteInaccessible(self)
+            return
+        }
+        adopt(found)
+        state.remove(.fault)
+        awakeFromFetch()
+    }
+
+    /// Takes values as read; changes of to-many relationships stay.
+    final func adopt(_ found: ObjectSnapshot) {
+        snapshot = found
+        attributes = found.attributes
+        toOnes = found.toOnes
+        if extras != nil {
+            withExtras {
+                $0.transformed = [:]; $0.misfits = [:]
+            }
+        }
+    }
+
+    /// Drops all values and changes.
+    final func turnIntoFault() {
+        guard !isFault else {
+            snapshot = nil
+            return
+        }
+        willTurnIntoFault()
+        snapshot = nil
+        attributes = []
+        toOnes = []
+        toManys = shape.unloadedToManys
+        extras = nil
+        changedNow.removeAll()
+        state.insert(.fault)
+        didTurnIntoFault()
+    }
+
+    /// Takes the row's present values below the object's own changes.
+    ///
+    /// What the program changed stays changed; everything else shows what `found` says.
+    final func rebase(onto found: ObjectSnapshot) {
+        guard !isFault, let former = snapshot else {
+            snapshot = found
+            return
+        }
+        for index in attributes.indices where attributes[index] == former.attributes[index] {
+            attributes[index] = found.attributes[index]
+            extras?.transformed[index] = nil
+        }
+        for index in toOnes.indices where toOnes[index] === former.toOnes[index] {
+            toOnes[index] = found.toOnes[index]
+        }
+        for index in toManys.indices { toManys[index].unload() }
+        snapshot = found
+    }
+
+    /// Takes back all changes.
+    final func revert() {
+        guard !isFault, let snapshot else { return }
+        adopt(snapshot)
+        for index in toManys.indices { toManys[index].discard() }
+        if extras != nil { withExtras { $0.transients = [:] } }
+        changedNow.removeAll()
+    }
+
+    /// What was changed is stored now.
+    final func commit(version: Int64) {
+        snapshot = ObjectSnapshot(version: version, attributes: attributes, toOnes: toOnes)
+        for index in toManys.indices where toManys[index].isChanged { toManys[index].commit() }
+        changedNow.removeAll()
+    }
+}

@@ -1,0 +1,163 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Relationships: both ends change together, whatever their kinds.
+extension NSManagedObject {
+    // MARK: Reading
+
+    /// Reads the stored members of a to-many once.
+    final func load(_ slot: Int) {
+        guard !toManys[slot].isLoaded else { return }
+        guard let context, identity?.rowID != nil || context.parent != nil else {
+            return toManys[slot].load([])
+        }
+        toManys[slot].load(context.storedMembers(of: self, toMany: slot))
+    }
+
+    final func collection(_ slot: Int) -> Any {
+        load(slot)
+        let objects = toManys[slot].all.compactMap { related($0.id) }
+        return toManys[slot].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+    }
+
+    /// Whether the members of a to-many, or the object of a to-one, are still to be read.
+    public final func hasFault(forRelationshipNamed key: String) -> Bool {
+        switch shape.slot(key) {
+        case .toMany(let slot): return isFault || !toManys[slot].isLoaded
+        case .toOne(let slot):
+            if isFault { return true }
+            return toOnes[slot].map { context?.registeredObject(for: $0)?.isFault ?? true } ?? false
+        default: return false
+        }
+    }
+
+    /// The IDs of the related objects, without making objects of them.
+    public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        willAccessValue(forKey: key)
+        switch shape.slot(key) {
+        case .toOne(let slot): return toOnes[slot].map { [$0] } ?? []
+        case .toMany(let slot):
+            load(slot)
+            return toManys[slot].all.map(\.id)
+        default: return []
+        }
+    }
+
+    // MARK: Writing
+
+    final func setToOne(_ slot: Int, toValue value: Any?) -> Bool {
+        guard let value, !(value is NSNull) else {
+            setToOne(slot, to: nil)
+            return true
+        }
+        guard let target = value as? NSManagedObject,
+            accepts(target, shape.layout.toOnes[slot])
+        else { return false }
+        setToOne(slot, to: target)
+        return true
+    }
+
+    final func setToOne(_ slot: Int, to target: NSManagedObject?) {
+        let former = toOnes[slot]
+        guard former !== target?.objectID else { return }
+        if let target { join(target) }
+        toOnes[slot] = target?.objectID
+        guard let inverse = shape.layout.toOnes[slot].inverseRelationship else { return }
+        if let former { related(former)?.unlink(self, from: inverse.name) }
+        target?.link(self, into: inverse.name)
+    }
+
+    final func setToMany(_ slot: Int, toValue value: Any?) -> Bool {
+        guard let members = Self.objects(in: value) else { return false }
+        let relationship = shape.layout.toManys[slot]
+        guard members.allSatisfy({ accepts($0, relationship) }) else { return false }
+        load(slot)
+        var seen = Set<Reference>()
+        let wanted = members.filter { seen.insert($0.reference).inserted }
+        for former in toManys[slot].all where !seen.contains(former) { remove(former, from: slot) }
+        for member in wanted { add(member, to: slot) }
+        toManys[slot].reorder(wanted.map(\.reference))
+        return true
+    }
+
+    /// The objects of any collection a program may give; nil for anything else.
+    private static func objects(in value: Any?) -> [NSManagedObject]? {
+        guard let value, !(value is NSNull) else { return [] }
+        if let set = value as? Set<NSManagedObject> { return Array(set) }
+        if let array = value as? [NSManagedObject] { return array }
+        if let ordered = value as? NSOrderedSet { return ordered.array as? [NSManagedObject] }
+        return (value as? NSSet)?.allObjects as? [NSManagedObject]
+    }
+
+    private func accepts(
+        _ target: NSManagedObject, _ relationship: NSRelationshipDescription
+    ) -> Bool {
+        guard let destination = relationship.destinationEntity else { return true }
+        return target.entity.isKindOf(entity: destination)
+    }
+
+    /// Adds a member on both sides.
+    final func add(_ member: NSManagedObject, to slot: Int, at index: Int? = nil) {
+        join(member)
+        guard toManys[slot].add(member.reference, at: index) else { return }
+        if let inverse = shape.layout.toManys[slot].inverseRelationship {
+            member.link(self, into: inverse.name)
+        }
+    }
+
+    /// Removes a member on both sides.
+    final func remove(_ member: Reference, from slot: Int) {
+        guard toManys[slot].remove(member) else { return }
+        guard let inverse = shape.layout.toManys[slot].inverseRelationship else { return }
+        related(member.id)?.unlink(self, from: inverse.name)
+    }
+
+    /// Takes the other end of a link that `object` made; steals it where there is room for one only.
+    private func link(_ object: NSManagedObject, into name: String) {
+        if isFault { fire() }
+        switch shape.slot(name) {
+        case .toOne(let slot):
+            let former = toOnes[slot]
+            guard former !== object.objectID else { return }
+            toOnes[slot] = object.objectID
+            noteChange(of: .toOne(slot))
+            if let former, let inverse = shape.layout.toOnes[slot].inverseRelationship {
+                related(former)?.unlink(self, from: inverse.name)
+            }
+        case .toMany(let slot):
+            if toManys[slot].add(object.reference) { noteChange(of: .toMany(slot)) }
+        default: break
+        }
+    }
+
+    /// Lets go of `object`, without touching its end.
+    final func unlink(_ object: NSManagedObject, from name: String) {
+        if isFault { fire() }
+        switch shape.slot(name) {
+        case .toOne(let slot) where toOnes[slot] === object.identity:
+            toOnes[slot] = nil
+            noteChange(of: .toOne(slot))
+        case .toMany(let slot):
+            if toManys[slot].remove(object.reference) { noteChange(of: .toMany(slot)) }
+        default: break
+        }
+    }
+
+    /// Sees to it that a link does not cross contexts: an object without one comes along.
+    private func join(_ target: NSManagedObject) {
+        switch (context, target.context) {
+        case (let own?, let other?):
+            precondition(
+                own === other,
+                "A relationship cannot lead to an object of another context. "
+                    + "Fetch the object in this context first: context.object(with: other.objectID)."
+            )
+        case (let own?, nil): own.insert(target)
+        case (nil, let other?): other.insert(self)
+        case (nil, nil):
+            withExtras { $0.companions.append(target) }
+            target.withExtras { $0.companions.append(self) }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Reading and writing slots.
+extension NSManagedObject {
+    /// The value by key, as `value(forKey:)` and `setValue(_:forKey:)` give it.
+    public final subscript(key: String) -> Any? {
+        get { value(forKey: key) }
+        set { setValue(newValue, forKey: key) }
+    }
+
+    final func read(_ slot: EntityShape.Slot, _ key: String) -> Any? {
+        if let misfit = extras?.misfits[key] { return misfit }
+        switch slot {
+        case .attribute(let index): return attribute(index)
+        case .toOne(let index): return toOnes[index].flatMap(related)
+        case .toMany(let index): return collection(index)
+        case .composite(let elements):
+            let values = elements.compactMapValues { attribute($0) }
+            return values.isEmpty ? nil : values
+        case .transient: return extras?.transients[key]
+        case .fetched: return context?.fetchedProperty(key, of: self)
+        }
+    }
+
+    private func attribute(_ index: Int) -> Any? {
+        let value = attributes[index]
+        guard case .data = value else {
+            return AttributeCoding.present(value, for: shape.layout.attributes[index].attribute)
+        }
+        let attribute = shape.layout.attributes[index].attribute
+        guard attribute.attributeType == .transformableAttributeType else {
+            return AttributeCoding.present(value, for: attribute)
+        }
+        if let known = extras?.transformed[index] { return known }
+        let decoded = AttributeCoding.present(value, for: attribute)
+        if let decoded { withExtras { $0.transformed[index] = decoded } }
+        return decoded
+    }
+
+    final func write(_ value: Any?, to slot: EntityShape.Slot, _ key: String) {
+        if extras != nil { withExtras { $0.misfits[key] = nil } }
+        let fits: Bool
+        switch slot {
+        case .attribute(let index): fits = setAttribute(index, to: value)
+        case .toOne(let index): fits = setToOne(index, toValue: value)
+        case .toMany(let index): fits = setToMany(index, toValue: value)
+        case .composite(let elements):
+            let values = value as? [String: Any] ?? [:]
+            fits = value == nil || value is [String: Any]
+            for (name, index) in elements { _ = setAttribute(index, to: values[name]) }
+        case .transient, .fetched:
+            withExtras { $0.transients[key] = value }
+            fits = true
+        }
+        if !fits, let value { withExtras { $0.misfits[key] = value } }
+    }
+
+    private func setAttribute(_ index: Int, to value: Any?) -> Bool {
+        let attribute = shape.layout.attributes[index].attribute
+        let accepted = AttributeCoding.accept(value, for: attribute)
+        attributes[index] = accepted ?? .null
+        if attribute.attributeType == .transformableAttributeType {
+            withExtras { $0.transformed[index] = accepted == nil ? nil : value }
+        }
+        return accepted != nil
+    }
+
+    final func withExtras(_ change: (inout ObjectExtras) -> Void) {
+        var extras = self.extras ?? ObjectExtras()
+        self.extras = nil
+        change(&extras)
+        self.extras = extras
+    }
+
+    /// The object behind an ID, in this object's context.
+    final func related(_ id: NSManagedObjectID) -> NSManagedObject? {
+        if let context { return context.object(with: id) }
+        return extras?.companions.first { $0.identity === id }
+    }
+
+    /// Notes that a property changed; the context learns of it.
+    final func noteChange(of slot: EntityShape.Slot) {
+        changedNow.insert(shape.index(of: slot))
+        context?.noteUpdate(of: self)
+    }
+
+    // MARK: What changed
+
+    /// The persistent properties whose values differ from those last read or saved, with their new values.
+    public final func changedValues() -> [String: Any] {
+        guard !isFault else { return [:] }
+        var values: [String: Any] = [:]
+        for (name, slot) in changedSlots() { values[name] = read(slot, name) ?? NSNull() }
+        return values
+    }
+
+    /// The properties changed since the last ObjectsDidChange notification, with their new values.
+    public final func changedValuesForCurrentEvent() -> [String: Any] {
+        guard !changedNow.isEmpty, !isFault else { return [:] }
+        var values: [String: Any] = [:]
+        for name in shape.propertyNames {
+            guard let slot = shape.slot(name), changedNow.contains(shape.index(of: slot)) else {
+                continue
+            }
+            values[name] = read(slot, name) ?? NSNull()
+        }
+        return values
+    }
+
+    /// The values last read or saved; of all properties where `keys` is nil.
+    public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        if isFault { fire() }
+        guard let snapshot else { return [:] }
+        var values: [String: Any] = [:]
+        for key in keys ?? shape.propertyNames {
+            guard let slot = shape.slot(key) else { continue }
+            values[key] = committed(slot, in: snapshot) ?? NSNull()
+        }
+        return values
+    }
+
+    private func committed(_ slot: EntityShape.Slot, in snapshot: ObjectSnapshot) -> Any? {
+        switch slot {
+        case .attribute(let index):
+            return AttributeCoding.present(
+                snapshot.attributes[index], for: shape.layout.attributes[index].attribute)
+        case .toOne(let index): return snapshot.toOnes[index].flatMap(related)
+        case .toMany(let index):
+            load(index)
+            let members = toManys[index]
+            let now = Set(members.all).union(members.removed).subtracting(members.added)
+            return Set(now.compactMap { related($0.id) })
+        case .composite(let elements):
+            return elements.compactMapValues {
+                AttributeCoding.present(
+                    snapshot.attributes[$0], for: shape.layout.attributes[$0].attribute)
+            }
+        case .transient, .fetched: return nil
+        }
+    }
+
+    /// Names and slots of the persistent properties that differ from the snapshot.
+    final func changedSlots() -> [(String, EntityShape.Slot)] {
+        let layout = shape.layout
+        var changed: [(String, EntityShape.Slot)] = []
+        for index in attributes.indices
+        where attributes[index] != (snapshot?.attributes[index] ?? .null) {
+            changed.append((layout.attributes[index].name, .attribute(index)))
+        }
+        for index in toOnes.indices where toOnes[index] !== snapshot?.toOnes[index] {
+            changed.append((layout.toOnes[index].name, .toOne(index)))
+        }
+        for index in toManys.indices where toManys[index].isChanged {
+            changed.append((layout.toManys[index].name, .toMany(index)))
+        }
+        return changed
+    }
+}

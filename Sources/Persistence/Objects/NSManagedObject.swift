@@ -1,0 +1,234 @@
+public import Foundation
+public import ObjectModel
+internal import Stores
+
+/// One object of the graph: a row's values, its links, and what changed since the last save.
+///
+/// Belongs to one context and is used on that context's queue only. Links are kept as IDs, so objects never
+/// hold each other; the context keeps changed objects, the program keeps the others. A subclass with
+/// designated initializers of its own must also write `init(entity:insertInto:)`.
+/// Source: Apple, NSManagedObject.
+open class NSManagedObject: NSObject, NSFetchRequestResult {
+    final let shape: EntityShape
+    final var identity: NSManagedObjectID?
+    final weak var context: NSManagedObjectContext?
+    final var state: ObjectState = []
+    final var attributes: [AttributeValue]
+    final var toOnes: [NSManagedObjectID?]
+    final var toManys: [ToManyMembers]
+    /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
+    final var snapshot: ObjectSnapshot?
+    final var extras: ObjectExtras?
+    final var changedNow = PropertySet()
+
+    /// Makes a new object with the model's default values; a nil context leaves it on its own.
+    public required init(
+        entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
+    ) {
+        shape = EntityShape.of(entity)
+        attributes = shape.defaults
+        toOnes = shape.noToOnes
+        toManys = shape.emptyToManys
+        super.init()
+        context?.insert(self)
+    }
+
+    /// Makes a new object of this class's entity in `context`.
+    public convenience init(context: NSManagedObjectContext) {
+        self.init(entity: Self.entity(in: context), insertInto: context)
+    }
+
+    /// Makes an object of this class's entity that belongs to no context.
+    public required convenience override init() {
+        self.init(entity: Self.entity(), insertInto: nil)
+    }
+
+    /// The entity whose model names this class. Traps with advice when no loaded model does.
+    open class func entity() -> NSEntityDescription { KnownClasses.entity(of: self) }
+
+    private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
+        context.registry.entity(of: self, in: context.model) ?? entity()
+    }
+
+    /// A request for all objects of this class's entity.
+    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+        NSFetchRequest(entity: entity())
+    }
+
+    /// Whether changes of properties outside the model leave `hasChanges` false.
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
+    // MARK: What it is
+
+    /// The entity the object is of.
+    public final var entity: NSEntityDescription { shape.entity }
+
+    /// The object's name in all contexts; temporary until the first save.
+    public final var objectID: NSManagedObjectID {
+        if let identity { return identity }
+        let fresh = NSManagedObjectID(temporaryFor: shape.entity)
+        identity = fresh
+        return fresh
+    }
+
+    final var reference: Reference { Reference(objectID) }
+
+    /// The context the object belongs to; nil after a reset or a saved deletion.
+    public final var managedObjectContext: NSManagedObjectContext? { context }
+
+    /// New since the last save.
+    public final var isInserted: Bool { state.contains(.inserted) }
+    /// Changed since the last save.
+    public final var isUpdated: Bool { state.contains(.updated) }
+    /// To be deleted by the next save, or deleted by the last.
+    open var isDeleted: Bool { state.contains(.deleted) }
+    /// Whether the values are still to be filled in; the first access does it.
+    public final var isFault: Bool { state.contains(.fault) }
+    /// Inserted, updated or deleted since the last save.
+    public final var hasChanges: Bool { !state.isDisjoint(with: .pending) }
+    /// 0 for an object with its values, 1 for a fault.
+    public final var faultingState: Int { isFault ? 1 : 0 }
+    /// Whether the next save would write something else than is stored.
+    public final var hasPersistentChangedValues: Bool { !changedValues().isEmpty }
+
+    // MARK: What subclasses may follow
+
+    /// Called once after the object was inserted; a place for values only code can give.
+    open func awakeFromInsert() {}
+    /// Called each time a fault was filled in.
+    open func awakeFromFetch() {}
+    /// Called when values came from an undo, a refresh or a merge.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+    /// Called before validation at each save. Changes made here are saved, and lead to another call.
+    open func willSave() {}
+    /// Called after the save.
+    open func didSave() {}
+    /// Called before the object is marked as deleted, with its links intact.
+    open func prepareForDeletion() {}
+    /// Called before the values are dropped.
+    open func willTurnIntoFault() {}
+    /// Called after the values were dropped.
+    open func didTurnIntoFault() {}
+
+    /// Called before a value is read; fills in a fault. A nil key only fills in.
+    open func willAccessValue(forKey key: String?) {
+        if state.contains(.fault) { fire() }
+    }
+
+    /// Called after a value was read.
+    open func didAccessValue(forKey key: String?) {}
+
+    /// Called before a value changes.
+    open func willChangeValue(forKey key: String) {
+        if state.contains(.fault) { fire() }
+    }
+
+    /// Called after a value changed; marks the object as updated.
+    open func didChangeValue(forKey key: String) {
+        if let slot = shape.slot(key) { noteChange(of: slot) }
+    }
+
+    // MARK: Values by key
+
+    /// The value of a property. Traps for a key the model does not have.
+    ///
+    /// Numbers are `NSNumber`, to-many relationships `Set<NSManagedObject>`, ordered ones `NSOrderedSet`.
+    open func value(forKey key: String) -> Any? {
+        willAccessValue(forKey: key)
+        guard let slot = shape.slot(key) else { return value(forUndefinedKey: key) }
+        let value = read(slot, key)
+        didAccessValue(forKey: key)
+        return value
+    }
+
+    /// Sets a property; inverse relationships follow at once, and a nil value empties it.
+    ///
+    /// A value of a type the property cannot hold is kept aside and fails the next save by name.
+    open func setValue(_ value: Any?, forKey key: String) {
+        guard let slot = shape.slot(key) else { return setValue(value, forUndefinedKey: key) }
+        willChangeValue(forKey: key)
+        write(value, to: slot, key)
+        didChangeValue(forKey: key)
+    }
+
+    /// The value without access notices.
+    open func primitiveValue(forKey key: String) -> Any? {
+        if state.contains(.fault) { fire() }
+        guard let slot = shape.slot(key) else { return value(forUndefinedKey: key) }
+        return read(slot, key)
+    }
+
+    /// Sets the value without change notices: the object is not marked as updated. Relationships still keep
+    /// their inverses.
+    open func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        if state.contains(.fault) { fire() }
+        guard let slot = shape.slot(key) else { return setValue(value, forUndefinedKey: key) }
+        write(value, to: slot, key)
+    }
+
+    /// The value at the end of a path of to-one relationships and one property.
+    open func value(forKeyPath keyPath: String) -> Any? {
+        guard let dot = keyPath.firstIndex(of: "."), shape.slot(keyPath) == nil else {
+            return value(forKey: keyPath)
+        }
+        let rest = String(keyPath[keyPath.index(after: dot)...])
+        switch value(forKey: String(keyPath[..<dot])) {
+        case let object as NSManagedObject: return object.value(forKeyPath: rest)
+        case let objects as Set<NSManagedObject>:
+            return objects.compactMap { $0.value(forKeyPath: rest) }
+        case let composite as [String: Any]: return composite[rest]
+        default: return nil
+        }
+    }
+
+    // MARK: Validation
+
+    /// Throws when the object may not be inserted as it is.
+    open func validateForInsert() throws { try validate(for: .insert) }
+    /// Throws when the object may not be saved as it is.
+    open func validateForUpdate() throws { try validate(for: .update) }
+    /// Throws when the object may not be deleted, because of a deny rule.
+    open func validateForDelete() throws { try validate(for: .delete) }
+
+    /// Throws when the property cannot hold `value`. Override to add a rule of your own.
+    open func validateValue(_ value: Any?, forKey key: String) throws {
+        if let error = validationError(of: value, forKey: key) { throw error }
+    }
+
+    // MARK: Keys the model does not have
+
+    /// The value of a property the model does not have. Traps unless a subclass answers.
+    open func value(forUndefinedKey key: String) -> Any? {
+        preconditionFailure(undefinedKeyMessage(key))
+    }
+
+    /// Takes a value for a property the model does not have. Traps unless a subclass takes it.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) {
+        preconditionFailure(undefinedKeyMessage(key))
+    }
+
+    final func undefinedKeyMessage(_ key: String) -> String {
+        "The entity \"\(entity.name ?? "")\" has no property \"\(key)\". "
+            + "Use one of: \(shape.propertyNames.joined(separator: ", "))."
+    }
+
+    open override var description: String {
+        let name = entity.name ?? ""
+        guard !isFault else { return "<\(name) \(objectID) fault>" }
+        let values = shape.layout.attributes.enumerated()
+            .map { "\($1.name) = \(attributes[$0])" }.joined(separator: "; ")
+        return "<\(name) \(objectID) \(values)>"
+    }
+}
+
+/// Where new values of an object came from. Raw values are Apple's.
+public struct NSSnapshotEventType: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let undoInsertion = NSSnapshotEventType(rawValue: 2)
+    public static let undoDeletion = NSSnapshotEventType(rawValue: 4)
+    public static let undoUpdate = NSSnapshotEventType(rawValue: 8)
+    public static let rollback = NSSnapshotEventType(rawValue: 16)
+    public static let refresh = NSSnapshotEventType(rawValue: 32)
+    public static let mergePolicy = NSSnapshotEventType(rawValue: 64)
+}

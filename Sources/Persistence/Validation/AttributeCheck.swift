@@ -1,0 +1,103 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// What an attribute's value must satisfy, prepared once for each entity. Nil for attributes without any rule.
+struct AttributeCheck {
+    let slot: Int
+    let name: String
+    let isRequired: Bool
+    let attribute: NSAttributeDescription
+    private let minimum: Double?
+    private let maximum: Double?
+    private let pattern: NSRegularExpression?
+    private let integerBounds: ClosedRange<Int64>?
+
+    init?(slot: Int, name: String, attribute: NSAttributeDescription) {
+        self.slot = slot
+        self.name = name
+        self.attribute = attribute
+        isRequired = !attribute.isOptional && !(attribute is NSDerivedAttributeDescription)
+        minimum = Self.bound(attribute.validation.minimum)
+        maximum = Self.bound(attribute.validation.maximum)
+        pattern = attribute.validation.regularExpression.flatMap {
+            try? NSRegularExpression(pattern: $0)
+        }
+        integerBounds = Self.integerBounds(of: attribute.attributeType)
+        let isFree = !isRequired && minimum == nil && maximum == nil && pattern == nil
+        if isFree && integerBounds == nil && attribute.validationPredicates.isEmpty { return nil }
+    }
+
+    private static func integerBounds(of type: NSAttributeType) -> ClosedRange<Int64>? {
+        switch type {
+        case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
+        default: nil
+        }
+    }
+
+    /// A bound as the model writes it: a number, or a date as seconds since 2001 or ISO 8601 text.
+    private static func bound(_ text: String?) -> Double? {
+        guard let text else { return nil }
+        if let number = Double(text) { return number }
+        return ISO8601DateFormatter().date(from: text)?.timeIntervalSinceReferenceDate
+    }
+
+    /// The error code and what is wrong; nil when the value may stay.
+    func complaint(about value: AttributeValue) -> (code: Int, text: String)? {
+        switch value {
+        case .null:
+            guard isRequired else { return nil }
+            return (NSValidationMissingMandatoryPropertyError, "needs a value")
+        case .integer(let integer):
+            if let integerBounds, !integerBounds.contains(integer) {
+                return integer > 0
+                    ? (NSValidationNumberTooLargeError, "is too large for its type")
+                    : (NSValidationNumberTooSmallError, "is too small for its type")
+            }
+            return complaint(aboutNumber: Double(integer))
+        case .double(let double): return complaint(aboutNumber: double)
+        case .decimal(let decimal):
+            return complaint(aboutNumber: NSDecimalNumber(decimal: decimal).doubleValue)
+        case .date(let seconds): return complaint(aboutDate: seconds)
+        case .text(let text): return complaint(aboutText: text)
+        case .uuid, .uri, .data: return nil
+        }
+    }
+
+    private func complaint(aboutNumber number: Double) -> (code: Int, text: String)? {
+        if let maximum, number > maximum {
+            return (NSValidationNumberTooLargeError, "is larger than \(maximum)")
+        }
+        if let minimum, number < minimum {
+            return (NSValidationNumberTooSmallError, "is smaller than \(minimum)")
+        }
+        return nil
+    }
+
+    private func complaint(aboutDate seconds: Double) -> (code: Int, text: String)? {
+        if let maximum, seconds > maximum {
+            return (NSValidationDateTooLateError, "is later than allowed")
+        }
+        if let minimum, seconds < minimum {
+            return (NSValidationDateTooSoonError, "is earlier than allowed")
+        }
+        return nil
+    }
+
+    private func complaint(aboutText text: String) -> (code: Int, text: String)? {
+        if let maximum, Double(text.count) > maximum {
+            return (NSValidationStringTooLongError, "has more than \(Int(maximum)) characters")
+        }
+        if let minimum, Double(text.count) < minimum {
+            return (NSValidationStringTooShortError, "has fewer than \(Int(minimum)) characters")
+        }
+        guard let pattern else { return nil }
+        let all = NSRange(text.startIndex..., in: text)
+        let match = pattern.firstMatch(in: text, options: .anchored, range: all)
+        guard match?.range == all else {
+            return (NSValidationStringPatternMatchingError, "does not match the pattern")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,134 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+// The model's rules, applied before a save.
+extension NSManagedObject {
+    enum ValidationEvent {
+        case insert, update, delete
+    }
+
+    /// Throws one error, or several as NSValidationMultipleErrorsError.
+    final func validate(for event: ValidationEvent) throws {
+        if isFault { fire() }
+        let errors = event == .delete ? deleteErrors() : propertyErrors(for: event)
+        guard let first = errors.first else { return }
+        guard errors.count > 1 else { throw first }
+        throw PersistenceErrors.make(
+            NSValidationMultipleErrorsError,
+            "The object breaks \(errors.count) rules of its model.",
+            [NSDetailedErrorsKey: errors, NSValidationObjectErrorKey: self])
+    }
+
+    private func propertyErrors(for event: ValidationEvent) -> [NSError] {
+        var errors: [NSError] = []
+        for (key, value) in extras?.misfits ?? [:] {
+            errors.append(
+                validationError(
+                    NSManagedObjectValidationError, key,
+                    "cannot hold a value of type \(type(of: value))", value))
+        }
+        for check in shape.checks where extras?.misfits[check.name] == nil {
+            if let error = error(of: check, about: attributes[check.slot]) { errors.append(error) }
+        }
+        for (slot, relationship) in shape.layout.toOnes.enumerated()
+        where toOnes[slot] == nil && !relationship.isOptional {
+            errors.append(
+                validationError(
+                    NSValidationMissingMandatoryPropertyError, relationship.name, "needs an object")
+            )
+        }
+        for slot in toManys.indices where event == .insert || toManys[slot].isChanged {
+            if let error = countError(slot) { errors.append(error) }
+        }
+        return errors
+    }
+
+    private func error(of check: AttributeCheck, about value: AttributeValue) -> NSError? {
+        if let complaint = check.complaint(about: value) {
+            let shown = AttributeCoding.present(value, for: check.attribute)
+            return validationError(complaint.code, check.name, complaint.text, shown)
+        }
+        let predicates = check.attribute.validationPredicates
+        guard !predicates.isEmpty, !value.isNull else { return nil }
+        let shown = AttributeCoding.present(value, for: check.attribute)
+        for predicate in predicates where !predicate.evaluate(with: shown) {
+            let error = validationError(
+                NSManagedObjectValidationError, check.name, "does not satisfy its rule", shown)
+            var userInfo = error.userInfo
+            userInfo[NSValidationPredicateErrorKey] = predicate
+            return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
+        }
+        return nil
+    }
+
+    private func countError(_ slot: Int) -> NSError? {
+        let relationship = shape.layout.toManys[slot]
+        let hasRule = relationship.minCount > 0 || relationship.maxCount > 0
+        guard hasRule || !relationship.isOptional else { return nil }
+        load(slot)
+        let count = toManys[slot].count
+        if count == 0 && relationship.isOptional { return nil }
+        if count == 0 && relationship.minCount <= 1 {
+            return validationError(
+                NSValidationMissingMandatoryPropertyError, relationship.name, "needs an object")
+        }
+        if count < relationship.minCount {
+            return validationError(
+                NSValidationRelationshipLacksMinimumCountError, relationship.name,
+                "needs at least \(relationship.minCount) objects")
+        }
+        if relationship.maxCount > 0 && count > relationship.maxCount {
+            return validationError(
+                NSValidationRelationshipExceedsMaximumCountError, relationship.name,
+                "takes at most \(relationship.maxCount) objects")
+        }
+        return nil
+    }
+
+    /// A deny rule holds as long as anything that is not deleted is at the other end.
+    private func deleteErrors() -> [NSError] {
+        var errors: [NSError] = []
+        func check(_ relationship: NSRelationshipDescription, _ ids: [NSManagedObjectID]) {
+            let survives = ids.contains { context?.registeredObject(for: $0)?.isDeleted != true }
+            guard survives else { return }
+            errors.append(
+                validationError(
+                    NSValidationRelationshipDeniedDeleteError, relationship.name,
+                    "still leads to objects; delete them or take them out first"))
+        }
+        for (slot, relationship) in shape.layout.toOnes.enumerated()
+        where relationship.deleteRule == .denyDeleteRule {
+            check(relationship, toOnes[slot].map { [$0] } ?? [])
+        }
+        for (slot, relationship) in shape.layout.toManys.enumerated()
+        where relationship.deleteRule == .denyDeleteRule {
+            load(slot)
+            check(relationship, toManys[slot].all.map(\.id))
+        }
+        return errors
+    }
+
+    /// What is wrong with giving `key` this value; nil when nothing is.
+    final func validationError(of value: Any?, forKey key: String) -> NSError? {
+        guard case .attribute(let slot) = shape.slot(key) else { return nil }
+        let attribute = shape.layout.attributes[slot].attribute
+        guard let accepted = AttributeCoding.accept(value, for: attribute) else {
+            return validationError(
+                NSManagedObjectValidationError, key,
+                "cannot hold a value of type \(value.map { "\(type(of: $0))" } ?? "nil")", value)
+        }
+        return shape.checks.first { $0.slot == slot }.flatMap { error(of: $0, about: accepted) }
+    }
+
+    private func validationError(
+        _ code: Int, _ key: String, _ text: String, _ value: Any? = nil
+    ) -> NSError {
+        var userInfo: [String: Any] = [
+            NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: key,
+        ]
+        userInfo[NSValidationValueErrorKey] = value
+        return PersistenceErrors.make(
+            code, "The property \"\(key)\" of \"\(entity.name ?? "")\" \(text).", userInfo)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import MirrorTransport
+import Platform
+import RecordServer
+import RecordWire
+
+/// A real server over TLS on a free loopback port; what its service answers is the test's choice.
+final class ScriptedServer {
+    static let credentials = Credentials(apiToken: "api-4711", userToken: "user+/=4711")
+    let server: RecordServer
+    let url: URL
+    private let folder: URL
+
+    init(
+        address: String = "127.0.0.1", change: (inout ServerConfiguration) -> Void = { _ in },
+        answer: @escaping @Sendable (RecordRequest) throws -> RecordResponse
+    ) throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("diptych-channel-\(UUID().uuidString)")
+        var configuration = ServerConfiguration(tls: .automatic(folder: folder, hosts: []))
+        configuration.address = address
+        configuration.port = 0
+        change(&configuration)
+        let door = ServiceDoor { tokens, _ in
+            guard tokens.apiToken == Self.credentials.apiToken,
+                tokens.userToken == Self.credentials.userToken
+            else { throw RecordError(.authenticationFailed, "Not these tokens.") }
+            return { request, _ in try answer(request) }
+        }
+        server = RecordServer(
+            door: door, capabilities: ServerCapabilities(limits: [:], extensions: []),
+            configuration: configuration, platform: .system)
+        url = try server.start()
+    }
+
+    deinit {
+        server.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    func channel(_ change: (inout ChannelConfiguration) -> Void = { _ in }) throws -> CurlChannel {
+        var configuration = ChannelConfiguration(
+            serviceURL: url, target: RecordTarget(container: "iCloud.org.example"),
+            credentials: Self.credentials)
+        configuration.authorityFile = server.authorityFile
+        configuration.totalSeconds = 30
+        change(&configuration)
+        return try CurlChannel(configuration: configuration)
+    }
+}
+
+/// Answers every connection with the same bytes over plain TCP, and keeps what it was sent.
+final class CannedServer: Sendable {
+    let port: UInt16
+    private let descriptor: Int32
+    private let requests = Lock<[String]>([])
+
+    /// `answer` nil: never answers, and keeps the connection.
+    init(_ answer: String?) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let status = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                bind(descriptor, name, size) + listen(descriptor, 8)
+                    + getsockname(descriptor, name, &size)
+            }
+        }
+        guard status == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        port = UInt16(bigEndian: name.sin_port)
+        let thread = Thread { [requests] in Self.serve(descriptor, answer, requests) }
+        thread.start()
+    }
+
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        close(descriptor)
+    }
+
+    var url: URL? { URL(string: "http://127.0.0.1:\(port)") }
+    var firstRequest: String { requests.withLock { $0.first ?? "" } }
+
+    private static func serve(_ descriptor: Int32, _ answer: String?, _ requests: Lock<[String]>) {
+        var kept: [Int32] = []
+        while true {
+            let peer = accept(descriptor, nil, nil)
+            guard peer >= 0 else { break }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = recv(peer, &buffer, buffer.count, 0)
+            let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+            requests.withLock { $0.append(text) }
+            guard let answer else {
+                kept.append(peer)
+                continue
+            }
+            _ = send(peer, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
+            close(peer)
+        }
+        kept.forEach { close($0) }
+    }
+
+    func channel(_ change: (inout ChannelConfiguration) -> Void = { _ in }) throws -> CurlChannel {
+        guard let url else { throw POSIXError(.EINVAL) }
+        var configuration = ChannelConfiguration(
+            serviceURL: url,
+            target: RecordTarget(container: "iCloud.org.example", deviceID: "mine"),
+            credentials: ScriptedServer.credentials)
+        configuration.totalSeconds = 30
+        change(&configuration)
+        return try CurlChannel(configuration: configuration)
+    }
+}

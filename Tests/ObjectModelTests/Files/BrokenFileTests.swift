@@ -1,0 +1,193 @@
+import Foundation
+import Testing
+
+@testable import ObjectModel
+
+/// What broken files are told, by line.
+@Suite struct BrokenFileTests {
+    let scratch: Scratch
+
+    init() throws { scratch = try Scratch() }
+
+    private func error(_ text: String) throws -> ModelFileError? {
+        let url = try scratch.write(text, to: "Broken.xcdatamodel/contents")
+        return #expect(throws: ModelFileError.self) { try NSManagedObjectModel.load(from: url) }
+    }
+
+    @Test(arguments: [
+        "", "   ", "not XML at all", "{\"model\": 1}", "<?xml version=\"1.0\"?>",
+        "<!-- only a comment -->",
+    ])
+    func whatIsNoXMLIsNoModel(text: String) throws {
+        #expect(try error(text)?.code == .notAModel)
+    }
+
+    @Test(arguments: [
+        "<model>\n<entity name=\"A\">\n</model>", "<model", "<model><entity name=\"A\"",
+        "<model/><model/>", "<model a=\"1\" a=\"2\"/>", "<model>&undefined;</model>",
+        "<model><entity name=\"\u{1}\"/></model>",
+    ])
+    func brokenXMLIsMalformed(text: String) throws {
+        #expect(try error(text)?.code == .malformed)
+    }
+
+    @Test func unclosedElementsAreNamedWithTheirLine() throws {
+        let found = try #require(
+            try error("<model>\n\n  <entity name=\"A\">\n    <attribute name=\"x\"/>\n"))
+        #expect(found.message.hasPrefix("Broken.xcdatamodel/contents, line "))
+        #expect(found.message.contains("entity “A”, which starts on line 3"))
+        #expect(found.fields["file"]?.hasSuffix("Broken.xcdatamodel/contents") == true)
+    }
+
+    @Test func documentTypesAreRefusedBeforeAnyEntityExpands() throws {
+        let bomb = """
+            <?xml version="1.0"?>
+            <!-- harmless --> <!DOCTYPE model [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;&a;">]>
+            <model name="&b;"/>
+            """
+        let found = try #require(try error(bomb))
+        #expect(found.code == .malformed)
+        #expect(found.message.contains("document type"))
+        let sneaky = Data([0xFF, 0xFE]) + (bomb.data(using: .utf16LittleEndian) ?? Data())
+        let url = scratch.folder.appendingPathComponent("utf16")
+        try sneaky.write(to: url)
+        #expect(throws: ModelFileError.self) { try NSManagedObjectModel.load(from: url) }
+        #expect(try error("<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>")?.code == .malformed)
+    }
+
+    @Test func aModelMayFollowACommentThatMentionsADocumentType() throws {
+        let url = try scratch.write(
+            "<!-- <!DOCTYPE x> -->\n<model><entity name=\"A\"/></model>", to: "contents")
+        #expect(try NSManagedObjectModel.load(from: url).entities.count == 1)
+    }
+
+    @Test func anotherRootIsNoModel() throws {
+        let found = try #require(try error("<plist><dict/></plist>"))
+        #expect(found.code == .notAModel)
+        #expect(found.message.contains("<plist>"))
+    }
+
+    @Test func endlessNestingIsRefused() throws {
+        let deep = String(repeating: "<entity>", count: 5000)
+        #expect(try error("<model>" + deep)?.code == .tooLarge)
+    }
+
+    @Test func giantFilesAreRefusedUnread() throws {
+        let url = try scratch.write("", to: "Giant.xcdatamodel/contents")
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.truncate(atOffset: UInt64(ModelFile.bytesMax) + 1)
+        try handle.close()
+        let found = #expect(throws: ModelFileError.self) {
+            try NSManagedObjectModel.load(from: url)
+        }
+        #expect(found?.code == .tooLarge)
+    }
+
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        var body: String
+        var code: ModelFileError.Code
+        var words: String
+        var testDescription: String { words }
+        init(_ body: String, _ code: ModelFileError.Code, _ words: String) {
+            self.body = body
+            self.code = code
+            self.words = words
+        }
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake("<entity/>", .missingName, "<entity> has no name"),
+        Mistake(
+            "<entity name=\"A\"><attribute attributeType=\"String\"/></entity>", .missingName,
+            "<attribute> has no name"),
+        Mistake(
+            "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Text\"/></entity>",
+            .unknownAttributeType, "the unknown type “Text”; expected one of"),
+        Mistake(
+            "<entity name=\"A\"/><entity name=\"A\"/>", .duplicateName, "two entities named “A”"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="x" attributeType="String"/>
+            <relationship name="x" destinationEntity="A"/></entity>
+            """, .duplicateName, "two properties named “x”, the first on line 3"),
+        Mistake(
+            "<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"B\"/></entity>",
+            .unknownEntity, "the entity “B”, which the model does not have"),
+        Mistake(
+            "<entity name=\"A\"><relationship name=\"r\"/></entity>", .unknownEntity,
+            "has no destination"),
+        Mistake(
+            """
+            <entity name="A"><relationship name="r" destinationEntity="A" inverseName="s"
+            inverseEntity="A"/></entity>
+            """, .unknownProperty, "names the inverse “s”, but entity “A” has no such"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="s" attributeType="String"/>
+            <relationship name="r" destinationEntity="A" inverseName="s"/></entity>
+            """, .unknownProperty, "has no such relationship"),
+        Mistake("<entity name=\"A\" parentEntity=\"B\"/>", .unknownEntity, "correct parentEntity"),
+        Mistake(
+            """
+            <entity name="A" parentEntity="B"/><entity name="B" parentEntity="C"/>
+            <entity name="C" parentEntity="A"/>
+            """, .inheritanceCircle, "A → B → C → A"),
+        Mistake(
+            """
+            <entity name="X" parentEntity="A"/><entity name="A" parentEntity="B"/>
+            <entity name="B" parentEntity="A"/>
+            """, .inheritanceCircle, "inherits from itself"),
+        Mistake("<entity name=\"A\" parentEntity=\"A\"/>", .inheritanceCircle, "A → A"),
+        Mistake(
+            "<entity name=\"A\"><attribute name=\"x\" optional=\"MAYBE\"/></entity>", .badValue,
+            "expected YES or NO"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="x" attributeType="Integer 16"
+            defaultValueString="40000"/></entity>
+            """, .badValue, "a whole number from -32768 to 32767"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="x" attributeType="Decimal"
+            defaultValueString="ten"/></entity>
+            """, .badValue, "expected a number"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="x" attributeType="Date"
+            defaultDateTimeInterval="nan"/></entity>
+            """, .badValue, "expected a number"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="x" attributeType="String"
+            maxValueString="long"/></entity>
+            """, .badValue, "maxValueString"),
+        Mistake(
+            "<entity name=\"A\"><relationship name=\"r\" maxCount=\"99999999999\"/></entity>",
+            .badValue, "a count from 0"),
+        Mistake(
+            "<entity name=\"A\"><relationship name=\"r\" deletionRule=\"Erase\"/></entity>",
+            .badValue, "Nullify, Cascade"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="x" attributeType="Composite" composite="C"/></entity>
+            """, .unknownComposite, "<composite name=\"C\">"),
+        Mistake(
+            """
+            <entity name="A"><attribute name="x" attributeType="Composite" composite="C"/></entity>
+            <composite name="C"><attribute name="y" attributeType="Composite" composite="C"/></composite>
+            """, .inheritanceCircle, "the composite “C” contains itself"),
+        Mistake(
+            """
+            <entity name="A"><fetchIndex name="i"><fetchIndexElement property="x" type="Hash"/>
+            </fetchIndex></entity>
+            """, .badValue, "Binary or RTree"),
+    ]
+
+    @Test(arguments: mistakes)
+    func mistakesAreNamedWithTheirLine(mistake: Mistake) throws {
+        let found = #expect(throws: ModelFileError.self) { try scratch.model(mistake.body) }
+        #expect(found?.code == mistake.code)
+        #expect(found?.message.contains(mistake.words) == true, "\(found?.message ?? "")")
+        #expect(found?.fields["line"].flatMap { Int($0) }.map { $0 >= 3 } == true)
+    }
+}

@@ -1,0 +1,100 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite struct ValidationTests {
+    private func code(_ values: [String: Any?]) throws -> Int? {
+        let bench = try Bench(.memory)
+        let person = try bench.person("Ada")
+        for (key, value) in values { person.setValue(value, forKey: key) }
+        do {
+            try bench.context.save()
+            return nil
+        } catch let error as NSError {
+            #expect(error.domain == NSCocoaErrorDomain)
+            #expect(error.userInfo[NSValidationObjectErrorKey] as? Person === person)
+            #expect(error.userInfo[NSValidationKeyErrorKey] as? String == values.keys.first)
+            return error.code
+        }
+    }
+
+    @Test func eachRuleHasItsCode() throws {
+        #expect(try code(["name": nil]) == 1570)
+        #expect(try code(["age": 151]) == 1610)
+        #expect(try code(["age": -1]) == 1620)
+        #expect(try code(["age": 70_000]) == 1610)
+        #expect(try code(["nick": "too long a name"]) == 1660)
+        #expect(try code(["nick": "x"]) == 1670)
+        #expect(try code(["email": "nobody"]) == 1680)
+        #expect(try code(["birthday": Date(timeIntervalSinceReferenceDate: -2e6)]) == 1640)
+        #expect(try code(["age": 150]) == nil)
+        #expect(try code(["nick": "okay"]) == nil)
+        #expect(try code(["email": "a@b"]) == nil)
+    }
+
+    @Test func severalErrorsComeTogether() throws {
+        let bench = try Bench(.memory)
+        let person = try bench.person("Ada")
+        person.setValue(nil, forKey: "name")
+        person.setValue(200, forKey: "age")
+        let other = try bench.person("Bob")
+        other.setValue("nobody", forKey: "email")
+        let error = try #require(throws: NSError.self) { try bench.context.save() }
+        #expect(error.code == NSValidationMultipleErrorsError)
+        let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+        #expect(Set(details.map(\.code)) == [1570, 1610, 1680])
+        #expect(bench.context.hasChanges)
+    }
+
+    @Test func relationshipsKeepTheirCounts() throws {
+        let model = NSManagedObjectModel()
+        let team = TestModel.entity("Team")
+        let player = TestModel.entity("Player")
+        TestModel.link(team, "players", .many, player, "team", .one)
+        let players = try #require(team.relationshipsByName["players"])
+        players.minCount = 2
+        players.maxCount = 3
+        players.isOptional = false
+        try #require(player.relationshipsByName["team"]).isOptional = false
+        model.entities = [team, player]
+        let bench = try Bench(.memory, model: model)
+
+        let lone = try bench.make("Player")
+        var error = try #require(throws: NSError.self) { try bench.context.save() }
+        #expect(error.code == NSValidationMissingMandatoryPropertyError)
+        let team1 = try bench.make("Team")
+        lone.setValue(team1, forKey: "team")
+        error = try #require(throws: NSError.self) { try bench.context.save() }
+        #expect(error.code == NSValidationRelationshipLacksMinimumCountError)
+        for _ in 0..<3 { try bench.make("Player").setValue(team1, forKey: "team") }
+        error = try #require(throws: NSError.self) { try bench.context.save() }
+        #expect(error.code == NSValidationRelationshipExceedsMaximumCountError)
+        bench.context.delete(lone)
+        try bench.context.save()
+    }
+
+    @Test func subclassesAddRulesOfTheirOwn() throws {
+        final class Strict: NSManagedObject {
+            override func validateForInsert() throws {
+                try super.validateForInsert()
+                throw CocoaError(.managedObjectValidation)
+            }
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [TestModel.entity("Strict")]
+        let bench = try Bench(.memory, model: model)
+        _ = Strict(entity: model.entities[0], insertInto: bench.context)
+        let error = try #require(throws: CocoaError.self) { try bench.context.save() }
+        #expect(error.code == .managedObjectValidation)
+    }
+
+    @Test func aValueCanBeValidatedBeforeItIsSet() throws {
+        let bench = try Bench(.memory)
+        let person = try bench.person("Ada")
+        try person.validateValue(5, forKey: "age")
+        let error = try #require(throws: NSError.self) {
+            try person.validateValue(500, forKey: "age")
+        }
+        #expect(error.code == NSValidationNumberTooLargeError)
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Platform
+import RecordService
+import RecordWire
+import Testing
+
+/// Bytes that count up, so tokens are known.
+private struct CountingSecrets: SecretSource {
+    func bytes(_ count: Int) throws -> [UInt8] { (0..<count).map { UInt8($0) } }
+}
+
+@Suite struct AccountTests {
+    private let container = ServiceFixture.container
+
+    @Test func goodTokensNameTheCaller() throws {
+        let service = try ServiceFixture().service
+        let user = try service.accounts.createUser(label: "Anna")
+        let api = try service.accounts.issueAPIToken(container: container, label: "app")
+        let token = try service.accounts.issueUserToken(
+            userRecordName: user.userRecordName, label: "laptop")
+        let caller = try service.authenticate(
+            apiToken: api.secret, userToken: token.secret, container: container)
+        #expect(caller.userRecordName == user.userRecordName)
+        #expect(try service.accounts.users() == [user])
+        #expect(Set(try service.accounts.tokens()) == [api.description, token.description])
+        #expect(user.userRecordName.first == "_")
+    }
+
+    private func code(
+        _ service: RecordService, _ api: String?, _ user: String?, _ container: String
+    ) -> RecordError.Code? {
+        do {
+            _ = try service.authenticate(apiToken: api, userToken: user, container: container)
+            return nil
+        } catch {
+            return error.reason.isEmpty ? nil : error.code
+        }
+    }
+
+    @Test func wrongAndMissingTokensAreToldApart() throws {
+        let service = try ServiceFixture().service
+        try service.accounts.createContainer("iCloud.other")
+        let user = try service.accounts.createUser(label: "Anna")
+        let api = try service.accounts.issueAPIToken(container: container, label: "app").secret
+        let foreign = try service.accounts.issueAPIToken(container: "iCloud.other", label: "x")
+        let token = try service.accounts.issueUserToken(
+            userRecordName: user.userRecordName, label: "l")
+        let good = token.secret
+        #expect(code(service, nil, good, container) == .authenticationRequired)
+        #expect(code(service, "", good, container) == .authenticationRequired)
+        #expect(code(service, api, nil, container) == .authenticationRequired)
+        #expect(code(service, foreign.secret, good, container) == .authenticationFailed)
+        #expect(code(service, good, good, container) == .authenticationFailed)
+        #expect(code(service, api, api, container) == .authenticationFailed)
+        for wrong in [
+            String(good.dropLast()), good + "A", "dpt_", "dpt_x_y", "x", good.uppercased(),
+            "dpt_\(token.description.id)_", String(repeating: "a", count: 100_000),
+        ] {
+            #expect(code(service, api, wrong, container) == .authenticationFailed)
+            #expect(code(service, wrong, good, container) == .authenticationFailed)
+        }
+        #expect(code(service, api, good, "iCloud.unknown") == .notFound)
+        #expect(code(service, api, good, container) == nil)
+        try service.accounts.revoke(tokenID: token.description.id)
+        #expect(code(service, api, good, container) == .authenticationFailed)
+        let again = #expect(throws: RecordError.self) {
+            try service.accounts.revoke(tokenID: token.description.id)
+        }
+        #expect(again?.code == .notFound)
+        #expect(try service.accounts.tokens().contains { $0.revokedAt != nil })
+    }
+
+    @Test func secretsAreDrawnFromTheSourceAndNeverRepeat() throws {
+        let platform = Platform(
+            clock: SteppingClock(), randomness: SeededRandomness(seed: 1), faults: OneFault())
+        let service = try RecordService(platform: platform, secrets: CountingSecrets())
+        try service.accounts.createContainer(container)
+        let issued = try service.accounts.issueAPIToken(container: container, label: "a")
+        #expect(
+            issued.secret
+                == "dpt_0001020304050607_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")
+        let real = try ServiceFixture().service
+        let secrets = try (0..<20).map { _ in
+            try real.accounts.issueAPIToken(container: container, label: "a").secret
+        }
+        #expect(Set(secrets).count == 20)
+    }
+
+    @Test func theFileHoldsNoSecret() throws {
+        try withDatabasePath { path in
+            let service = try ServiceFixture(path: path).service
+            let user = try service.accounts.createUser(label: "Anna")
+            let issued = [
+                try service.accounts.issueAPIToken(container: container, label: "app-label"),
+                try service.accounts.issueUserToken(
+                    userRecordName: user.userRecordName, label: "l"),
+            ]
+            var bytes = Data()
+            for suffix in ["", "-wal"] {
+                bytes += try Data(contentsOf: URL(fileURLWithPath: path + suffix))
+            }
+            #expect(bytes.range(of: Data("app-label".utf8)) != nil)
+            for token in issued {
+                let secret = try #require(token.secret.split(separator: "_", maxSplits: 2).last)
+                #expect(bytes.range(of: Data(secret.utf8)) == nil)
+                #expect(bytes.range(of: Data(secret.utf8.prefix(12))) == nil)
+                #expect(bytes.range(of: Data(token.description.id.utf8)) != nil)
+            }
+        }
+    }
+
+    @Test func unknownThingsAreNotFound() throws {
+        let fixture = try ServiceFixture()
+        let service = fixture.service
+        var targets = [fixture.target, fixture.target, fixture.target]
+        targets[0].container = "iCloud.unknown"
+        targets[1].environment = "staging"
+        targets[2].database = "shared"
+        for target in targets {
+            let error = #expect(throws: RecordError.self) {
+                try service.handle(.listZones, target: target, caller: fixture.caller)
+            }
+            #expect(error?.code == .notFound)
+        }
+        #expect(throws: RecordError.self) {
+            try service.accounts.issueAPIToken(container: "iCloud.unknown", label: "x")
+        }
+        #expect(throws: RecordError.self) {
+            try service.accounts.issueUserToken(userRecordName: "_nobody", label: "x")
+        }
+        var anywhere = fixture.target
+        anywhere.database = "public"
+        #expect(
+            try service.handle(.caller, target: anywhere, caller: fixture.caller)
+                == .caller(CallerReply(userRecordName: "_anna")))
+    }
+
+    @Test func containersHavePlainNames() throws {
+        let service = try ServiceFixture().service
+        try service.accounts.createContainer(container)
+        try service.accounts.createContainer("a-b_c.1")
+        #expect(try service.accounts.containers() == ["a-b_c.1", container].sorted())
+        for name in ["", "a/b", "a b", "é", String(repeating: "a", count: 256)] {
+            let error = #expect(throws: RecordError.self) {
+                try service.accounts.createContainer(name)
+            }
+            #expect(error?.code == .badRequest)
+        }
+    }
+
+    @Test func environmentsAndContainersAreApart() throws {
+        var fixture = try ServiceFixture()
+        try fixture.save(.note("a"))
+        fixture.target.environment = "production"
+        #expect(throws: RecordError.self) { try fixture.lookup(["a"]) }
+        let other = Record(recordName: "a", recordType: "Note", fields: ["title": .int64(1)])
+        try fixture.createZone(ServiceFixture.zone)
+        #expect(try fixture.save(other).fields == other.fields)
+    }
+}

@@ -2,8 +2,8 @@ public import Foundation
 
 /// A kind of object: its name, its properties, its place in the inheritance tree.
 ///
-/// May be changed until a coordinator uses its model; that freezes the lookup dictionaries, and later
-/// changes are not seen by them. Source: Apple, NSEntityDescription.
+/// May be changed until a coordinator uses its model; that freezes the lookup dictionaries, and
+/// later changes are not seen by them. Source: Apple, NSEntityDescription.
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     open var name: String?

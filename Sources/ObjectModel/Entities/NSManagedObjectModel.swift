@@ -52,8 +52,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         configurationMembers[configuration] = entities.compactMap(\.name)
     }
 
-    /// Gathers every entity's dictionaries once, for a model that is now in use and changes no more.
-    /// Calling it again does nothing. Cost: O(properties). Any thread.
+    /// Gathers every entity's dictionaries once, for a model that is now in use and changes no
+    /// more. Calling it again does nothing. Cost: O(properties). Any thread.
     package func freeze() {
         freezing.lock()
         defer { freezing.unlock() }

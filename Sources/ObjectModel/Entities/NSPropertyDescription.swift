@@ -1,6 +1,7 @@
 public import Foundation
 
-/// What an entity says about one of its properties: an attribute, a relationship or a fetched property.
+/// What an entity says about one of its properties: an attribute, a relationship or a fetched
+/// property.
 ///
 /// Descriptions may be changed freely until a coordinator uses their model; from then on they are
 /// read-only. Source: Apple, NSPropertyDescription.
@@ -11,7 +12,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     public internal(set) unowned(unsafe) var entity: NSEntityDescription = .nowhere
     open var name: String = ""
     open var isOptional = true
-    /// A transient property lives in objects only; it has no column and no place in the version hash.
+    /// A transient property lives in objects only; it has no column and no place in the version
+    /// hash.
     open var isTransient = false
     open var userInfo: [AnyHashable: Any]?
     /// Text that changes the version hash where nothing else differs.

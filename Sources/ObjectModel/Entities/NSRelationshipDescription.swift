@@ -16,7 +16,8 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// The relationship that leads back; nil where there is none.
     open weak var inverseRelationship: NSRelationshipDescription?
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule
-    /// The counts as files and callers gave them: old files say −1 for "unbounded", and it is hashed.
+    /// The counts as files and callers gave them: old files say −1 for "unbounded", and it is
+    /// hashed.
     var givenCounts = (max: 0, min: 0)
     open var isOrdered = false
     /// A to-many relationship holds a set (or an ordered set) of objects.
@@ -43,7 +44,8 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         set { awaited.destination = newValue }
     }
 
-    /// The inverse's name. Setting it lets the model find the relationship, as with the destination.
+    /// The inverse's name. Setting it lets the model find the relationship, as with the
+    /// destination.
     public var inverseRelationshipName: String? {
         get { awaited.inverse ?? inverseRelationship?.name }
         set { awaited.inverse = newValue }

@@ -68,8 +68,8 @@ import Testing
                     + "FROM ATRANSACTION"
             )
                 == [
-                    [16002, nil, nil, 1, 2, .real(800_000_000.25)],
-                    [16002, nil, nil, 1, 2, .real(800_000_000.25)],
+                    [16002, .null, .null, 1, 2, .real(800_000_000.25)],
+                    [16002, .null, .null, 1, 2, .real(800_000_000.25)],
                 ])
     }
 

@@ -141,6 +141,6 @@ import Testing
         for table in ["Z_2TAGS", "Z_2FRIENDS"] {
             #expect(try fixture.sql("SELECT count(*) FROM \(table)") == [[0]])
         }
-        #expect(try fixture.sql("SELECT Z2NOTES, Z_FOK_2NOTES FROM ZNOTE") == [[nil, nil]])
+        #expect(try fixture.sql("SELECT Z2NOTES, Z_FOK_2NOTES FROM ZNOTE") == [[.null, .null]])
     }
 }

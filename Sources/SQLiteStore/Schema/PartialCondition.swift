@@ -3,8 +3,9 @@ internal import Predicates
 
 /// The condition of a partial index as SQL text.
 ///
-/// An index is declared without parameters, so constants stand in the text, quoted; only comparisons of
-/// columns with numbers, texts and nil, and AND, OR and NOT of such, have a spelling.
+/// An index is declared without parameters, so constants stand in the text, quoted; only
+/// comparisons of columns with numbers, texts and nil, and AND, OR and NOT of such, have a
+/// spelling.
 struct PartialCondition {
     /// The column of a property; nil where it has none.
     let column: (String) -> String?

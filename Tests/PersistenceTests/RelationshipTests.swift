@@ -156,6 +156,24 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func aMemberOfAOneWayToManyHasOneOwner(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let people = try ["Ada", "Bob"].map { try bench.person($0) }
+        let tags = try ["a", "b"].map { try bench.make("Tag", $0) }
+        people[0].setValue(Set(tags), forKey: "tags")
+        try bench.context.save()
+        people[1].setValue([tags[0]], forKey: "tags")
+        try bench.context.save()
+        let other = bench.newContext()
+        #expect(try bench.names(bench.twin(people[0], in: other).value(forKey: "tags")) == ["b"])
+        #expect(try bench.names(bench.twin(people[1], in: other).value(forKey: "tags")) == ["a"])
+        other.delete(try bench.twin(tags[0], in: other))
+        try other.save()
+        let third = try bench.twin(people[1], in: bench.newContext())
+        #expect(bench.names(third.value(forKey: "tags")).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func orderedMembersKeepTheirOrder(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         let list = try bench.make("Playlist", "Best")

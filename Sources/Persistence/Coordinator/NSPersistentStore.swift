@@ -137,7 +137,9 @@ private struct StoreIDs {
         var held: [RowID: NSManagedObjectID] = [:]
         while index != entries.endIndex {
             let row = entries.keys[index]
-            if !isKnownUniquelyReferenced(&entries.values[index]) { held[row] = entries.values[index] }
+            if !isKnownUniquelyReferenced(&entries.values[index]) {
+                held[row] = entries.values[index]
+            }
             index = entries.index(after: index)
         }
         entries = held

@@ -187,8 +187,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Work in turn
 
-    /// Runs `block` after others given to this coordinator, and waits. Stores serialise their own work, so
-    /// nothing else needs it.
+    /// Runs `block` after others given to this coordinator, and waits. Stores serialise their own
+    /// work, so nothing else needs it.
     public final func performAndWait<T, Failure: Error>(
         _ block: () throws(Failure) -> T
     ) throws(Failure) -> T {

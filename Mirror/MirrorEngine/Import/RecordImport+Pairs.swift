@@ -23,7 +23,7 @@ extension RecordImport {
     private mutating func update(_ entry: PairEntry, with record: Record, _ pair: PairRecord) throws
     {
         guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
-        let wasSent = try mirror.ledger.sent(record.recordName) != nil
+        let wasSent = try mirror.ledger.lastSent(record.recordName) != nil
         try mirror.ledger.setPairBase(record, key: entry.key)
         guard !entry.needsDelete else { return }
         if wasSent || entry.isUploaded { try mirror.ledger.setPair(entry.key, isUploaded: true) }

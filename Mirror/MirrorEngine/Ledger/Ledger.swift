@@ -60,6 +60,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
     /// Set once the service was seen to tell a device which of its writes it took.
     package static let namesWriters = LedgerKey(text: "DiptychServiceNamesWriters")
+    /// Set while imported records may have left ends of one-to-one relationships that do not meet.
+    package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")
     /// The mark of the last export batch; it only grows.
     package static let writeMark = LedgerKey(text: "DiptychWriteMark")
     /// The reason why sync does not run, in words; absent when the last round was whole.

@@ -22,6 +22,10 @@ struct WorldLaws {
         for (name, image) in images where !image.dangling.isEmpty {
             broken.append("\(name) has links to nothing: \(image.dangling.joined(separator: ", "))")
         }
+        let oneSided = first.image.oneSidedLinks(world.editor.layout)
+        if !oneSided.isEmpty {
+            broken.append("One-to-one links are not answered: \(oneSided.joined(separator: ", "))")
+        }
         broken += try world.devices.flatMap(queueIsEmpty)
         broken += memoryHolds(in: first.image)
         broken += try world.devices.flatMap(noFalseConflict)

@@ -25,6 +25,7 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
         public static let unknownProperty = Code(kind: .unknownProperty)
     }
 
+    /// What kind of contradiction it is.
     public var code: Code
     /// One sentence: what contradicts what, and what to do.
     public var message: String

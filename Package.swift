@@ -48,7 +48,7 @@ let oneMachine: [Target] = [
     room("ObjectModel"),
     room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
-    room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver"]),
+    room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),
     room("Persistence", uses: stores),
     room("CoreData", uses: ["ObjectModel", "Predicates", "Persistence"]),
 ]

@@ -132,7 +132,10 @@ final class ScriptRun {
             if !predicate.allSatisfy(\.isWhitespace) {
                 request.predicate = try NSPredicate.parse(predicate)
             }
-            let found = try context.fetch(request)
+            // Evaluated here as well: not every store narrows a fetch by its predicate.
+            let found = try context.fetch(request).filter {
+                request.predicate?.evaluate(with: $0) ?? true
+            }
             guard !found.isEmpty else {
                 throw ScriptError("Nothing matches \(target.text).", "Look with inspect --where.")
             }

@@ -97,7 +97,9 @@ let testTargets: [Target] = [
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
     tests("HouseRules", uses: []),
-    tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
+    tests(
+        "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
+        resources: [.copy("Seeds.txt")]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),

@@ -5,7 +5,8 @@ import Testing
 @Suite struct MergingTests {
     /// Two contexts change the same person: the first saves, the second meets its changes.
     ///
-    /// stored: name Ada, age 1, score 0 · first saves: name First, score 1 · second wants: name Second, age 2
+    /// stored: name Ada, age 1, score 0 · first saves: name First, score 1 · second wants: name
+    /// Second, age 2
     private func race(
         _ kind: StoreKind, _ policy: NSMergePolicy
     ) throws -> (bench: Bench, second: Person, error: NSError?) {
@@ -146,6 +147,7 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func aPolicyOfOnesOwnMayDecide(_ kind: StoreKind) throws {
         final class Adding: NSMergePolicy, @unchecked Sendable {
+            // @unchecked: it holds nothing.
             override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
                 for conflict in list {
                     let theirs = conflict.persistedSnapshot?["age"] as? Int ?? 0

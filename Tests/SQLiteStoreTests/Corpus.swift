@@ -28,7 +28,8 @@ enum Corpus {
     /// The stores whose exact model is known.
     static let pairs: [Pair] = {
         guard let folder,
-            let text = try? String(contentsOf: folder.appendingPathComponent("pairs.tsv"), encoding: .utf8)
+            let text = try? String(
+                contentsOf: folder.appendingPathComponent("pairs.tsv"), encoding: .utf8)
         else { return [] }
         return text.split(separator: "\n").dropFirst().compactMap { line in
             let cells = line.split(separator: "\t").map(String.init)
@@ -45,13 +46,14 @@ enum Corpus {
     static func copy(_ store: String, to scratch: Scratch) throws -> URL {
         let source = try #require(folder).appendingPathComponent(store)
         let target = scratch.url("copy.sqlite")
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source.path + suffix) {
-            try FileManager.default.copyItem(atPath: source.path + suffix, toPath: target.path + suffix)
+        for suffix in ["", "-wal"]
+        where FileManager.default.fileExists(atPath: source.path + suffix) {
+            try FileManager.default.copyItem(
+                atPath: source.path + suffix, toPath: target.path + suffix)
         }
         return target
     }
 }
-
 
 /// A folder that is removed when the test ends.
 final class Scratch {

@@ -39,12 +39,25 @@ extension RecordImport {
             let slot = try mirror.layout(of: first).toManySlot(kind.first.name)
         else { return try mirror.ledger.setPair(entry.key, isPending: true) }
         if entry.isPending { try mirror.ledger.setPair(entry.key, isPending: false) }
+        guard try prevails(entry, kind) else { return }
         var change = ToManyChange(owner: first, slot: slot)
         change.added = [Link(second, orderKey: entry.pair.firstOrder)]
         changes.toManys.append(change)
         if kind.first.isOrdered { touchedLists.insert(OrderedList(owner: first, slot: slot)) }
         try connectInverse(entry, kind, first: first, second: second)
         try flush()
+    }
+
+    /// A member of a to-many without inverse has one owner. Of two that devices gave it at the same time, the pair
+    /// with the smaller record name stays; every device decides alike.
+    private func prevails(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
+        let rivals = try mirror.rivals(of: entry.pair, kind).filter { $0.key != entry.key }
+        if rivals.contains(where: { $0.recordName < entry.recordName }) {
+            try mirror.ledger.retirePair(entry)
+            return false
+        }
+        for rival in rivals { try mirror.ledger.retirePair(rival) }
+        return true
     }
 
     /// The place among the other side's ordered members, where that side is ordered.

@@ -43,9 +43,10 @@ struct RecordImport {
         try applyObjects(objects)
         try flush()
         try resolveArrivals()
-        for record in pairs { try apply(pair: record) }
-        try flush()
+        // A pair that moved to another owner is deleted and made again, in this order.
         for record in deletions { try applyPairDeletion(of: record) }
+        try flush()
+        for record in pairs { try apply(pair: record) }
         try flush()
         for record in deletions { try applyDeletion(of: record) }
         try flush()

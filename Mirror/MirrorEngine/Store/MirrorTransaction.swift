@@ -103,9 +103,17 @@ struct MirrorTransaction {
             let pair = PairRecord(
                 kind: end.kind, first: end.isFirst ? name : other,
                 second: end.isFirst ? other : name)
+            for rival in try rivals(of: pair, end.kind) { try ledger.retirePair(rival) }
             let recordName = settings.platform.randomness.uuid().uuidString
             try ledger.addPair(pair, named: recordName, isUploaded: false)
         }
+    }
+
+    /// The pairs that give a member another owner, where it can have only one: in a to-many without inverse.
+    func rivals(of pair: PairRecord, _ kind: PairKind) throws -> [PairEntry] {
+        guard kind.second == nil else { return [] }
+        return try ledger.pairs(of: pair.second, isFirst: false, kind: kind)
+            .filter { !$0.needsDelete && !$0.isPending }
     }
 
     private func compareOrder(

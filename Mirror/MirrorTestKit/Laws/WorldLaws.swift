@@ -76,11 +76,17 @@ struct WorldLaws {
                 broken.append("The object \(name.prefix(6)) was deleted and came back.")
             }
         }
-        guard !merges else { return broken }
+        guard !merges, !overrulesWholeObjects else { return broken }
         for (name, state) in image.objects where memory.alive.contains(name) {
             broken += attributesHold(name, state, memory)
         }
         return broken.sorted()
+    }
+
+    /// Whether the standard rule may discard what only one device wrote.
+    private var overrulesWholeObjects: Bool {
+        [MergeRule.overwrite.name, MergeRule.rollback.name].contains(
+            world.settings.policy.standard.name)
     }
 
     private func attributesHold(
@@ -110,10 +116,12 @@ struct WorldLaws {
 
     /// A property that one device alone wrote is in no conflict log, unless its object was deleted.
     private func noFalseConflict(_ device: SimulatedDevice) throws -> [String] {
+        guard !overrulesWholeObjects else { return [] }
         let memory = world.editor.memory
         return try device.mirrored.conflicts().compactMap { conflict in
             let key = EditMemory.Property(recordName: conflict.recordName, name: conflict.property)
-            guard DeletionRule(rawValue: conflict.rule) == nil, memory.writers[key]?.count == 1
+            guard DeletionRule(rawValue: conflict.rule) == nil, conflict.rule != "unique",
+                memory.writers[key]?.count == 1
             else {
                 return nil
             }

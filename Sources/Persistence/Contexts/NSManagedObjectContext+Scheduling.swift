@@ -32,7 +32,8 @@ extension NSManagedObjectContext {
         return try result.value.get()
     }
 
-    /// Runs `block` on the context's lane and waits. May be called from any lane, also from this one.
+    /// Runs `block` on the context's lane and waits. May be called from any lane, also from this
+    /// one.
     public final func performAndWait<T, Failure: Error>(
         _ block: () throws(Failure) -> T
     ) throws(Failure) -> T {
@@ -58,7 +59,8 @@ extension NSManagedObjectContext {
         return Self.$current.withValue(self) { block() }
     }
 
-    /// On the main thread, the end of the present turn ends the event; elsewhere the end of `perform` does.
+    /// On the main thread, the end of the present turn ends the event; elsewhere the end of
+    /// `perform` does.
     final func scheduleProcessing() {
         guard lane.isMain, !settings.isProcessingScheduled, ContextLane.isOnMain else { return }
         settings.isProcessingScheduled = true

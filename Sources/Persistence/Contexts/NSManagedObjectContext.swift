@@ -10,10 +10,12 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     case mainQueueConcurrencyType = 2
 }
 
-/// A scratch pad of objects over a coordinator or a parent context: changes are its own until saved.
+/// A scratch pad of objects over a coordinator or a parent context: changes are its own until
+/// saved.
 ///
-/// Each context has one lane; use the context and its objects inside `perform` or, for a main-queue context, on
-/// the main thread. Deletions propagate to other objects at once. Source: Apple, NSManagedObjectContext.
+/// Each context has one lane; use the context and its objects inside `perform` or, for a main-queue
+/// context, on the main thread. Deletions propagate to other objects at once. Source: Apple,
+/// NSManagedObjectContext.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // @unchecked: everything is used on `lane` only.
     final let lane: ContextLane
@@ -214,7 +216,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Making objects
 
-    /// The object of `id`: the one that is here, or a new fault that keeps `found` until it is filled in.
+    /// The object of `id`: the one that is here, or a new fault that keeps `found` until it is
+    /// filled in.
     final func materialize(_ id: NSManagedObjectID, _ found: ObjectSnapshot?) -> NSManagedObject {
         if let known = registry.object(id) {
             if known.isFault && known.snapshot == nil { known.snapshot = found }

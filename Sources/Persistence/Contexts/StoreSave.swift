@@ -70,5 +70,11 @@ struct StoreSave {
             if object.isInserted { coordinator.publish(object.objectID) }
             object.commit(version: outcome.versions[row] ?? object.snapshot?.version ?? 1)
         }
+        for (row, values) in outcome.derivedValues {
+            guard let id = store.knownID(row), let object = context.registry.object(id) else {
+                continue
+            }
+            object.take(derived: values)
+        }
     }
 }

@@ -3,9 +3,11 @@ internal import ObjectModel
 internal import Platform
 package import Stores
 
-/// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple, NSPersistentStore.
+/// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple,
+/// NSPersistentStore.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-    // @unchecked: set up before the coordinator shows it; `ids` has a lock, the row store its own lane.
+    // @unchecked: set up before the coordinator shows it; `ids` has a lock, the row store its own
+    // lane.
 
     /// The rows. For the mirror and tools of this package, which work without objects.
     package let rowStore: any RowStore
@@ -34,7 +36,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The store's UUID, which is part of its objects' URIs.
     public var identifier: String { rowStore.identifier }
 
-    /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when unreadable.
+    /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when
+    /// unreadable.
     public var metadata: [String: Any] {
         get { (try? rowStore.metadata()) ?? [:] }
         set { try? rowStore.setMetadata(newValue) }

@@ -3,7 +3,8 @@ public import ObjectModel
 package import Platform
 internal import Stores
 
-/// Stands between contexts and stores: opens stores, gives each row its one ID, spreads word of saves.
+/// Stands between contexts and stores: opens stores, gives each row its one ID, spreads word of
+/// saves.
 ///
 /// May be used from any thread. Source: Apple, NSPersistentStoreCoordinator.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
@@ -32,6 +33,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     package init(model: NSManagedObjectModel, platform: Platform) {
+        model.freeze()
         managedObjectModel = model
         self.platform = platform
         shapes = model.entities.map(EntityShape.of)
@@ -73,8 +75,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             options: options)
     }
 
-    /// Opens the store a description describes; the block is called before this returns, or later on another
-    /// queue where the description says so.
+    /// Opens the store a description describes; the block is called before this returns, or later
+    /// on another queue where the description says so.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -147,7 +149,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: IDs
 
-    /// The ID a URI stands for; nil where no store of this coordinator has that identifier, or no such entity.
+    /// The ID a URI stands for; nil where no store of this coordinator has that identifier, or no
+    /// such entity.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme == "x-coredata", let host = url.host else { return nil }
         let parts = url.path.split(separator: "/")

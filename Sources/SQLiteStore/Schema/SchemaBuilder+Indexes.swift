@@ -31,9 +31,9 @@ extension SchemaBuilder {
         return (table?.columns ?? []).map(\.name).filter { keys.contains($0) }
     }
 
-    /// The old flag of single attributes, and the old groups of several. Xcode's compiler also sets the
-    /// flag for each attribute that has an ascending fetch index of its own, so a model read from its
-    /// source gets the index too.
+    /// The old flag of single attributes, and the old groups of several. Xcode's compiler also sets
+    /// the flag for each attribute that has an ascending fetch index of its own, so a model read
+    /// from its source gets the index too.
     private mutating func buildLegacyIndexes(of entity: EntityLayout, table: String) {
         let isOwn = ownNames(of: entity)
         let isSource = !layout.model.documentFacts.isEmpty
@@ -77,7 +77,8 @@ extension SchemaBuilder {
         if properties.count == 1, links[entity.number]?[properties[0]] != nil { return }
         let columns = properties.compactMap { column(of: $0, in: entity) }
         guard !columns.isEmpty, columns.count == properties.count else {
-            return note(entity, index.name, "A property of this index has no column; it is not made.")
+            return note(
+                entity, index.name, "A property of this index has no column; it is not made.")
         }
         if index.elements.contains(where: { $0.collationType == .rTree }) {
             return buildTree(index, columns: columns, for: entity, table: table)
@@ -101,6 +102,9 @@ extension SchemaBuilder {
         of index: NSFetchIndexDescription, in entity: EntityLayout
     ) -> String? {
         guard let text = index.partialIndexPredicateText, !text.isEmpty else { return "" }
+        let builder = self
+        let condition = PartialCondition { builder.column(of: $0, in: entity) }
+        if let sql = condition.text(of: text) { return " WHERE \(sql)" }
         note(
             entity, index.name,
             "The condition \(text) of this partial index has no SQL here; the index is not made.")
@@ -142,7 +146,8 @@ extension SchemaBuilder {
             let columns = names.compactMap { column(of: $0, in: entity) }
             guard !columns.isEmpty, columns.count == constraint.count else {
                 let subject = names.joined(separator: ", ")
-                note(entity, subject, "A property of this constraint has no column; it is not kept.")
+                note(
+                    entity, subject, "A property of this constraint has no column; it is not kept.")
                 continue
             }
             let index = "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))"

@@ -26,8 +26,10 @@ struct StoreMetadata {
             Self.hashesVersionKey: Self.hashesVersion,
             "NSStoreModelVersionHashesDigest": NSManagedObjectModel.digest(of: hashes),
             "NSStoreModelVersionChecksumKey": NSManagedObjectModel.checksum(of: hashes),
-            "NSStoreModelVersionIdentifiers": model.versionIdentifiers.compactMap { $0.base as? String }
-                .sorted(),
+            "NSStoreModelVersionIdentifiers": model.versionIdentifiers.compactMap {
+                $0.base as? String
+            }
+            .sorted(),
             "_NSAutoVacuumLevel": "2",
         ]
     }
@@ -41,7 +43,8 @@ struct StoreMetadata {
                 as? [String: Any]
         else {
             throw StoreError(
-                .corrupt, "The store's metadata is missing or damaged; restore the file from a copy.",
+                .corrupt,
+                "The store's metadata is missing or damaged; restore the file from a copy.",
                 fields: ["path": path])
         }
         self.values = values
@@ -73,7 +76,8 @@ struct StoreMetadata {
                 fromPropertyList: values, format: .binary, options: 0)
         } catch {
             throw StoreError(
-                .invalidValue, "The metadata holds a value that no property list can hold; remove it.",
+                .invalidValue,
+                "The metadata holds a value that no property list can hold; remove it.",
                 cause: error)
         }
         try connection.run(
@@ -87,13 +91,15 @@ struct StoreMetadata {
     func check(against hashes: [String: Data], path: String) throws {
         if let version = values[Self.hashesVersionKey] as? Int, version > Self.hashesVersion {
             throw StoreError(
-                .unsupported, "The store's version hashes are of a newer kind; use a newer version.",
+                .unsupported,
+                "The store's version hashes are of a newer kind; use a newer version.",
                 fields: ["path": path, "version": "\(version)"])
         }
         let stored = self.hashes
         guard stored != hashes else { return }
         func list(_ names: [String]) -> String { names.sorted().joined(separator: ", ") }
-        let changed = hashes.filter { stored[$0.key] != nil && stored[$0.key] != $0.value }.map(\.key)
+        let changed = hashes.filter { stored[$0.key] != nil && stored[$0.key] != $0.value }.map(
+            \.key)
         let fields = [
             "path": path, "changed": list(changed),
             "onlyInModel": list(hashes.keys.filter { stored[$0] == nil }),

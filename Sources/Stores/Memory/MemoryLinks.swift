@@ -45,7 +45,8 @@ struct MemoryLinks {
         }
     }
 
-    /// Follows the row's to-one links: it leaves the collections of the former, enters those of the new.
+    /// Follows the row's to-one links: it leaves the collections of the former, enters those of the
+    /// new.
     mutating func relink(_ row: Row, former: Row?) {
         guard let entity = layout.entity(row.id.entity) else { return }
         for (slot, link) in row.toOnes.enumerated() where former?.toOnes[slot] != link {
@@ -61,7 +62,8 @@ struct MemoryLinks {
         }
     }
 
-    /// Removes a deleted row from all collections, and its own pairs. Links of other rows to it stay.
+    /// Removes a deleted row from all collections, and its own pairs. Links of other rows to it
+    /// stay.
     mutating func unlink(_ row: Row) {
         guard let entity = layout.entity(row.id.entity) else { return }
         for (slot, link) in row.toOnes.enumerated() {

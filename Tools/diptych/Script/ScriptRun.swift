@@ -132,10 +132,7 @@ final class ScriptRun {
             if !predicate.allSatisfy(\.isWhitespace) {
                 request.predicate = try NSPredicate.parse(predicate)
             }
-            // Evaluated here as well: not every store narrows a fetch by its predicate.
-            let found = try context.fetch(request).filter {
-                request.predicate?.evaluate(with: $0) ?? true
-            }
+            let found = try context.fetch(request)
             guard !found.isEmpty else {
                 throw ScriptError("Nothing matches \(target.text).", "Look with inspect --where.")
             }

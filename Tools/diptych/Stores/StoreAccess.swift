@@ -7,7 +7,7 @@ internal import SQLiteStore
 struct StoreAccess: Sendable {
     let url: URL
     private let modelFile: URL?
-    private let pragmas: [String: String]
+    let pragmas: [String: String]
 
     var name: String { url.lastPathComponent }
 

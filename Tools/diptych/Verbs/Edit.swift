@@ -53,8 +53,7 @@ struct Edit: Verb {
         try access.requireStore()
         let steps = try LineScript.read(try text())
         let model = try access.model()
-        let store = try access.open(model: model, readOnly: false)
-        let stack = try ObjectStack(model: model, store: store, author: author)
+        let stack = try ObjectStack(access, model: model, author: author)
         let run = ScriptRun(context: stack.context, model: model)
         try stack.context.performAndWait { () throws -> Void in try run.run(steps) }
         let outcome = run.outcome

@@ -75,8 +75,16 @@ indirect enum JSON: Sendable, ExpressibleByDictionaryLiteral, ExpressibleByArray
     }
 }
 
-/// Times as ISO 8601 with milliseconds, or finer where the value is.
+/// Times as ISO 8601.
 enum Timestamp {
+    /// With whole seconds, for people.
+    static func short(_ date: Date) -> String {
+        let text = text(date)
+        guard let dot = text.firstIndex(of: ".") else { return text }
+        return text[..<dot].replacing("T", with: " ") + "Z"
+    }
+
+    /// With milliseconds, or finer where the value is.
     static func text(_ date: Date) -> String {
         let seconds = date.timeIntervalSince1970
         guard seconds.isFinite, abs(seconds) < 1e11 else { return "\(seconds)" }

@@ -72,7 +72,7 @@ struct Conflicts: Verb {
                 "\(entry.id)", "\(entry.entity) \(entry.recordName.prefix(8))", entry.property,
                 FieldText.short(entry.base), FieldText.short(entry.local),
                 FieldText.short(entry.remote), entry.winner, entry.rule,
-                Timestamp.text(entry.date))
+                Timestamp.short(entry.date))
         }
         return table.text
     }

@@ -31,7 +31,7 @@ struct Events: Verb {
         for event in events {
             let seconds = event.ended.map { $0.timeIntervalSince(event.started) }
             table.add(
-                Timestamp.text(event.started), "\(event.kind)",
+                Timestamp.short(event.started), "\(event.kind)",
                 "\(event.finished) of \(event.affected)", seconds.map(Figure.seconds) ?? "runs",
                 event.succeeded ? "done" : event.error ?? "failed")
         }

@@ -70,7 +70,16 @@ let twoMachines: [Target] = [
         uses: stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"]),
 ]
 
-let tools: [Target] = []
+let tools: [Target] = [
+    .executableTarget(
+        name: "diptych",
+        dependencies: [
+            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
+            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
+            "RecordServer", "CZlib",
+        ],
+        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house)
+]
 
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
@@ -93,6 +102,7 @@ let testTargets: [Target] = [
         resources: [.copy("Seeds.txt")]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
+    tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

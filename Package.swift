@@ -88,6 +88,12 @@ let testTargets: [Target] = [
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
     tests("HouseRules", uses: []),
+    tests(
+        "CorpusTests",
+        uses: [
+            "MirrorTestKit", "MirrorEngine", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
+            "SQLiteDriver", "Platform",
+        ]),
     tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),

@@ -39,6 +39,7 @@ extension RecordImport {
             let slot = try mirror.layout(of: first).toManySlot(kind.first.name)
         else { return try mirror.ledger.setPair(entry.key, isPending: true) }
         if entry.isPending { try mirror.ledger.setPair(entry.key, isPending: false) }
+        guard try kind.second != nil || outdoesRivals(entry, kind) else { return }
         var change = ToManyChange(owner: first, slot: slot)
         change.added = [Link(second, orderKey: entry.pair.firstOrder)]
         changes.toManys.append(change)
@@ -47,11 +48,25 @@ extension RecordImport {
         try flush()
     }
 
+    /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair
+    /// with the smaller name stays and the service drops the other. Returns whether `entry` stays.
+    private func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
+        let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter {
+            !$0.isPending && !leaving.contains($0.recordName)
+        }
+        if rivals.contains(where: { $0.recordName < entry.recordName }) {
+            try mirror.ledger.retirePair(entry)
+            return false
+        }
+        for rival in rivals { try mirror.ledger.retirePair(rival) }
+        return true
+    }
+
     /// The place among the other side's ordered members, where that side is ordered.
     private mutating func connectInverse(
         _ entry: PairEntry, _ kind: PairKind, first: RowID, second: RowID
     ) throws {
-        guard let inverse = kind.second, inverse.isOrdered, !kind.isReflexive,
+        guard let inverse = kind.second, inverse.isOrdered,
             let slot = try mirror.layout(of: second).toManySlot(inverse.name)
         else { return }
         var change = ToManyChange(owner: second, slot: slot)

@@ -19,6 +19,8 @@ struct RecordImport {
     var arrived: [String] = []
     /// Ordered lists that changed, to be checked for members at the same place.
     var touchedLists: Set<OrderedList> = []
+    /// The names of the records that this batch deletes.
+    private(set) var leaving: Set<String> = []
 
     init(mirror: MirrorTransaction) {
         self.mirror = mirror
@@ -40,6 +42,7 @@ struct RecordImport {
                 objects.append(record)
             }
         }
+        leaving = Set(deletions.map(\.recordName))
         try applyObjects(objects)
         try flush()
         try resolveArrivals()

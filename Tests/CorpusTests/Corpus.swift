@@ -24,18 +24,33 @@ enum Corpus {
 
     static var isPresent: Bool { folder != nil }
 
-    /// Each `.xcdatamodeld`, and each `.xcdatamodel` that is in none, sorted by name.
+    /// The current version of each `.xcdatamodeld`, each version of one that does not say which is
+    /// current, and each `.xcdatamodel` that is in none, sorted by path.
     static let models: [Model] = {
         guard let folder else { return [] }
         let paths = (FileManager.default.enumerator(atPath: folder.path) ?? .init())
-            .compactMap { $0 as? String }
-        return paths.filter { path in
-            path.hasSuffix(".xcdatamodeld")
-                || path.hasSuffix(".xcdatamodel") && !path.contains(".xcdatamodeld/")
-        }.sorted().map { path in
+            .compactMap { $0 as? String }.filter { ($0 as NSString).pathExtension.hasPrefix("xcd") }
+        let versions = Dictionary(grouping: paths.filter { $0.hasSuffix(".xcdatamodel") }) {
+            ($0 as NSString).deletingLastPathComponent
+        }
+        let chosen = paths.flatMap { path -> [String] in
+            if path.hasSuffix(".xcdatamodeld") {
+                return saysCurrent(folder.appendingPathComponent(path))
+                    ? [path] : versions[path] ?? [path]
+            }
+            let parent = (path as NSString).deletingLastPathComponent
+            return parent.hasSuffix(".xcdatamodeld") ? [] : [path]
+        }
+        return chosen.sorted().map { path in
             Model(name: shortName(path), url: folder.appendingPathComponent(path))
         }
     }()
+
+    private static func saysCurrent(_ bundle: URL) -> Bool {
+        let file = bundle.appendingPathComponent(".xccurrentversion")
+        let text = try? String(contentsOf: file, encoding: .utf8)
+        return text?.contains("_XCCurrentVersionName") == true
+    }
 
     /// The repository and the file, without the folders between.
     private static func shortName(_ path: String) -> String {

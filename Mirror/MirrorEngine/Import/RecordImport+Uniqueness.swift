@@ -93,6 +93,12 @@ extension RecordImport {
             change.added = [Link(other)]
             changes.toManys.append(change)
         }
+        for end in mirror.pairs.ends(of: loser.row.entity) where end.kind.second == nil {
+            var change = ToManyChange(owner: survivor.row, slot: end.slot)
+            change.added = try mirror.store.members(of: loser.row, toMany: end.slot)
+                .map { Link($0.target) }
+            changes.toManys.append(change)
+        }
         for pair in try mirror.ledger.pairs(of: loser.recordName) {
             try mirror.ledger.retirePair(pair)
         }

@@ -51,6 +51,13 @@ extension Ledger {
             ])
     }
 
+    /// The lines that give the same member to another owner, and are not on their way out.
+    package func rivals(of pair: PairRecord, kind: PairKind) throws -> [PairEntry] {
+        try pairs(of: pair.second, isFirst: false, kind: kind).filter {
+            $0.pair.first != pair.first && !$0.needsDelete
+        }
+    }
+
     package func pendingPairs(after key: Int64, limit: Int) throws -> [PairEntry] {
         try pairs(
             "(p.ZISUPLOADED = 0 OR p.ZNEEDSDELETE = 1) AND p.Z_PK > ? AND NOT EXISTS "

@@ -38,7 +38,8 @@ struct DeviceImage: Equatable {
         of row: Row, named name: String, _ entity: EntityLayout, _ device: SimulatedDevice
     ) throws -> ObjectState {
         var state = ObjectState(
-            entity: row.id.entity, attributes: row.attributes,
+            entity: row.id.entity,
+            attributes: device.mirrored.settings.mapping.attributes(of: row),
             toOnes: Array(repeating: nil, count: row.toOnes.count))
         for (slot, link) in row.toOnes.enumerated() {
             guard let link else { continue }

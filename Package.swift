@@ -100,12 +100,12 @@ let testTargets: [Target] = [
     tests(
         "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
         resources: [.copy("Seeds.txt")]),
+    tests(
         "CorpusTests",
         uses: [
             "MirrorTestKit", "MirrorEngine", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
             "SQLiteDriver", "Platform",
         ]),
-    tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),

@@ -39,7 +39,7 @@ extension RecordImport {
 
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
-        let mayBeKnown = try twin.base != nil || mirror.ledger.sent(twin.recordName) != nil
+        let mayBeKnown = try twin.base != nil || mirror.ledger.lastSent(twin.recordName) != nil
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
             try mirror.ledger.retirePair(pair)
         }
@@ -91,6 +91,12 @@ extension RecordImport {
         for (slot, other) in try mirror.store.pairs(of: loser.row) {
             var change = ToManyChange(owner: survivor.row, slot: slot)
             change.added = [Link(other)]
+            changes.toManys.append(change)
+        }
+        for end in mirror.pairs.ends(of: loser.row.entity) where end.kind.second == nil {
+            var change = ToManyChange(owner: survivor.row, slot: end.slot)
+            change.added = try mirror.store.members(of: loser.row, toMany: end.slot)
+                .map { Link($0.target) }
             changes.toManys.append(change)
         }
         for pair in try mirror.ledger.pairs(of: loser.recordName) {

@@ -2,6 +2,7 @@ internal import CZlib
 internal import Foundation
 internal import ObjectModel
 internal import SQLiteDriver
+internal import SQLiteStore
 
 /// Where the model comes from: a file, or the copy a store keeps of its own.
 enum ModelSource {
@@ -26,7 +27,7 @@ enum ModelSource {
 
     /// The model in the store's `Z_MODELCACHE`; nil where there is none.
     static func cachedModel(of store: URL) throws -> NSManagedObjectModel? {
-        let connection = try Connection(path: store.path, access: .readOnly)
+        let connection = try ReadingConnection.open(store)
         let hasTable = try connection.value(
             "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'")
         guard hasTable != nil,
@@ -38,6 +39,39 @@ enum ModelSource {
                 hint: "Give --model MODEL.")
         }
         return try NSManagedObjectModel.load(fromArchive: archive, name: store.lastPathComponent)
+    }
+
+    /// Puts a copy of the model into a store that has none, so that the store can be read without
+    /// its model's file.
+    static func keep(_ model: NSManagedObjectModel, in store: SQLiteRowStore) throws {
+        guard let bytes = deflated(try model.compiledData()) else { return }
+        try store.write { transaction in
+            guard try transaction.connection.value("SELECT 1 FROM Z_MODELCACHE") == nil else {
+                return
+            }
+            try transaction.connection.run(
+                "INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(bytes)])
+        }
+    }
+
+    /// Raw DEFLATE, as Core Data writes it.
+    private static func deflated(_ data: Data) -> Data? {
+        var stream = z_stream()
+        guard diptych_deflate_init(&stream, Z_DEFAULT_COMPRESSION, -15) == Z_OK else { return nil }
+        defer { deflateEnd(&stream) }
+        var input = Array(data)
+        var output = [UInt8](repeating: 0, count: Int(deflateBound(&stream, UInt(input.count))))
+        let count = input.withUnsafeMutableBufferPointer { source in
+            output.withUnsafeMutableBufferPointer { target -> Int? in
+                stream.next_in = source.baseAddress
+                stream.avail_in = UInt32(source.count)
+                stream.next_out = target.baseAddress
+                stream.avail_out = UInt32(target.count)
+                guard deflate(&stream, Z_FINISH) == Z_STREAM_END else { return nil }
+                return target.count - Int(stream.avail_out)
+            }
+        }
+        return count.map { Data(output.prefix($0)) }
     }
 
     private static let archiveBytesMax = 64 << 20

@@ -89,13 +89,12 @@ extension RecordImport {
         }
     }
 
-    private mutating func insert(_ arrival: Arrival) throws {
+    mutating func insert(_ arrival: Arrival) throws {
         var row = Row(id: arrival.entry.row, layout: arrival.layout)
         row.attributes = arrival.state.attributes
         for slot in row.toOnes.indices {
             row.toOnes[slot] = try resolve(
-                arrival.state.toOnes[slot], property: arrival.layout.toOnes[slot].name,
-                of: arrival.record.recordName)
+                arrival.state.toOnes[slot], arrival.layout.toOnes[slot], of: arrival.record.recordName)
             if let target = row.toOnes[slot]?.target {
                 noteList(of: row.id, slot: slot, target: target)
             }
@@ -148,8 +147,7 @@ extension RecordImport {
             case .attribute(let index):
                 update.attributes.append((index, merged.attributes[index]))
             case .toOne(let index):
-                let property = layout.toOnes[index].name
-                let link = try resolve(merged.toOnes[index], property: property, of: name)
+                let link = try resolve(merged.toOnes[index], layout.toOnes[index], of: name)
                 update.toOnes.append((index, link))
                 if let link { noteList(of: row, slot: index, target: link.target) }
             }

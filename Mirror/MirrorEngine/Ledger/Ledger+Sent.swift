@@ -59,6 +59,13 @@ extension Ledger {
             [.integer(key), SQLiteValue(platform.clock.now()), .text(name)])
     }
 
+    /// Names that stood for one line stand for another.
+    package func moveReceipts(from key: Int64, to other: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZRECORDMETADATA = ? WHERE ZRECORDMETADATA = ?",
+            [.integer(other), .integer(key)])
+    }
+
     /// Names that the service is still to drop.
     package func namesToDrop(limit: Int) throws -> [String] {
         try connection.rows(

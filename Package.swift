@@ -98,6 +98,12 @@ let testTargets: [Target] = [
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
     tests("HouseRules", uses: []),
     tests(
+        "MirrorEngineTests",
+        uses: [
+            "MirrorEngine", "MirrorTestKit", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
+            "Platform",
+        ]),
+    tests(
         "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
         resources: [.copy("Seeds.txt")]),
     tests(

@@ -5,10 +5,10 @@ internal import Stores
 
 /// Makes both ends of every one-to-one relationship agree, once the zone was read to its end.
 ///
-/// Two devices may have given one object to different partners at the same time; field by field the merge
-/// then leaves ends that do not meet. The end that comes first by entity and relationship name decides:
-/// of several claims to one partner the one with the smallest record name stays. Every device decides
-/// alike; what it changes waits for export.
+/// Two devices may have given one object to different partners at the same time; field by field the
+/// merge then leaves ends that do not meet. The end that comes first by entity and relationship
+/// name decides: of several claims to one partner the one with the smallest record name stays.
+/// Every device decides alike; what it changes waits for export.
 struct OneToOneRepair {
     let mirror: MirrorTransaction
 
@@ -82,8 +82,10 @@ struct OneToOneRepair {
         }
         var dropped = 0
         for partner in claims.keys.sorted() {
-            let named = try (claims[partner] ?? []).map { ($0, try mirror.ledger.recordName(for: $0)) }
-                .sorted { $0.1 < $1.1 }
+            let named = try (claims[partner] ?? []).map {
+                ($0, try mirror.ledger.recordName(for: $0))
+            }
+            .sorted { $0.1 < $1.1 }
             for (row, _) in named.dropFirst() {
                 try set(row, pair.claimEntity.toOnes[pair.claimSlot].name, to: nil)
                 dropped += 1

@@ -94,7 +94,8 @@ extension RecordImport {
         row.attributes = arrival.state.attributes
         for slot in row.toOnes.indices {
             row.toOnes[slot] = try resolve(
-                arrival.state.toOnes[slot], arrival.layout.toOnes[slot], of: arrival.record.recordName)
+                arrival.state.toOnes[slot], arrival.layout.toOnes[slot],
+                of: arrival.record.recordName)
             if let target = row.toOnes[slot]?.target {
                 noteList(of: row.id, slot: slot, target: target)
             }

@@ -23,8 +23,8 @@ public struct MirrorDestination: Hashable, Sendable {
 }
 
 extension MirrorSession {
-    /// Mirrors a store that a coordinator has open; its contexts learn of what is imported as of any
-    /// other save, and `NSPersistentStoreRemoteChange` is posted after each round that changed
+    /// Mirrors a store that a coordinator has open; its contexts learn of what is imported as of
+    /// any other save, and `NSPersistentStoreRemoteChange` is posted after each round that changed
     /// something.
     ///
     /// The store must be an SQLite store that keeps history. Its ledger is made by the first round.

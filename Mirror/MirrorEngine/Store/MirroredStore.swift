@@ -106,8 +106,8 @@ public final class MirroredStore: Sendable {
         while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}
     }
 
-    /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before, the
-    /// other half of a change may still be on its way.
+    /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before,
+    /// the other half of a change may still be on its way.
     private func repairOneToOnes(_ mirror: MirrorTransaction, after page: ZoneChangesReply) throws {
         let concerned = page.records.contains { record in
             settings.mapping.entity(of: record).map(OneToOneRepair.concerns) ?? record.deleted

@@ -48,7 +48,7 @@ let oneMachine: [Target] = [
     room("ObjectModel"),
     room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
-    room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver"]),
+    room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),
     room("Persistence", uses: stores),
     room("CoreData", uses: ["ObjectModel", "Predicates", "Persistence"]),
 ]
@@ -70,7 +70,16 @@ let twoMachines: [Target] = [
         uses: stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"]),
 ]
 
-let tools: [Target] = []
+let tools: [Target] = [
+    .executableTarget(
+        name: "diptych",
+        dependencies: [
+            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
+            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
+            "RecordServer", "CZlib",
+        ],
+        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house)
+]
 
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
@@ -89,14 +98,17 @@ let testTargets: [Target] = [
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
     tests("HouseRules", uses: []),
     tests(
+        "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
+        resources: [.copy("Seeds.txt")]),
+    tests(
         "CorpusTests",
         uses: [
             "MirrorTestKit", "MirrorEngine", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
             "SQLiteDriver", "Platform",
         ]),
-    tests("Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
+    tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

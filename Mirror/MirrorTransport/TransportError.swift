@@ -1,5 +1,7 @@
+public import RecordWire
+
 /// Why no answer came from the service, and what to do about it.
-public struct TransportError: Error, Sendable, CustomStringConvertible {
+public struct TransportError: ChannelFailure, Sendable, CustomStringConvertible {
     /// What kind of failure it is; compare with the static members.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Kind: String {
@@ -61,5 +63,6 @@ public struct TransportError: Error, Sendable, CustomStringConvertible {
         self.retryAfterSeconds = retryAfterSeconds
     }
 
+    public var isTransient: Bool { code.isTransient }
     public var description: String { message }
 }

@@ -53,12 +53,13 @@ extension Rule {
 
     static let documentedTrap = forbidding(
         """
-        Only NSPredicate(format:), which Apple lets neither throw nor return nil, ends the program \
-        with preconditionFailure; throw elsewhere.
+        Only NSPredicate(format:) and ProgrammingMistake, where Apple raises exceptions, end the \
+        program with preconditionFailure; throw elsewhere.
         """, #"\bpreconditionFailure\("#
     ) {
         $0.isSwift && $0.area != "Tests"
             && $0.path != "Sources/Predicates/Surface/NSPredicate+Format.swift"
+            && $0.path != "Sources/Persistence/Objects/ProgrammingMistake.swift"
     }
 
     static let uncheckedSendable = Rule(

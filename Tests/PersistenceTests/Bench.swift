@@ -6,9 +6,10 @@ import Testing
 /// The store types the shared suites run over.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case memory
+    case sqlite
 
     var testDescription: String { rawValue }
-    var type: String { NSInMemoryStoreType }
+    var type: String { self == .memory ? NSInMemoryStoreType : NSSQLiteStoreType }
 }
 
 /// A coordinator with one fresh store, and contexts over it.
@@ -16,16 +17,26 @@ final class Bench {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
     let context: NSManagedObjectContext
+    private let folder: URL
     /// Objects do not hold their contexts, so the bench does.
     private var others: [NSManagedObjectContext] = []
 
     init(_ kind: StoreKind, model: NSManagedObjectModel = TestModel.make()) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("PersistenceTests-\(UUID().uuidString)")
+        if kind == .sqlite {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        }
+        self.folder = folder
         store = try coordinator.addPersistentStore(
-            ofType: kind.type, configurationName: nil, at: nil)
+            ofType: kind.type, configurationName: nil,
+            at: kind == .sqlite ? folder.appendingPathComponent("store.sqlite") : nil)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     func newContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

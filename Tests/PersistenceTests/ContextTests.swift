@@ -226,7 +226,7 @@ import Testing
 
     /// Collects notifications of one context.
     private final class Log: @unchecked Sendable {
-        // Used by one test on one thread.
+        // @unchecked: used by one test on one thread.
         var seen: [(Notification.Name, [AnyHashable: Any])] = []
         private var tokens: [any NSObjectProtocol] = []
 

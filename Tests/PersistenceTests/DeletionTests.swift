@@ -111,7 +111,7 @@ import Testing
         let bench = try Bench(kind, model: model)
         var last = try bench.make("Node")
         let first = last
-        for _ in 0..<20_000 {
+        for _ in 0..<8_000 {
             let next = try bench.make("Node")
             last.setValue(next, forKey: "next")
             last = next

@@ -5,7 +5,8 @@ import Testing
 @Suite struct MergingTests {
     /// Two contexts change the same person: the first saves, the second meets its changes.
     ///
-    /// stored: name Ada, age 1, score 0 · first saves: name First, score 1 · second wants: name Second, age 2
+    /// stored: name Ada, age 1, score 0 · first saves: name First, score 1 · second wants: name
+    /// Second, age 2
     private func race(
         _ kind: StoreKind, _ policy: NSMergePolicy
     ) throws -> (bench: Bench, second: Person, error: NSError?) {
@@ -146,6 +147,7 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func aPolicyOfOnesOwnMayDecide(_ kind: StoreKind) throws {
         final class Adding: NSMergePolicy, @unchecked Sendable {
+            // @unchecked: it holds nothing.
             override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
                 for conflict in list {
                     let theirs = conflict.persistedSnapshot?["age"] as? Int ?? 0
@@ -214,6 +216,30 @@ import Testing
         #expect(twin.value(forKey: "note") as? String == (objectWins ? "new" : "old"))
         let rewards = bench.names(twin.value(forKey: "rewards"))
         #expect(rewards == (policy.mergeType == .rollbackMergePolicyType ? [] : ["t"]))
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func manyTakenValuesAreSettledTogether(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        func fill(_ context: NSManagedObjectContext, _ note: String) throws {
+            for index in 0..<300 {
+                let account = try bench.make("Account", in: context)
+                account.setValue("\(index)", forKey: "email")
+                account.setValue(note, forKey: "note")
+            }
+            try context.save()
+        }
+        try fill(bench.context, "old")
+        let strict = bench.newContext()
+        let error = try #require(throws: NSError.self) { try fill(strict, "new") }
+        #expect((error.userInfo["conflictList"] as? [Any])?.count == 300)
+        let other = bench.newContext()
+        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try fill(other, "new")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Account")
+        let accounts = try bench.newContext().fetch(request)
+        #expect(accounts.count == 300)
+        #expect(accounts.allSatisfy { $0.value(forKey: "note") as? String == "new" })
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -28,12 +28,27 @@ enum Corpus {
     /// The stores whose exact model is known.
     static let pairs: [Pair] = {
         guard let folder,
-            let text = try? String(contentsOf: folder.appendingPathComponent("pairs.tsv"), encoding: .utf8)
+            let text = try? String(
+                contentsOf: folder.appendingPathComponent("pairs.tsv"), encoding: .utf8)
         else { return [] }
         return text.split(separator: "\n").dropFirst().compactMap { line in
             let cells = line.split(separator: "\t").map(String.init)
             return cells.count >= 2 ? Pair(store: cells[0], model: cells[1]) : nil
         }
+    }()
+
+    /// Every store, with or without a known model.
+    static let stores: [String] = {
+        guard let folder,
+            let found = FileManager.default.enumerator(
+                atPath: folder.appendingPathComponent("sqlite").path)
+        else { return [] }
+        return found.compactMap { $0 as? String }.filter { path in
+            let full = folder.appendingPathComponent("sqlite/\(path)").path
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: full, isDirectory: &isFolder)
+            return exists && !isFolder.boolValue && !["-wal", "-shm"].contains(path.suffix(4))
+        }.map { "sqlite/\($0)" }.sorted()
     }()
 
     static func model(_ pair: Pair) throws -> NSManagedObjectModel {
@@ -45,13 +60,14 @@ enum Corpus {
     static func copy(_ store: String, to scratch: Scratch) throws -> URL {
         let source = try #require(folder).appendingPathComponent(store)
         let target = scratch.url("copy.sqlite")
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source.path + suffix) {
-            try FileManager.default.copyItem(atPath: source.path + suffix, toPath: target.path + suffix)
+        for suffix in ["", "-wal"]
+        where FileManager.default.fileExists(atPath: source.path + suffix) {
+            try FileManager.default.copyItem(
+                atPath: source.path + suffix, toPath: target.path + suffix)
         }
         return target
     }
 }
-
 
 /// A folder that is removed when the test ends.
 final class Scratch {

@@ -164,14 +164,18 @@ extension RecordImport {
         if mirror.faults.isPlanted("import.ignoreBase") { return nil }
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
         let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+        let name = arrival.record.recordName
         guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
-            let sent = try mirror.ledger.sent(arrival.record.recordName)
+            let latest = try mirror.ledger.lastSent(name)
         else { return base }
-        let own = try mirror.mapping.state(of: sent, entity: arrival.layout)
-        let callerTag = arrival.record.callerChangeTag
-        if try callerTag != nil || mirror.ledger.setting(.namesCallers) != nil {
-            return callerTag != arrival.entry.base?.callerChangeTag ? own : base
+        let mark = arrival.record.writeMark
+        if try mark != nil || mirror.ledger.setting(.namesWriters) != nil {
+            guard let mark, mark != arrival.entry.base?.writeMark,
+                let taken = try mirror.ledger.sent(name, mark: mark)
+            else { return base }
+            return try mirror.mapping.state(of: taken, entity: arrival.layout)
         }
+        let own = try mirror.mapping.state(of: latest, entity: arrival.layout)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
     }
 

@@ -23,7 +23,7 @@ extension RecordImport {
     private mutating func update(_ entry: PairEntry, with record: Record, _ pair: PairRecord) throws
     {
         guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
-        let wasSent = try mirror.ledger.sent(record.recordName) != nil
+        let wasSent = try mirror.ledger.lastSent(record.recordName) != nil
         try mirror.ledger.setPairBase(record, key: entry.key)
         guard !entry.needsDelete else { return }
         if wasSent || entry.isUploaded { try mirror.ledger.setPair(entry.key, isUploaded: true) }
@@ -62,9 +62,7 @@ extension RecordImport {
     /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair
     /// with the smaller name stays and the service drops the other. Returns whether `entry` stays.
     private func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
-        let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter {
-            !$0.isPending && !leaving.contains($0.recordName)
-        }
+        let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
         if rivals.contains(where: { $0.recordName < entry.recordName }) {
             try mirror.ledger.retirePair(entry)
             return false

@@ -83,7 +83,7 @@ extension RecordImport {
 
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
-        let mayBeKnown = try twin.base != nil || mirror.ledger.sent(twin.recordName) != nil
+        let mayBeKnown = try twin.base != nil || mirror.ledger.lastSent(twin.recordName) != nil
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
             try mirror.ledger.retirePair(pair)
         }

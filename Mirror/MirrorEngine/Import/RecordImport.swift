@@ -20,8 +20,6 @@ struct RecordImport {
     var arrived: [String] = []
     /// Ordered lists that changed, to be checked for members at the same place.
     var touchedLists: Set<OrderedList> = []
-    /// The names of the records that this batch deletes.
-    private(set) var leaving: Set<String> = []
 
     init(mirror: MirrorTransaction) {
         self.mirror = mirror
@@ -43,13 +41,13 @@ struct RecordImport {
                 objects.append(record)
             }
         }
-        leaving = Set(deletions.map(\.recordName))
         try applyObjects(objects)
         try flush()
         try resolveArrivals()
-        for record in pairs { try apply(pair: record) }
-        try flush()
+        // A pair that moved to another owner is deleted and made again, in this order.
         for record in deletions { try applyPairDeletion(of: record) }
+        try flush()
+        for record in pairs { try apply(pair: record) }
         try flush()
         for record in deletions { try applyDeletion(of: record) }
         try flush()

@@ -4,7 +4,9 @@ public import ObjectModel
 public enum SampleModel {
     /// Folder 1—n Note (ordered), Note n—m Tag, Note 1—1 Cover, Note n—m Note (itself), Tag → Note
     /// without inverse, TodoNote inherits from Note; attributes of all types.
-    public static func make() -> NSManagedObjectModel {
+    ///
+    /// With `uniqueLabels`, the label of a tag is unique among all tags.
+    public static func make(uniqueLabels: Bool = false) -> NSManagedObjectModel {
         let folder = entity("Folder", [attribute("name", .stringAttributeType)])
         let note = entity("Note", noteAttributes())
         let todo = entity("TodoNote", [attribute("isDone", .booleanAttributeType)])
@@ -15,9 +17,19 @@ public enum SampleModel {
         connect(note, "tags", many: true, tag, "notes", many: true)
         connect(note, "cover", many: false, cover, "note", many: false)
         connect(note, "linksTo", many: true, note, "linkedFrom", many: true)
+        pin(note, to: tag)
+        if uniqueLabels { tag.uniquenessConstraints = [["label"]] }
         let model = NSManagedObjectModel()
         model.entities = [folder, note, todo, tag, cover]
         return model
+    }
+
+    /// A to-many relationship that nothing leads back from.
+    private static func pin(_ note: NSEntityDescription, to tag: NSEntityDescription) {
+        let relationship = NSRelationshipDescription()
+        relationship.name = "pinned"
+        relationship.destinationEntity = note
+        tag.properties += [relationship]
     }
 
     private static func noteAttributes() -> [NSAttributeDescription] {

@@ -67,6 +67,22 @@ struct DeviceImage: Equatable {
         }
     }
 
+    /// One-to-one links that are not answered by their target.
+    func oneSidedLinks(_ layout: ModelLayout) -> [String] {
+        objects.flatMap { name, state -> [String] in
+            guard let entity = layout.entity(state.entity) else { return [] }
+            return entity.toOnes.indices.compactMap { slot in
+                let relationship = entity.toOnes[slot]
+                guard let target = state.toOnes[slot]?.recordName, let partner = objects[target],
+                    let inverse = relationship.inverseRelationship, !inverse.isToMany,
+                    let back = layout.entity(partner.entity)?.toOneSlot(inverse.name),
+                    partner.toOnes[back]?.recordName != name
+                else { return nil }
+                return "\(relationship.name) of \(name.prefix(6))"
+            }
+        }.sorted()
+    }
+
     /// Reads the service's records as the objects they stand for.
     init(records: [String: Record], mapping: RecordMapping) throws {
         for record in records.values {

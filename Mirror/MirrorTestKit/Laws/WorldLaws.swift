@@ -22,6 +22,10 @@ struct WorldLaws {
         for (name, image) in images where !image.dangling.isEmpty {
             broken.append("\(name) has links to nothing: \(image.dangling.joined(separator: ", "))")
         }
+        let oneSided = first.image.oneSidedLinks(world.editor.layout)
+        if !oneSided.isEmpty {
+            broken.append("One-to-one links are not answered: \(oneSided.joined(separator: ", "))")
+        }
         broken += try world.devices.flatMap(queueIsEmpty)
         broken += memoryHolds(in: first.image)
         broken += try world.devices.flatMap(noFalseConflict)
@@ -78,11 +82,17 @@ struct WorldLaws {
                 broken.append("The object \(name.prefix(6)) was deleted and came back.")
             }
         }
-        guard !merges else { return broken }
+        guard !merges, !overrulesWholeObjects else { return broken }
         for (name, state) in image.objects where memory.alive.contains(name) {
             broken += attributesHold(name, state, memory)
         }
         return broken.sorted()
+    }
+
+    /// Whether the standard rule may discard what only one device wrote.
+    private var overrulesWholeObjects: Bool {
+        [MergeRule.overwrite.name, MergeRule.rollback.name].contains(
+            world.settings.policy.standard.name)
     }
 
     private func attributesHold(
@@ -112,11 +122,12 @@ struct WorldLaws {
 
     /// A property that one device alone wrote is in no conflict log, unless its object was deleted.
     private func noFalseConflict(_ device: SimulatedDevice) throws -> [String] {
-        guard !merges else { return [] }
+        guard !merges, !overrulesWholeObjects else { return [] }
         let memory = world.editor.memory
         return try device.mirrored.conflicts().compactMap { conflict in
             let key = EditMemory.Property(recordName: conflict.recordName, name: conflict.property)
-            guard DeletionRule(rawValue: conflict.rule) == nil, memory.writers[key]?.count == 1
+            guard DeletionRule(rawValue: conflict.rule) == nil, conflict.rule != "unique",
+                memory.writers[key]?.count == 1
             else {
                 return nil
             }

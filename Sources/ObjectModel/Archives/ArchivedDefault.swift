@@ -75,6 +75,7 @@ enum ArchivedDefault {
         case .data(let data): return data
         case .string(let text): return text
         case .object(let object):
+            guard object.archive.takeStep() else { return nil }
             switch object.className {
             case "NSDate":
                 return value.object?["NS.time"]?.real.map(

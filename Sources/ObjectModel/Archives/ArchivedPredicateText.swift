@@ -14,7 +14,8 @@ struct ArchivedPredicateText {
     // MARK: Predicates
 
     func text(ofPredicate object: ArchivedObject) -> String? {
-        switch object.className {
+        guard object.archive.takeStep() else { return nil }
+        return switch object.className {
         case "NSTruePredicate": "TRUEPREDICATE"
         case "NSFalsePredicate": "FALSEPREDICATE"
         case "NSCompoundPredicate": compound(object)
@@ -65,7 +66,8 @@ struct ArchivedPredicateText {
     // MARK: Expressions
 
     func text(ofExpression object: ArchivedObject) -> String? {
-        switch object.className {
+        guard object.archive.takeStep() else { return nil }
+        return switch object.className {
         case "NSSelfExpression": "SELF"
         case "NSVariableExpression": object.string("NSVariable").map { "$\($0)" }
         case "NSKeyPathSpecifierExpression": object.string("NSKeyPath")
@@ -123,6 +125,7 @@ struct ArchivedPredicateText {
     }
 
     private func literal(_ object: ArchivedObject) -> String? {
+        guard object.archive.takeStep() else { return nil }
         switch object.className {
         case "NSDate": return object["NS.time"]?.real.map { "CAST(\($0), \"NSDate\")" }
         case "NSNull": return "nil"

@@ -90,7 +90,7 @@ enum ArchivedPropertyReader {
     private static func composite(
         _ object: ArchivedObject, depth: Int
     ) throws -> NSCompositeAttributeDescription {
-        guard depth < compositesMax else {
+        guard depth < compositesMax, object.archive.takeStep() else {
             throw object.archive.broken("composites nest deeper than \(compositesMax)")
         }
         let composite = NSCompositeAttributeDescription()
@@ -165,8 +165,9 @@ enum ArchivedPropertyReader {
     }
 }
 
-/// Keys of our own in archives, for facts whose place in Apple's archives is not known, or that Apple
-/// keeps as predicate objects where a model has only their text. Apple's readers pass over them.
+/// Keys of our own in archives, for facts whose place in Apple's archives is not known, or that
+/// Apple keeps as predicate objects where a model has only their text. Apple's readers pass over
+/// them.
 enum OwnKey {
     static let isLocal = "DiptychIsLocal"
     static let isStoredInExternalRecord = "DiptychIsStoredInExternalRecord"

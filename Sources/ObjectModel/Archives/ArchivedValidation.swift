@@ -15,6 +15,15 @@ struct ArchivedValidation {
                 validation.rules.append(AttributeValidation.Rule(predicate: text, warning: warning))
             }
         }
+        validation.rules += Self.ownRules(attribute)
+    }
+
+    /// Rules that were archived as texts, each followed by its warning.
+    private static func ownRules(_ attribute: ArchivedObject) -> [AttributeValidation.Rule] {
+        let texts = attribute.list(OwnKey.validationRules).map { $0?.string }
+        return stride(from: 0, to: texts.count - 1, by: 2).compactMap { place in
+            texts[place].map { AttributeValidation.Rule(predicate: $0, warning: texts[place + 1]) }
+        }
     }
 
     /// The members of a conjunction, or the predicate itself.

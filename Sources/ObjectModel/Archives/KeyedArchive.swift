@@ -7,6 +7,7 @@ struct KeyedArchive {
     private let table: PropertyListTable
     private let objects: [Int]
     private let rootReference: Int
+    private let budget = Budget()
 
     /// Opens the archive in `data`; `file` is its name in errors.
     init(_ data: Data, file: String) throws {
@@ -23,6 +24,17 @@ struct KeyedArchive {
         }
         self.objects = objects
         rootReference = reference
+    }
+
+    /// Counts one step into nested values. False when an archive asks for more steps than any real
+    /// one: values that hold each other many times over would otherwise unfold without end.
+    func takeStep() -> Bool {
+        budget.steps -= 1
+        return budget.steps >= 0
+    }
+
+    private final class Budget {
+        var steps = 250_000
     }
 
     func root() throws -> ArchivedObject {

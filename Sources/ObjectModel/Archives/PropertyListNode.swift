@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// One object of a binary property list. Containers name their members by place in the object table,
-/// so that a file whose containers share members cannot grow when it is read.
+/// One object of a binary property list. Containers name their members by place in the object
+/// table, so that a file whose containers share members cannot grow when it is read.
 enum PropertyListNode: Hashable {
     case null
     case bool(Bool)
@@ -32,7 +32,8 @@ struct PropertyListTable {
         nodes.indices.contains(place) ? nodes[place] : nil
     }
 
-    /// The members of a dictionary by key; nil for every other node. Keys that are no text are left out.
+    /// The members of a dictionary by key; nil for every other node. Keys that are no text are
+    /// left out.
     func fields(_ place: Int) -> [String: Int]? {
         guard case .dictionary(let pairs) = node(place) else { return nil }
         var fields: [String: Int] = [:]

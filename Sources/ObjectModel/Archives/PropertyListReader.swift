@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Reads a binary property list (`bplist00`), trusting nothing it says about itself.
 ///
-/// Written because archives need the references (UIDs) that `PropertyListSerialization` hides, and a
-/// bound on what a hostile file may cost.
+/// Written because archives need the references (UIDs) that `PropertyListSerialization` hides, and
+/// a bound on what a hostile file may cost.
 struct PropertyListReader {
     private let bytes: [UInt8]
     private let file: String
@@ -11,8 +11,8 @@ struct PropertyListReader {
     private var offsets: [Int] = []
     private var references = 0
 
-    private static let objectsMax = 4_000_000
-    private static let referencesMax = 16_000_000
+    private static let objectsMax = 1_000_000
+    private static let referencesMax = 4_000_000
     private static let trailerBytes = 32
 
     /// The objects in `data`; `file` is its name in errors.

@@ -25,6 +25,7 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
         public static let unknownProperty = Code(kind: .unknownProperty)
     }
 
+    /// What kind of contradiction it is.
     public var code: Code
     /// One sentence: what contradicts what, and what to do.
     public var message: String
@@ -35,8 +36,8 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
 }
 
 extension NSManagedObjectModel {
-    /// Throws `ModelConsistencyError` for the first contradiction in the model. Coordinators call it
-    /// before they use a model. Cost: O(properties).
+    /// Throws `ModelConsistencyError` for the first contradiction in the model. Coordinators call
+    /// it before they use a model. Cost: O(properties).
     package func checkConsistency() throws {
         try ModelConsistency(model: self).check()
     }
@@ -115,7 +116,8 @@ private struct ModelConsistency {
         guard attribute.attributeType != .undefinedAttributeType || attribute.isTransient else {
             throw problem(
                 .missingType,
-                "Attribute \(label(entity, attribute)) has no type; give it one or make it transient.",
+                "Attribute \(label(entity, attribute)) has no type; give it one or make it"
+                    + " transient.",
                 entity, attribute)
         }
     }
@@ -157,7 +159,8 @@ private struct ModelConsistency {
             guard let wanted = relationship.awaited.inverse else { return }
             throw problem(
                 .brokenInverse,
-                "Relationship \(label) names the inverse “\(wanted)”, which “\(destination.name ?? "")”"
+                "Relationship \(label) names the inverse “\(wanted)”, which"
+                    + " “\(destination.name ?? "")”"
                     + " does not have; add it or clear the inverse.", entity, relationship)
         }
         guard isLedBack(inverse, to: relationship, of: entity) else {

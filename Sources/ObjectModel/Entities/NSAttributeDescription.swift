@@ -3,6 +3,7 @@ internal import Foundation
 /// One value of an object. Source: Apple, NSAttributeDescription.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
+    /// The kind of value; `type` is its newer spelling.
     open var attributeType: NSAttributeType = .undefinedAttributeType
     /// The class of the values, for transformable attributes; nil for the type's own class.
     open var attributeValueClassName: String?
@@ -15,6 +16,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     open var allowsExternalBinaryDataStorage = false
     /// Whether the value is kept in the history's tombstone when the object is deleted.
     open var preservesValueInHistoryOnDeletion = false
+    /// Whether the mirror may keep the value encrypted on the service.
     open var allowsCloudEncryption = false
     /// What a value must satisfy: bounds, length, pattern, as the model file says it.
     open var validation = AttributeValidation()
@@ -43,15 +45,20 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 /// Bounds are numbers for numbers, lengths in characters for strings, and seconds since
 /// 2001-01-01 UTC for dates.
 public struct AttributeValidation: Hashable, Sendable {
+    /// The smallest value or length.
     public var minimum: String?
+    /// The largest value or length.
     public var maximum: String?
+    /// The pattern that the whole text must match.
     public var regularExpression: String?
     /// Further predicates a value must satisfy, which only compiled models have.
     public var rules: [Rule] = []
 
     /// One predicate, with the sentence shown when a value breaks it.
     public struct Rule: Hashable, Sendable {
+        /// The predicate as text; `SELF` is the value.
         public var predicate: String
+        /// The sentence for a value that breaks it.
         public var warning: String?
 
         public init(predicate: String, warning: String?) {
@@ -66,6 +73,7 @@ public struct AttributeValidation: Hashable, Sendable {
         self.regularExpression = regularExpression
     }
 
+    /// Whether every value is allowed.
     public var isEmpty: Bool { self == AttributeValidation() }
 }
 
@@ -88,6 +96,7 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
 /// Source: Apple, NSCompositeAttributeDescription.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
+    /// The parts, in the order in which they were declared.
     open var elements: [NSAttributeDescription] = []
     /// The name under which the model file defines the elements, shared by attributes of one shape.
     open var compositeName: String?

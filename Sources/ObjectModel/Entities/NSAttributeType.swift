@@ -65,7 +65,8 @@ extension NSAttributeType {
 }
 
 extension NSAttributeDescription {
-    /// The kind of value, in the newer spelling. Source: Apple, NSAttributeDescription.AttributeType.
+    /// The kind of value, in the newer spelling. Source: Apple,
+    /// NSAttributeDescription.AttributeType.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }

@@ -2,19 +2,25 @@ public import Foundation
 
 /// A kind of object: its name, its properties, its place in the inheritance tree.
 ///
-/// May be changed until a coordinator uses its model; that freezes the lookup dictionaries, and later
-/// changes are not seen by them. Source: Apple, NSEntityDescription.
+/// May be changed until a coordinator uses its model; that freezes the lookup dictionaries, and
+/// later changes are not seen by them. Source: Apple, NSEntityDescription.
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
+    /// The entity's name, unique in its model.
     open var name: String?
+    /// The name of the objects' class, with its module where one is needed.
     open var managedObjectClassName: String = "NSManagedObject"
+    /// Whether no object is of this entity itself, only of those that inherit from it.
     open var isAbstract = false
+    /// The program's own facts about the entity.
     open var userInfo: [AnyHashable: Any]?
+    /// Text that changes the version hash where nothing else differs.
     open var versionHashModifier: String?
     /// The entity's name in the previous model version, for inferred mappings; nil for `name`.
     open var renamingIdentifier: String?
     /// Groups of attributes, or of their names, whose values are unique among the entity's objects.
     open var uniquenessConstraints: [[Any]] = []
+    /// The indexes the SQLite store keeps, own ones only.
     open var indexes: [NSFetchIndexDescription] = [] {
         didSet { for index in indexes { index.entity = self } }
     }
@@ -55,6 +61,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var managedObjectModel: NSManagedObjectModel! { place.model }
 
+    /// The entity this one inherits from.
     public var superentity: NSEntityDescription? { place.superentity }
 
     /// Groups of property names of the legacy compound indexes.
@@ -69,6 +76,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         set { marks.isSyncable = newValue }
     }
 
+    /// The expression of the name shown by search, as the model file spells it.
     open var coreSpotlightDisplayNameExpressionText: String? {
         get { marks.spotlightDisplayName }
         set { marks.spotlightDisplayName = newValue }
@@ -83,22 +91,27 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
+    /// All properties by name. Cost: O(properties) until the model is frozen, then O(1).
     open var propertiesByName: [String: NSPropertyDescription] {
         place.lookup?.propertiesByName ?? EntityLookup(self).propertiesByName
     }
 
+    /// All attributes by name, inherited ones included. Cost as `propertiesByName`.
     open var attributesByName: [String: NSAttributeDescription] {
         place.lookup?.attributesByName ?? EntityLookup(self).attributesByName
     }
 
+    /// All relationships by name, inherited ones included. Cost as `propertiesByName`.
     open var relationshipsByName: [String: NSRelationshipDescription] {
         place.lookup?.relationshipsByName ?? EntityLookup(self).relationshipsByName
     }
 
+    /// The entities that inherit directly, by name.
     open var subentitiesByName: [String: NSEntityDescription] {
         place.lookup?.subentitiesByName ?? EntityLookup(self).subentitiesByName
     }
 
+    /// The relationships, inherited ones included, that lead to exactly `entity`.
     open func relationships(forDestination entity: NSEntityDescription)
         -> [NSRelationshipDescription]
     {

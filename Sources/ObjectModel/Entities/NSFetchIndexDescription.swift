@@ -10,12 +10,15 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     private weak var givenProperty: NSPropertyDescription?
+    /// The name of the property; nil for an expression.
     open private(set) var propertyName: String?
     /// The indexed expression as the model file spells it; nil for an ordinary property.
     open var expressionText: String?
     /// The type of the expression's value.
     open var expressionResultType: NSAttributeType = .undefinedAttributeType
+    /// How the values compare.
     open var collationType: NSFetchIndexElementType
+    /// The direction of the order.
     open var isAscending = true
     /// The index this element belongs to.
     public internal(set) weak var indexDescription: NSFetchIndexDescription?
@@ -62,12 +65,15 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
 /// An index the SQLite store keeps for an entity. Source: Apple, NSFetchIndexDescription.
 open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
+    /// The index's name, unique in its entity.
     open var name: String
+    /// The columns, in order of significance.
     open var elements: [NSFetchIndexElementDescription] {
         didSet { adoptElements() }
     }
     /// The partial index's predicate as the model file spells it.
     open var partialIndexPredicateText: String?
+    /// The entity the index belongs to.
     public internal(set) weak var entity: NSEntityDescription?
 
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
@@ -77,6 +83,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         adoptElements()
     }
 
+    /// A copy with elements of its own, in no entity.
     open func copy(with zone: NSZone? = nil) -> Any {
         let twins = elements.compactMap { $0.copy() as? NSFetchIndexElementDescription }
         let twin = NSFetchIndexDescription(name: name, elements: twins)

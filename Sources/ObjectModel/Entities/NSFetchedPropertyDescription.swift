@@ -20,15 +20,25 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
 
 /// A fetch request as a model file keeps it: names and predicate text, bound to nothing yet.
 public struct FetchRequestTemplate: Hashable, Sendable {
+    /// The request's name in its model.
     public var name: String
+    /// The entity to fetch from.
     public var entityName: String
+    /// The predicate as the model file spells it; nil for all objects.
     public var predicateText: String?
+    /// The largest number of results; 0 for no limit.
     public var fetchLimit = 0
+    /// How many objects are read at a time; 0 for all.
     public var fetchBatchSize = 0
+    /// Whether objects of inheriting entities count.
     public var includesSubentities = true
+    /// Whether values are read together with the identities.
     public var includesPropertyValues = true
+    /// Whether unsaved changes count.
     public var includesPendingChanges = true
+    /// Whether results may come without their values.
     public var returnsObjectsAsFaults = true
+    /// Whether equal dictionaries are returned once.
     public var returnsDistinctResults = false
     /// The raw value of the result type: 0 objects, 1 IDs, 2 dictionaries, 4 count.
     public var resultType: UInt = 0
@@ -37,7 +47,9 @@ public struct FetchRequestTemplate: Hashable, Sendable {
 
     /// One key path to order by.
     public struct SortKey: Hashable, Sendable {
+        /// The key path to order by.
         public var key: String
+        /// The direction of the order.
         public var isAscending: Bool
 
         public init(key: String, isAscending: Bool) {

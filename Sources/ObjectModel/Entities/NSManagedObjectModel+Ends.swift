@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension NSManagedObjectModel {
-    /// Links the relationships whose ends are given by name, as far as the entities are here by now.
+    /// Links the relationships whose ends are given by name, as far as the entities are here by
+    /// now.
     func findAwaitedEnds() {
         let byName = entitiesByName
         let waiting = entities.flatMap(\.declaredProperties)
@@ -27,6 +28,16 @@ extension NSManagedObjectModel {
 extension NSEntityDescription {
     /// The property of that name, declared here or nearest among the ancestors.
     func property(named name: String) -> NSPropertyDescription? {
-        declaredProperties.first { $0.name == name } ?? superentity?.property(named: name)
+        var entity: NSEntityDescription? = self
+        // Entities that inherit from themselves are refused only later, by the check of
+        // consistency.
+        for _ in 0..<Self.ancestorsMax {
+            guard let current = entity else { return nil }
+            if let own = current.declaredProperties.first(where: { $0.name == name }) { return own }
+            entity = current.superentity
+        }
+        return nil
     }
+
+    private static let ancestorsMax = 1000
 }

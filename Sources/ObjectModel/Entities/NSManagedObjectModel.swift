@@ -15,8 +15,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     }
     /// Entity names by configuration name. The default configuration (all entities) is not listed.
     public var configurationMembers: [String: [String]] = [:]
+    /// Stored requests by name.
     public var fetchRequestTemplates: [String: FetchRequestTemplate] = [:]
+    /// The developer's names of this version; they decide nothing.
     open var versionIdentifiers: Set<AnyHashable> = []
+    /// Localized texts of error messages, by key.
     open var localizationDictionary: [String: String]?
     /// What the model file's head says about its editor (tools version, language, platform), by
     /// the file's own names; kept so that writing the model back loses nothing.
@@ -31,6 +34,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         frozenEntities ?? gatheredEntities()
     }
 
+    /// The names of the configurations, sorted.
     open var configurations: [String] { configurationMembers.keys.sorted() }
 
     /// Whether the model file says that the model is mirrored through CloudKit.
@@ -46,14 +50,15 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         return names.compactMap { byName[$0] }
     }
 
+    /// Makes `entities` the members of a configuration.
     open func setEntities(
         _ entities: [NSEntityDescription], forConfigurationName configuration: String
     ) {
         configurationMembers[configuration] = entities.compactMap(\.name)
     }
 
-    /// Gathers every entity's dictionaries once, for a model that is now in use and changes no more.
-    /// Calling it again does nothing. Cost: O(properties). Any thread.
+    /// Gathers every entity's dictionaries once, for a model that is now in use and changes no
+    /// more. Calling it again does nothing. Cost: O(properties). Any thread.
     package func freeze() {
         freezing.lock()
         defer { freezing.unlock() }

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// What an entity says about one of its properties: an attribute, a relationship or a fetched property.
+/// What an entity says about one of its properties: an attribute, a relationship or a fetched
+/// property.
 ///
 /// Descriptions may be changed freely until a coordinator uses their model; from then on they are
 /// read-only. Source: Apple, NSPropertyDescription.
@@ -9,16 +10,22 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The entity that declares the property.
     public internal(set) unowned(unsafe) var entity: NSEntityDescription = .nowhere
+    /// The property's name, unique in its entity.
     open var name: String = ""
+    /// Whether an object may be saved without a value.
     open var isOptional = true
-    /// A transient property lives in objects only; it has no column and no place in the version hash.
+    /// A transient property lives in objects only; it has no column and no place in the version
+    /// hash.
     open var isTransient = false
+    /// The program's own facts about the property.
     open var userInfo: [AnyHashable: Any]?
     /// Text that changes the version hash where nothing else differs.
     open var versionHashModifier: String?
     /// The property's name in the previous model version, for inferred mappings; nil for `name`.
     open var renamingIdentifier: String?
+    /// The predicates a value must satisfy, besides those of `validation`.
     open private(set) var validationPredicates: [NSPredicate] = []
+    /// What is said of a value that breaks the predicate at the same place.
     open private(set) var validationWarnings: [Any] = []
     /// Marks of editors and of other stores, that change neither columns nor objects.
     public var marks: PropertyMarks = .syncable
@@ -31,11 +38,13 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         set { marks.set(.indexed, to: newValue) }
     }
 
+    /// Whether search sees the value on Apple's systems.
     open var isIndexedBySpotlight: Bool {
         get { marks.contains(.indexedBySpotlight) }
         set { marks.set(.indexedBySpotlight, to: newValue) }
     }
 
+    /// A mark of old search records; it changes nothing here.
     open var isStoredInExternalRecord: Bool {
         get { marks.contains(.storedInExternalRecord) }
         set { marks.set(.storedInExternalRecord, to: newValue) }

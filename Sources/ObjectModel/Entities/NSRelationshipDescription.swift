@@ -15,9 +15,12 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     open weak var destinationEntity: NSEntityDescription?
     /// The relationship that leads back; nil where there is none.
     open weak var inverseRelationship: NSRelationshipDescription?
+    /// What happens at the other end when an object is deleted.
     open var deleteRule: NSDeleteRule = .nullifyDeleteRule
-    /// The counts as files and callers gave them: old files say −1 for "unbounded", and it is hashed.
+    /// The counts as files and callers gave them: old files say −1 for "unbounded", and it is
+    /// hashed.
     var givenCounts = (max: 0, min: 0)
+    /// Whether a to-many relationship keeps its members in order.
     open var isOrdered = false
     /// A to-many relationship holds a set (or an ordered set) of objects.
     open var isToMany: Bool { maxCount != 1 }
@@ -32,6 +35,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         set { givenCounts.max = newValue }
     }
 
+    /// The smallest number of members; it binds only where the relationship is not optional.
     open var minCount: Int {
         get { max(givenCounts.min, 0) }
         set { givenCounts.min = newValue }
@@ -43,7 +47,8 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         set { awaited.destination = newValue }
     }
 
-    /// The inverse's name. Setting it lets the model find the relationship, as with the destination.
+    /// The inverse's name. Setting it lets the model find the relationship, as with the
+    /// destination.
     public var inverseRelationshipName: String? {
         get { awaited.inverse ?? inverseRelationship?.name }
         set { awaited.inverse = newValue }

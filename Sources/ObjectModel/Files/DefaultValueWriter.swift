@@ -2,7 +2,8 @@ internal import Foundation
 
 /// Spells an attribute's default value as model files do.
 enum DefaultValueWriter {
-    /// The attribute's key and text; nil where there is no default. Throws where no text can hold it.
+    /// The attribute's key and text; nil where there is no default. Throws where no text can hold
+    /// it.
     static func fact(of attribute: NSAttributeDescription) throws -> (key: String, text: String)? {
         guard let value = attribute.defaultValue else { return nil }
         if let date = value as? Date, attribute.attributeType == .dateAttributeType {
@@ -11,7 +12,8 @@ enum DefaultValueWriter {
         guard let text = text(of: value, as: attribute.attributeType) else {
             throw ModelFileError(
                 .badValue,
-                "The default value of attribute “\(attribute.entity.name ?? "").\(attribute.name)” is"
+                "The default value of attribute"
+                    + " “\(attribute.entity.name ?? "").\(attribute.name)” is"
                     + " no \(attribute.attributeType.fileName ?? "such value"); a model file cannot"
                     + " hold it.",
                 fields: ["property": attribute.name, "entity": attribute.entity.name ?? ""])

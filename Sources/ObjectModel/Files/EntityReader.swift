@@ -17,7 +17,7 @@ struct EntityReader {
         entity.managedObjectClassName = element.text("representedClassName") ?? "NSManagedObject"
         entity.isAbstract = try element.flag("isAbstract")
         entity.versionHashModifier = element.text("versionHashModifier")
-        entity.renamingIdentifier = element.text("elementID")
+        entity.renamingIdentifier = element.formerName
         entity.userInfo = try PropertyReader.userInfo(of: element)
         entity.marks = try marks(element)
         var found = Found(entity: entity, element: element)
@@ -49,7 +49,8 @@ struct EntityReader {
             if let first = lines.updateValue(child.line, forKey: property.name) {
                 throw child.problem(
                     .duplicateName,
-                    "\(element.label) has two properties named “\(property.name)”, the first on line"
+                    "\(element.label) has two properties named “\(property.name)”, the first on"
+                        + " line"
                         + " \(first); rename or remove one", fields: ["property": property.name])
             }
             if let relationship = property as? NSRelationshipDescription {

@@ -60,6 +60,9 @@ final class MarkupElement {
         }
     }
 
+    /// The name in the previous model version; nil where it is no other than the present one.
+    var formerName: String? { text("elementID").flatMap { $0 == text("name") ? nil : $0 } }
+
     // MARK: Errors
 
     func badValue(_ key: String, _ value: String, expected: String) -> ModelFileError {

@@ -33,7 +33,8 @@ struct MarkupNode: Hashable {
         return "\(margin)<\(name)\(facts)>\n\(inside)\(margin)</\(name)>\n"
     }
 
-    /// The first value here or below that XML 1.0 cannot hold, such as one with a control character.
+    /// The first value here or below that XML 1.0 cannot hold, such as one with a control
+    /// character.
     var unwritableValue: String? {
         let own = attributes.map(\.value).first {
             $0.unicodeScalars.contains(where: Self.isUnwritable)

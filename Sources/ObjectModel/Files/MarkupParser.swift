@@ -6,16 +6,19 @@ internal import Foundation
 
 /// Parses a model file's XML into elements, within limits of size, depth and number.
 ///
-/// Document types are refused before parsing, so no entity is ever expanded and no other file opened.
+/// Document types are refused before parsing, so no entity is ever expanded and no other file
+/// opened.
 final class MarkupParser: NSObject, XMLParserDelegate {
     private let file: String
     private var open: [MarkupElement] = []
     private var root: MarkupElement?
     private var elementCount = 0
     private var failure: ModelFileError?
+    /// Where the parser first stumbled; it may go on to later lines.
+    private var brokenLine: Int?
 
     private static let depthMax = 64
-    private static let elementsMax = 1_000_000
+    private static let elementsMax = 250_000
 
     private init(file: String) { self.file = file }
 
@@ -30,7 +33,8 @@ final class MarkupParser: NSObject, XMLParserDelegate {
         if let failure = reader.failure { throw failure }
         guard isComplete, parser.parserError == nil, reader.open.isEmpty, let root = reader.root
         else {
-            throw reader.unfinished(line: parser.lineNumber, cause: parser.parserError)
+            throw reader.unfinished(
+                line: reader.brokenLine ?? parser.lineNumber, cause: parser.parserError)
         }
         return root
     }
@@ -70,6 +74,10 @@ final class MarkupParser: NSObject, XMLParserDelegate {
         open.append(element)
     }
 
+    func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
+        brokenLine = brokenLine ?? parser.lineNumber
+    }
+
     func parser(
         _ parser: XMLParser, didEndElement name: String, namespaceURI: String?,
         qualifiedName: String?
@@ -84,6 +92,8 @@ private struct MarkupProlog {
     let file: String
 
     func check() throws {
+        // Foundation's parser traps on bytes that are no UTF-8.
+        guard String(validating: data, as: UTF8.self) != nil else { throw notText }
         var rest = data[...]
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
         while true {
@@ -96,7 +106,8 @@ private struct MarkupProlog {
             } else if rest.starts(with: Array("<!".utf8)) {
                 throw ModelFileError(
                     .malformed, file: file,
-                    "the file declares a document type, which model files never do; expected <model>"
+                    "the file declares a document type, which model files never do; expected"
+                        + " <model>"
                 )
             } else {
                 guard rest.first == 0x3C else { throw notMarkup }
@@ -108,10 +119,7 @@ private struct MarkupProlog {
     private func checkEncoding(_ declaration: String) throws {
         guard let name = declaration.range(of: "encoding") else { return }
         let value = declaration[name.upperBound...].lowercased()
-        guard ["utf-8", "us-ascii", "iso-8859-1"].contains(where: value.contains) else {
-            throw ModelFileError(
-                .malformed, file: file, "the file is not in UTF-8; expected encoding=\"UTF-8\"")
-        }
+        guard ["utf-8", "us-ascii"].contains(where: value.contains) else { throw notText }
     }
 
     /// Removes everything up to and including `end` from `rest`, and returns it.
@@ -120,6 +128,11 @@ private struct MarkupProlog {
         let text = String(decoding: rest[..<range.upperBound], as: UTF8.self)
         rest = rest[range.upperBound...]
         return text
+    }
+
+    private var notText: ModelFileError {
+        ModelFileError(
+            .malformed, file: file, "the file is not in UTF-8; expected encoding=\"UTF-8\"")
     }
 
     private var notMarkup: ModelFileError {

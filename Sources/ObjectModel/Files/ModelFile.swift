@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The one file that holds a model, found behind whatever its URL points at.
 ///
-/// What a URL is, is told by its contents: a folder with `contents` is an `.xcdatamodel`, a folder of
-/// such folders an `.xcdatamodeld`, a folder of `.mom` files an `.momd`.
+/// What a URL is, is told by its contents: a folder with `contents` is an `.xcdatamodel`, a folder
+/// of such folders an `.xcdatamodeld`, a folder of `.mom` files an `.momd`.
 struct ModelFile {
     let data: Data
     let path: String
@@ -11,7 +11,8 @@ struct ModelFile {
     /// Larger files than this are refused unread.
     static let bytesMax = 64 << 20
 
-    /// Finds and reads the model at `url`: of several versions the one named, or else the current one.
+    /// Finds and reads the model at `url`: of several versions the one named, or else the current
+    /// one.
     init(at url: URL, version: String?) throws {
         path = try Self.locate(url, version: version).path
         data = try Self.bytes(at: path)
@@ -104,7 +105,7 @@ struct ModelFile {
         }
     }
 
-    private static func names(in url: URL) throws -> [String] {
+    static func names(in url: URL) throws -> [String] {
         do {
             return try FileManager.default.contentsOfDirectory(atPath: url.path)
         } catch {

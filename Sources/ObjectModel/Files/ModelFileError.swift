@@ -35,11 +35,13 @@ public struct ModelFileError: Error, Sendable, CustomStringConvertible {
         public static let inheritanceCircle = Code(kind: .inheritanceCircle)
     }
 
+    /// What kind of failure it is.
     public var code: Code
     /// One sentence: the file and line, what is wrong, and what was expected.
     public var message: String
     /// Names of the things concerned: `file`, `line`, `entity`, `property`, `value`, `expected`.
     public var fields: [String: String]
+    /// The system's own error, where there is one.
     public var cause: (any Error)?
 
     public init(

@@ -20,8 +20,8 @@ extension NSManagedObjectModel {
         return try ModelReader.model(in: file.data, file: file.path)
     }
 
-    /// Reads a compiled model out of its archive: the bytes of a `.mom`, or of a store's model cache
-    /// once inflated. `name` stands for the file in errors. Throws `ModelFileError`.
+    /// Reads a compiled model out of its archive: the bytes of a `.mom`, or of a store's model
+    /// cache once inflated. `name` stands for the file in errors. Throws `ModelFileError`.
     package static func load(
         fromArchive data: Data, name: String = "model archive"
     ) throws -> NSManagedObjectModel {
@@ -43,6 +43,10 @@ extension NSManagedObjectModel {
                 cause: error)
         }
     }
+
+    /// The model as the bytes of a `.mom`, which `load(fromArchive:)` and `load(from:)` read back.
+    /// Throws `ModelFileError` where the model holds what no archive can.
+    public func compiledData() throws -> Data { try ModelArchiver.data(of: self) }
 
     /// The model as the text of an `.xcdatamodel`'s `contents`.
     public func sourceText() throws -> String { try ModelWriter(model: self).text() }

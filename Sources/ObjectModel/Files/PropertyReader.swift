@@ -9,7 +9,7 @@ enum PropertyReader {
         property.name = try element.requiredText("name")
         property.isOptional = try element.flag("optional")
         property.versionHashModifier = element.text("versionHashModifier")
-        property.renamingIdentifier = element.text("elementID")
+        property.renamingIdentifier = element.formerName
         property.userInfo = try userInfo(of: element)
         property.marks.set(.syncable, to: try element.flag("syncable", default: true))
         property.isIndexed = try element.flag("indexed")

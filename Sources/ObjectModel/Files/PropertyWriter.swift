@@ -10,7 +10,8 @@ enum PropertyWriter {
         default:
             throw ModelFileError(
                 .unsupportedFormat,
-                "Property “\(property.name)” is neither attribute, relationship nor fetched property; a"
+                "Property “\(property.name)” is neither attribute, relationship nor fetched"
+                    + " property; a"
                     + " model file cannot hold it.", fields: ["property": property.name])
         }
     }
@@ -129,7 +130,8 @@ enum PropertyWriter {
         guard texts.count == entries.count else {
             throw ModelFileError(
                 .badValue,
-                "The userInfo of “\(owner)” holds more than texts; a model file cannot hold the rest.",
+                "The userInfo of “\(owner)” holds more than texts; a model file cannot hold the"
+                    + " rest.",
                 fields: ["property": owner])
         }
         node.children = texts.sorted { $0.key < $1.key }.map { entry in

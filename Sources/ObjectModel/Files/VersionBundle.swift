@@ -1,13 +1,18 @@
-internal import Foundation
+package import Foundation
 
 /// A folder of a model's versions: an `.xcdatamodeld` of sources or an `.momd` of compiled models.
-struct VersionBundle {
+package struct VersionBundle {
     /// The versions' names without their suffix, sorted.
-    let versions: [String]
+    package let versions: [String]
     /// `.xcdatamodel` or `.mom`.
-    let suffix: String
+    package let suffix: String
     /// The version the bundle says is current; nil when it says nothing.
-    let currentVersion: String?
+    package let currentVersion: String?
+
+    /// Looks into the bundle at `url`. Throws `ModelFileError` where it holds no versions.
+    package init(at url: URL) throws {
+        try self.init(at: url, names: ModelFile.names(in: url))
+    }
 
     /// Looks into the folder at `url`, which holds `names`.
     init(at url: URL, names: [String]) throws {
@@ -24,7 +29,7 @@ struct VersionBundle {
             .sorted()
         let (file, key) =
             kind == ".mom"
-            ? ("VersionInfo.plist", "NSManagedObjectModel_CurrentVersionName")
+            ? (VersionInfo.fileName, VersionInfo.currentVersionKey)
             : (".xccurrentversion", "_XCCurrentVersionName")
         let marked = ModelFile.propertyList(url.appendingPathComponent(file))?[key] as? String
         currentVersion = marked.map { $0.hasSuffix(kind) ? String($0.dropLast(kind.count)) : $0 }

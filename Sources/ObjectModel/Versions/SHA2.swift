@@ -83,7 +83,8 @@ enum SHA2 {
 
     // MARK: Bytes
 
-    /// The message, a one bit, zeros, and the message's length in bits at the end of the last block.
+    /// The message, a one bit, zeros, and the message's length in bits at the end of the last
+    /// block.
     private static func padded(_ message: [UInt8], block: Int) -> [UInt8] {
         var result = message
         result.append(0x80)

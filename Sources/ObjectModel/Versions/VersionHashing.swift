@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Computes version hashes, each entity's and each property's once.
 ///
-/// The rule was found by comparing Apple's files; see the reference on formats. A value of this type
-/// lives for one computation, since descriptions may change afterwards.
+/// The rule was found by comparing Apple's files; see the reference on formats. A value of this
+/// type lives for one computation, since descriptions may change afterwards.
 struct VersionHashing {
     private var entityHashes: [ObjectIdentifier: [UInt8]]
     private var propertyHashes: [ObjectIdentifier: [UInt8]] = [:]

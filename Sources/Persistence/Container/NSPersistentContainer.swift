@@ -1,7 +1,8 @@
 public import Foundation
 public import ObjectModel
 
-/// A model, its coordinator and a main-queue context, put together. Source: Apple, NSPersistentContainer.
+/// A model, its coordinator and a main-queue context, put together. Source: Apple,
+/// NSPersistentContainer.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // @unchecked: descriptions are set up before the stores are loaded; the rest never changes.
     public final let name: String
@@ -24,6 +25,15 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         viewContext.persistentStoreCoordinator = persistentStoreCoordinator
     }
 
+    /// A container for the model file of that name among the program's resources. Traps when there
+    /// is none.
+    public convenience init(name: String) {
+        guard let model = ModelSearch.model(named: name) else {
+            ProgrammingMistake.noModel(named: name)
+        }
+        self.init(name: name, managedObjectModel: model)
+    }
+
     /// Where stores are kept: `$XDG_DATA_HOME` or `~/.local/share`, then the program's name.
     open class func defaultDirectoryURL() -> URL {
         let environment = ProcessInfo.processInfo.environment
@@ -36,7 +46,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         return base.appendingPathComponent(ProcessInfo.processInfo.processName)
     }
 
-    /// Opens the described stores, making directories and files as needed; the block is called for each.
+    /// Opens the described stores, making directories and files as needed; the block is called for
+    /// each.
     public final func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {

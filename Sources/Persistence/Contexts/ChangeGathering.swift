@@ -90,8 +90,8 @@ struct ChangeGathering {
         guard let row = id.reservedRow, id.persistentStore === store else {
             throw PersistenceErrors.make(
                 NSManagedObjectExternalRelationshipError,
-                "A relationship leads to an object of another store, or to one that was never saved; "
-                    + "relationships stay within one store.",
+                "A relationship leads to an object of another store, or to one that was never "
+                    + "saved; relationships stay within one store.",
                 [NSAffectedObjectsErrorKey: [object]])
         }
         return Link(row)

@@ -6,8 +6,8 @@ internal import Stores
 extension NSManagedObjectContext {
     /// Marks an object as deleted and applies its relationships' delete rules at once.
     ///
-    /// Related objects lose their link to it, or are deleted too; a deny rule is looked at by the save.
-    /// The object keeps its own values until then.
+    /// Related objects lose their link to it, or are deleted too; a deny rule is looked at by the
+    /// save. The object keeps its own values until then.
     public final func delete(_ object: NSManagedObject) {
         guard object.context === self else { return }
         var waiting = [object]

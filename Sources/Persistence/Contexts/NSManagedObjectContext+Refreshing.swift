@@ -25,7 +25,8 @@ extension NSManagedObjectContext {
             name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
     }
 
-    /// Takes back all changes since the last save: new objects leave, others show their stored values.
+    /// Takes back all changes since the last save: new objects leave, others show their stored
+    /// values.
     public final func rollback() {
         pending.failure = nil
         for object in pending.takeObjects() {
@@ -59,7 +60,8 @@ extension NSManagedObjectContext {
 
     /// Makes an object show its stored values again.
     ///
-    /// With `mergeChanges` its own changes stay on top; without, they are dropped and it becomes a fault.
+    /// With `mergeChanges` its own changes stay on top; without, they are dropped and it becomes a
+    /// fault.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.context === self, !object.isInserted else { return }
         pending.note(.refreshedNow, of: object)

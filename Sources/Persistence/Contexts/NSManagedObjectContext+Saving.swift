@@ -3,10 +3,11 @@ internal import Stores
 
 // Saving.
 extension NSManagedObjectContext {
-    /// Writes all changes to the stores, or to the parent context; everything or nothing for each store.
+    /// Writes all changes to the stores, or to the parent context; everything or nothing for each
+    /// store.
     ///
-    /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts (133021) and the
-    /// stores' failures; the changes stay then, to be corrected or rolled back.
+    /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
+    /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     public final func save() throws {
         if let failure = pending.failure {
             pending.failure = nil

@@ -21,18 +21,11 @@ extension NSManagedObjectContext {
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
         if schedule == .immediate && lane.isCurrent { return try block() }
-        let passed = Passed(block)
-        let result = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Passed<Result<T, Failure>>, Never>) in
-            lane.enqueue {
-                let outcome = self.runEvent { Self.outcome(of: passed.value) }
-                continuation.resume(returning: Passed(outcome))
-            }
-        }
-        return try result.value.get()
+        return try await lane.perform { self.runEvent { Self.outcome(of: block) } }.get()
     }
 
-    /// Runs `block` on the context's lane and waits. May be called from any lane, also from this one.
+    /// Runs `block` on the context's lane and waits. May be called from any lane, also from this
+    /// one.
     public final func performAndWait<T, Failure: Error>(
         _ block: () throws(Failure) -> T
     ) throws(Failure) -> T {
@@ -43,7 +36,7 @@ extension NSManagedObjectContext {
     /// The context whose lane runs the present code.
     @TaskLocal static var current: NSManagedObjectContext?
 
-    private static func outcome<T, Failure: Error>(
+    static func outcome<T, Failure: Error>(
         of block: () throws(Failure) -> T
     ) -> Result<T, Failure> {
         do {
@@ -58,7 +51,8 @@ extension NSManagedObjectContext {
         return Self.$current.withValue(self) { block() }
     }
 
-    /// On the main thread, the end of the present turn ends the event; elsewhere the end of `perform` does.
+    /// On the main thread, the end of the present turn ends the event; elsewhere the end of
+    /// `perform` does.
     final func scheduleProcessing() {
         guard lane.isMain, !settings.isProcessingScheduled, ContextLane.isOnMain else { return }
         settings.isProcessingScheduled = true

@@ -10,10 +10,12 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     case mainQueueConcurrencyType = 2
 }
 
-/// A scratch pad of objects over a coordinator or a parent context: changes are its own until saved.
+/// A scratch pad of objects over a coordinator or a parent context: changes are its own until
+/// saved.
 ///
-/// Each context has one lane; use the context and its objects inside `perform` or, for a main-queue context, on
-/// the main thread. Deletions propagate to other objects at once. Source: Apple, NSManagedObjectContext.
+/// Each context has one lane; use the context and its objects inside `perform` or, for a main-queue
+/// context, on the main thread. Deletions propagate to other objects at once. Source: Apple,
+/// NSManagedObjectContext.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // @unchecked: everything is used on `lane` only.
     final let lane: ContextLane
@@ -157,11 +159,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The object of an ID: as a fault, without asking whether its row exists.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        registry.object(objectID) ?? materialize(objectID, nil)
+        if let known = registry.object(objectID) { return known }
+        return materialize(own(objectID), nil)
+    }
+
+    /// The same row's ID in this context's coordinator, for one that came from another.
+    private func own(_ id: NSManagedObjectID) -> NSManagedObjectID {
+        guard let coordinator = persistentStoreCoordinator, let store = id.persistentStore,
+            !id.isTemporaryID, store.persistentStoreCoordinator !== coordinator
+        else { return id }
+        return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
     }
 
     /// The object of an ID, read from the store; throws when there is no such row.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        let objectID = own(objectID)
         if let known = registry.object(objectID), !known.isFault || known.isInserted {
             guard !known.isDeleted else { throw PersistenceErrors.missingObject(objectID) }
             return known
@@ -214,7 +226,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Making objects
 
-    /// The object of `id`: the one that is here, or a new fault that keeps `found` until it is filled in.
+    /// The object of `id`: the one that is here, or a new fault that keeps `found` until it is
+    /// filled in.
     final func materialize(_ id: NSManagedObjectID, _ found: ObjectSnapshot?) -> NSManagedObject {
         if let known = registry.object(id) {
             if known.isFault && known.snapshot == nil { known.snapshot = found }

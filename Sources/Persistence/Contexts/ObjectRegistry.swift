@@ -33,7 +33,8 @@ struct ObjectRegistry {
 
     mutating func removeAll() { entries.removeAll() }
 
-    /// Drops the entries of objects that are gone. Runs when the table has doubled, so its cost spreads.
+    /// Drops the entries of objects that are gone. Runs when the table has doubled, so its cost
+    /// spreads.
     private mutating func sweep() {
         entries = entries.filter { $0.value.object != nil }
         sweepCount = max(1024, entries.count * 2)

@@ -11,6 +11,8 @@ protocol ObjectSource {
     func find(_ query: ObjectQuery) throws -> [FoundObject]
     func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID]
     func count(_ query: ObjectQuery) throws -> Int
+    /// Whether results of `find` come sorted and within the query's bounds.
+    func answersWhole(_ query: ObjectQuery) -> Bool
 }
 
 /// Which objects to find.
@@ -118,6 +120,8 @@ struct ParentSource: ObjectSource {
     func count(_ query: ObjectQuery) throws -> Int {
         try inParent { try parent.count(matching: query, includingPending: true) }
     }
+
+    func answersWhole(_ query: ObjectQuery) -> Bool { true }
 
     private func inParent<Value>(_ work: () throws -> Value) throws -> Value {
         try parent.lane.run { Result(catching: work) }.get()

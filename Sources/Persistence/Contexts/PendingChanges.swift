@@ -47,7 +47,8 @@ struct PendingChanges {
 }
 
 extension NSManagedObject {
-    /// Whether a save has anything to do for the object; one that was never saved and is deleted has not.
+    /// Whether a save has anything to do for the object; one that was never saved and is deleted
+    /// has not.
     final var isPending: Bool {
         if state.contains(.deleted) { return !state.contains(.inserted) }
         return !state.isDisjoint(with: [.inserted, .updated])

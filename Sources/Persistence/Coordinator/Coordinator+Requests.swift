@@ -14,8 +14,8 @@ extension NSPersistentStoreCoordinator {
         case let batch as NSBatchDeleteRequest: return try batch.run(context)
         default:
             throw PersistenceErrors.unsupported(
-                "Requests of type \(Swift.type(of: request)) are not available; use a fetch, history or "
-                    + "batch delete request.")
+                "Requests of type \(Swift.type(of: request)) are not available; use a fetch, "
+                    + "history or batch delete request.")
         }
     }
 

@@ -28,6 +28,12 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         try StoreQuery(query, coordinator: self).count()
     }
 
+    func answersWhole(_ query: ObjectQuery) -> Bool {
+        let shape = EntityShape.of(query.entity)
+        let stores = (query.stores ?? persistentStores).filter { $0.layout(of: shape) != nil }
+        return stores.count <= 1
+    }
+
     func translating<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()
@@ -67,7 +73,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
 
     // MARK: Word of changes
 
-    /// Tells the other contexts what `saver` saved; those that merge by themselves do so on their lanes.
+    /// Tells the other contexts what `saver` saved; those that merge by themselves do so on their
+    /// lanes.
     func contextDidSave(_ saver: NSManagedObjectContext, _ changes: SavedIDs) {
         guard !changes.isEmpty else { return }
         let passed = changes
@@ -86,8 +93,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         }
     }
 
-    /// For the mirror and tools that write rows themselves: posts NSPersistentStoreRemoteChange, and lets the
-    /// contexts that merge by themselves refresh. May be called from any thread.
+    /// For the mirror and tools that write rows themselves: posts NSPersistentStoreRemoteChange,
+    /// and lets the contexts that merge by themselves refresh. May be called from any thread.
     package func storeDidChange(
         _ store: NSPersistentStore, inserted: [RowID], updated: [RowID], deleted: [RowID]
     ) {

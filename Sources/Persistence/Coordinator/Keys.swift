@@ -1,7 +1,7 @@
 public import Foundation
 
-// Names of options, metadata, notifications and their keys. Source: Apple, CoreData headers. The texts of
-// options and metadata keys are those found in stores.
+// Names of options, metadata, notifications and their keys. Source: Apple, CoreData headers. The
+// texts of options and metadata keys are those found in stores.
 
 // MARK: Store types and options
 

@@ -3,7 +3,8 @@ public import ObjectModel
 package import Platform
 internal import Stores
 
-/// Stands between contexts and stores: opens stores, gives each row its one ID, spreads word of saves.
+/// Stands between contexts and stores: opens stores, gives each row its one ID, spreads word of
+/// saves.
 ///
 /// May be used from any thread. Source: Apple, NSPersistentStoreCoordinator.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
@@ -32,6 +33,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     package init(model: NSManagedObjectModel, platform: Platform) {
+        model.freeze()
         managedObjectModel = model
         self.platform = platform
         shapes = model.entities.map(EntityShape.of)
@@ -73,8 +75,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             options: options)
     }
 
-    /// Opens the store a description describes; the block is called before this returns, or later on another
-    /// queue where the description says so.
+    /// Opens the store a description describes; the block is called before this returns, or later
+    /// on another queue where the description says so.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -147,7 +149,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: IDs
 
-    /// The ID a URI stands for; nil where no store of this coordinator has that identifier, or no such entity.
+    /// The ID a URI stands for; nil where no store of this coordinator has that identifier, or no
+    /// such entity.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme == "x-coredata", let host = url.host else { return nil }
         let parts = url.path.split(separator: "/")
@@ -184,8 +187,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Work in turn
 
-    /// Runs `block` on the coordinator's own lane and waits.
-    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-        try block()
+    /// Runs `block` after others given to this coordinator, and waits. Stores serialise their own
+    /// work, so nothing else needs it.
+    public final func performAndWait<T, Failure: Error>(
+        _ block: () throws(Failure) -> T
+    ) throws(Failure) -> T {
+        try lane.run { NSManagedObjectContext.outcome(of: block) }.get()
+    }
+
+    /// Runs `block` after others given to this coordinator, and returns what it returns.
+    public final func perform<T, Failure: Error>(
+        _ block: @escaping () throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        try await lane.perform { NSManagedObjectContext.outcome(of: block) }.get()
     }
 }

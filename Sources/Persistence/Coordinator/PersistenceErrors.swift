@@ -2,7 +2,8 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// Makes the errors of this module: Apple's domain, codes and keys, with a sentence that says what to do.
+/// Makes the errors of this module: Apple's domain, codes and keys, with a sentence that says what
+/// to do.
 enum PersistenceErrors {
     static func make(
         _ code: Int, _ message: String, _ userInfo: [String: Any] = [:]
@@ -53,7 +54,7 @@ enum PersistenceErrors {
     static func noStore(for entity: String) -> NSError {
         make(
             NSPersistentStoreSaveError,
-            "No writable store takes objects of this entity; add a store or change its configuration.",
+            "No writable store takes objects of this entity; add one or change its configuration.",
             ["entity": entity])
     }
 

@@ -1,6 +1,7 @@
 package import Foundation
 package import ObjectModel
 package import Platform
+package import SQLiteStore
 package import Stores
 
 /// How a store is to be opened.
@@ -24,6 +25,23 @@ package struct StoreOpening: @unchecked Sendable {
     /// History is kept unless an app says no. Apple's default is no; the mirror lives on history.
     package var keepsHistory: Bool { flag(NSPersistentHistoryTrackingKey) ?? true }
 
+    /// The file; nil for a store in memory, which `/dev/null` asks for too.
+    package var file: URL? { url?.path == "/dev/null" ? nil : url }
+
+    /// The options of a SQLite store.
+    package var sqliteOptions: SQLiteStoreOptions {
+        var made = SQLiteStoreOptions()
+        made.isReadOnly = isReadOnly
+        made.tracksHistory = keepsHistory
+        made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
+        let pragmas = options?[NSSQLitePragmasOption] as? [String: Any] ?? [:]
+        made.pragmas = pragmas.mapValues { "\($0)" }
+        if let seconds = options?[NSPersistentStoreTimeoutOption] as? NSNumber {
+            made.busyMilliseconds = Int32(min(seconds.doubleValue * 1000, 1e9))
+        }
+        return made
+    }
+
     package func flag(_ key: String) -> Bool? { (options?[key] as? NSNumber)?.boolValue }
 }
 
@@ -37,7 +55,12 @@ package enum StoreRegistry {
             MemoryRowStore(
                 layout: ModelLayout(model: opening.model, configuration: opening.configuration),
                 platform: opening.platform, keepsHistory: opening.keepsHistory)
-        }
+        },
+        NSSQLiteStoreType: { opening in
+            try SQLiteRowStore(
+                url: opening.file, model: opening.model, configuration: opening.configuration,
+                options: opening.sqliteOptions, platform: opening.platform)
+        },
     ])
 
     /// Makes a store type known, or replaces it.

@@ -6,13 +6,13 @@ struct DictionaryFetch {
     let choice: FetchChoice
 
     func run(_ query: ObjectQuery, in context: NSManagedObjectContext) throws -> [Any] {
-        guard (choice.propertiesToGroupBy ?? []).isEmpty else {
+        guard (choice.values.grouping ?? []).isEmpty else {
             throw PersistenceErrors.unsupported(
                 "Grouped dictionary results are not available; fetch the values and group them.")
         }
         let names = try names(for: query.entity)
         let objects = try context.objects(
-            matching: query, includingPending: choice.includesPendingChanges)
+            matching: query, includingPending: choice.flags.includesPendingChanges)
         var results: [NSDictionary] = []
         var seen = Set<NSDictionary>()
         for object in objects {
@@ -21,14 +21,14 @@ struct DictionaryFetch {
                 if let value = value(at: name, of: object) { values[name] = value }
             }
             let result = NSDictionary(dictionary: values as? [AnyHashable: Any] ?? [:])
-            if choice.returnsDistinctResults && !seen.insert(result).inserted { continue }
+            if choice.flags.returnsDistinctResults && !seen.insert(result).inserted { continue }
             results.append(result)
         }
         return results
     }
 
     private func names(for entity: NSEntityDescription) throws -> [String] {
-        guard let chosen = choice.propertiesToFetch, !chosen.isEmpty else {
+        guard let chosen = choice.values.properties, !chosen.isEmpty else {
             return entity.attributesByName.filter { !$0.value.isTransient }.keys.sorted()
         }
         return try chosen.map { choice in

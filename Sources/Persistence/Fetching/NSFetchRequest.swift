@@ -41,7 +41,8 @@ open class NSPersistentStoreResult: NSObject {}
 
 /// Which objects to find and in what form. Source: Apple, NSFetchRequest.
 ///
-/// `ResultType` is not constrained, since a Swift protocol type cannot meet its own constraint off Apple's platforms.
+/// `ResultType` is not constrained, since a Swift protocol type cannot meet its own constraint off
+/// Apple's platforms.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting {
     final var choice = FetchChoice()
 
@@ -102,54 +103,54 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
 
     /// Whether unsaved changes count.
     open var includesPendingChanges: Bool {
-        get { choice.includesPendingChanges }
-        set { choice.includesPendingChanges = newValue }
+        get { choice.flags.includesPendingChanges }
+        set { choice.flags.includesPendingChanges = newValue }
     }
 
     open var includesSubentities: Bool {
-        get { choice.includesSubentities }
-        set { choice.includesSubentities = newValue }
+        get { choice.flags.includesSubentities }
+        set { choice.flags.includesSubentities = newValue }
     }
 
     /// Accepted; values are read with the rows.
     open var includesPropertyValues: Bool {
-        get { choice.includesPropertyValues }
-        set { choice.includesPropertyValues = newValue }
+        get { choice.flags.includesPropertyValues }
+        set { choice.flags.includesPropertyValues = newValue }
     }
 
     /// Whether objects stay faults until a value is read. Their values are at hand either way.
     open var returnsObjectsAsFaults: Bool {
-        get { choice.returnsObjectsAsFaults }
-        set { choice.returnsObjectsAsFaults = newValue }
+        get { choice.flags.returnsObjectsAsFaults }
+        set { choice.flags.returnsObjectsAsFaults = newValue }
     }
 
     open var returnsDistinctResults: Bool {
-        get { choice.returnsDistinctResults }
-        set { choice.returnsDistinctResults = newValue }
+        get { choice.flags.returnsDistinctResults }
+        set { choice.flags.returnsDistinctResults = newValue }
     }
 
     /// Whether objects that are here already take the stored values, below their own changes.
     open var shouldRefreshRefetchedObjects: Bool {
-        get { choice.refreshesRefetched }
-        set { choice.refreshesRefetched = newValue }
+        get { choice.flags.refreshesRefetched }
+        set { choice.flags.refreshesRefetched = newValue }
     }
 
     /// For dictionary results: names, key paths or descriptions of the properties to return.
     open var propertiesToFetch: [Any]? {
-        get { choice.propertiesToFetch }
-        set { choice.propertiesToFetch = newValue }
+        get { choice.values.properties }
+        set { choice.values.properties = newValue }
     }
 
     /// For dictionary results: the properties by which to group.
     open var propertiesToGroupBy: [Any]? {
-        get { choice.propertiesToGroupBy }
-        set { choice.propertiesToGroupBy = newValue }
+        get { choice.values.grouping }
+        set { choice.values.grouping = newValue }
     }
 
     /// For dictionary results: which groups to return.
     open var havingPredicate: NSPredicate? {
-        get { choice.havingPredicate }
-        set { choice.havingPredicate = newValue }
+        get { choice.values.having }
+        set { choice.values.having = newValue }
     }
 
     /// Accepted; relationships are read when asked for.
@@ -169,16 +170,26 @@ struct FetchChoice {
     var offset = 0
     var batchSize = 0
     var resultType = NSFetchRequestResultType.managedObjectResultType
+    var flags = FetchFlags()
+    var values = FetchedValues()
+    var prefetching: [String]?
+}
+
+/// What a fetch request takes in.
+struct FetchFlags {
     var includesPendingChanges = true
     var includesSubentities = true
     var includesPropertyValues = true
     var returnsObjectsAsFaults = true
     var returnsDistinctResults = false
     var refreshesRefetched = false
-    var propertiesToFetch: [Any]?
-    var propertiesToGroupBy: [Any]?
-    var havingPredicate: NSPredicate?
-    var prefetching: [String]?
+}
+
+/// What dictionary results hold.
+struct FetchedValues {
+    var properties: [Any]?
+    var grouping: [Any]?
+    var having: NSPredicate?
 }
 
 /// A fetch request of any result type.

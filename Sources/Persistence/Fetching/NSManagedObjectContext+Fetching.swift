@@ -1,12 +1,14 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 internal import Stores
 
 // Finding objects.
 extension NSManagedObjectContext {
     /// The results of a request: what is stored, with the context's own changes.
     ///
-    /// Cost: one query; an unsaved change of the entity adds an evaluation in memory for each changed object.
+    /// Cost: one query; an unsaved change of the entity adds an evaluation in memory for each
+    /// changed object.
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         if let type = T.self as? NSManagedObject.Type { KnownClasses.note(type) }
         let results = try results(of: request)
@@ -17,7 +19,8 @@ extension NSManagedObjectContext {
     /// The number of objects a request would return.
     public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
         let query = try query(for: request)
-        return try count(matching: query, includingPending: request.choice.includesPendingChanges)
+        return try count(
+            matching: query, includingPending: request.choice.flags.includesPendingChanges)
     }
 
     /// The results of a request of any result type.
@@ -26,19 +29,19 @@ extension NSManagedObjectContext {
         let query = try query(for: request)
         switch choice.resultType {
         case .managedObjectIDResultType:
-            return try ids(matching: query, includingPending: choice.includesPendingChanges)
+            return try ids(matching: query, includingPending: choice.flags.includesPendingChanges)
         case .countResultType:
             return [
                 NSNumber(
                     value: try count(
-                        matching: query, includingPending: choice.includesPendingChanges))
+                        matching: query, includingPending: choice.flags.includesPendingChanges))
             ]
         case .dictionaryResultType: return try DictionaryFetch(choice: choice).run(query, in: self)
         default:
             let objects = try objects(
-                matching: query, includingPending: choice.includesPendingChanges,
-                refreshing: choice.refreshesRefetched)
-            if !choice.returnsObjectsAsFaults { for object in objects { object.fire() } }
+                matching: query, includingPending: choice.flags.includesPendingChanges,
+                refreshing: choice.flags.refreshesRefetched)
+            if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
             return objects
         }
     }
@@ -50,7 +53,7 @@ extension NSManagedObjectContext {
             throw PersistenceErrors.unknownEntity(choice.entityName)
         }
         var query = ObjectQuery(entity: entity)
-        query.includesSubentities = choice.includesSubentities
+        query.includesSubentities = choice.flags.includesSubentities
         query.predicate = choice.predicate
         query.sort = choice.sortDescriptors ?? []
         query.limit = choice.limit
@@ -65,33 +68,54 @@ extension NSManagedObjectContext {
         matching query: ObjectQuery, includingPending: Bool, refreshing: Bool = false
     ) throws -> [NSManagedObject] {
         guard let source else { throw PersistenceErrors.noCoordinator }
+        let translation = PredicateTranslation(query)
         let changed = includingPending ? changedObjects(for: query) : []
-        let found = try source.find(changed.isEmpty ? query : query.widened(by: changed.count))
-        let objects = found.map { found in
+        let isPlain = translation.isStorable && changed.isEmpty && source.answersWhole(query)
+        let asked = translation.isStorable ? query.widened(by: changed.count) : query.everything
+        let found = try source.find(isPlain ? query : asked)
+        var objects = found.map { found in
             let object = materialize(found.id, found.snapshot)
             if refreshing, let snapshot = found.snapshot { object.rebase(onto: snapshot) }
             return object
         }
-        guard !changed.isEmpty else { return objects }
-        return try overlay(changed, on: objects, for: query)
+        if isPlain { return objects }
+        if !translation.isStorable { objects = try objects.filter(translation.matches) }
+        objects = try overlay(changed, on: objects, translation)
+        return query.bounded(try translation.sorted(objects))
     }
 
     final func ids(
         matching query: ObjectQuery, includingPending: Bool
     ) throws -> [NSManagedObjectID] {
         guard let source else { throw PersistenceErrors.noCoordinator }
-        if includingPending && !changedObjects(for: query).isEmpty {
-            return try objects(matching: query, includingPending: true).map(\.objectID)
+        guard isPlain(query, source, includingPending) else {
+            return try objects(matching: query, includingPending: includingPending).map(\.objectID)
         }
         return try source.findIDs(query)
     }
 
     final func count(matching query: ObjectQuery, includingPending: Bool) throws -> Int {
         guard let source else { throw PersistenceErrors.noCoordinator }
-        if includingPending && !changedObjects(for: query).isEmpty {
-            return try objects(matching: query, includingPending: true).count
+        if isPlain(query, source, includingPending) { return try source.count(query) }
+        let translation = PredicateTranslation(query)
+        guard translation.isStorable else {
+            return try objects(matching: query, includingPending: includingPending).count
         }
-        return try source.count(query)
+        let changed = includingPending ? changedObjects(for: query) : []
+        var all = query.everything
+        all.predicate = query.predicate
+        let stored = try source.count(all)
+        let overlaid = try source.count(all.among(changed.map(\.objectID)))
+        let present = try changed.filter { try !$0.isDeleted && translation.matches($0) }.count
+        return query.bounded(stored - overlaid + present)
+    }
+
+    /// Whether the source can answer without the context's help.
+    private func isPlain(
+        _ query: ObjectQuery, _ source: any ObjectSource, _ includingPending: Bool
+    ) -> Bool {
+        PredicateTranslation(query).isStorable && source.answersWhole(query)
+            && !(includingPending && !changedObjects(for: query).isEmpty)
     }
 
     // MARK: Unsaved changes
@@ -100,16 +124,15 @@ extension NSManagedObjectContext {
         pending.objects.filter { $0.hasChanges && query.covers($0.entity) }
     }
 
-    /// Takes out what no longer belongs, adds what now does, and restores order and bounds.
+    /// Takes out what no longer belongs and adds what now does.
     private func overlay(
-        _ changed: [NSManagedObject], on found: [NSManagedObject], for query: ObjectQuery
+        _ changed: [NSManagedObject], on found: [NSManagedObject],
+        _ translation: PredicateTranslation
     ) throws -> [NSManagedObject] {
-        let predicate = query.predicate
+        guard !changed.isEmpty else { return found }
         var matching = Set<ObjectIdentifier>()
         for object in changed where !object.isDeleted {
-            if predicate?.evaluate(with: object) ?? true {
-                matching.insert(ObjectIdentifier(object))
-            }
+            if try translation.matches(object) { matching.insert(ObjectIdentifier(object)) }
         }
         let touched = Set(changed.map(ObjectIdentifier.init))
         var objects = found.filter {
@@ -120,7 +143,7 @@ extension NSManagedObjectContext {
             let key = ObjectIdentifier(object)
             if matching.contains(key) && !present.contains(key) { objects.append(object) }
         }
-        return query.bounded(query.sorted(objects))
+        return objects
     }
 
     // MARK: Fetched properties
@@ -132,7 +155,16 @@ extension NSManagedObjectContext {
             let entity = model?.entitiesByName[template.entityName]
         else { return nil }
         do {
-            let query = ObjectQuery(entity: entity)
+            var query = ObjectQuery(entity: entity)
+            query.limit = template.fetchLimit
+            query.includesSubentities = template.includesSubentities
+            query.predicate = try template.predicateText.map { text in
+                let variables: [String: Any?] = [
+                    "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
+                ]
+                let bound = node(of: try NSPredicate.parse(text)).substituting(variables)
+                return predicate(of: try bound.mapExpressions(Self.computed))
+            }
             return try objects(matching: query, includingPending: true)
         } catch {
             pending.failure = error
@@ -141,33 +173,53 @@ extension NSManagedObjectContext {
     }
 }
 
+extension NSManagedObjectContext {
+    /// A path from an object that is known already, as the value at its end.
+    fileprivate static func computed(_ expression: ExpressionNode) throws -> ExpressionNode {
+        guard case .path(from: .constant, _) = expression else { return expression }
+        return .constant(try value(of: expression, with: nil))
+    }
+}
+
 extension ObjectQuery {
     /// The same query with room for `count` results that pending changes may take away.
     func widened(by count: Int) -> ObjectQuery {
         var wider = self
+        guard count > 0 else { return wider }
         wider.offset = 0
         wider.limit = limit == 0 ? 0 : offset + limit + count
         return wider
+    }
+
+    /// All objects of the entity, in no order.
+    var everything: ObjectQuery {
+        var all = self
+        all.predicate = nil
+        all.sort = []
+        all.limit = 0
+        all.offset = 0
+        return all
+    }
+
+    /// The same query, of these objects only.
+    func among(_ ids: [NSManagedObjectID]) -> ObjectQuery {
+        var fewer = self
+        let isOne = ComparisonNode(left: .evaluatedObject, operator: .in, right: .constant(ids))
+        let parts = [predicate.map(node(of:)), .comparison(isOne)].compactMap { $0 }
+        fewer.predicate = Predicates.predicate(of: .and(parts))
+        return fewer
+    }
+
+    /// How many of `count` results are within the query's bounds.
+    func bounded(_ count: Int) -> Int {
+        let rest = max(count - offset, 0)
+        return limit > 0 ? min(rest, limit) : rest
     }
 
     func bounded<Element>(_ elements: [Element]) -> [Element] {
         guard offset > 0 || limit > 0 else { return elements }
         let rest = elements.dropFirst(offset)
         return Array(limit > 0 ? rest.prefix(limit) : rest)
-    }
-
-    func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] {
-        guard !sort.isEmpty else { return objects }
-        return objects.sorted { first, second in
-            for descriptor in sort {
-                switch descriptor.compare(first, to: second) {
-                case .orderedAscending: return true
-                case .orderedDescending: return false
-                case .orderedSame: continue
-                }
-            }
-            return false
-        }
     }
 }
 

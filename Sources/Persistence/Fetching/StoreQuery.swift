@@ -2,37 +2,62 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// A query over the stores of a coordinator.
+/// A query over the stores of a coordinator. Each store sorts its own; several are sorted anew by
+/// the context.
 struct StoreQuery {
-    private let query: ObjectQuery
     private let coordinator: NSPersistentStoreCoordinator
     private let stores: [(store: NSPersistentStore, rows: RowQuery)]
+    private let bounds: ObjectQuery
 
     init(_ query: ObjectQuery, coordinator: NSPersistentStoreCoordinator) {
-        self.query = query
         self.coordinator = coordinator
+        bounds = query
         let shape = EntityShape.of(query.entity)
-        stores = (query.stores ?? coordinator.persistentStores).compactMap { store in
-            guard let layout = store.layout(of: shape) else { return nil }
+        let translation = PredicateTranslation(query)
+        var stores: [(NSPersistentStore, RowQuery)] = []
+        for store in query.stores ?? coordinator.persistentStores {
+            guard let layout = store.layout(of: shape) else { continue }
             var rows = RowQuery(entity: layout.number)
             rows.includesSubentities = query.includesSubentities
-            return (store, rows)
+            rows.predicate = translation.predicate(for: store)
+            rows.sort = translation.sort
+            stores.append((store, rows))
         }
+        if stores.count == 1 {
+            stores[0].1.limit = query.limit
+            stores[0].1.offset = query.offset
+        }
+        self.stores = stores
     }
+
+    /// Whether the results come from one store, in order and within the query's bounds.
+    var isFinal: Bool { stores.count <= 1 }
 
     func find() throws -> [FoundObject] {
-        var found: [FoundObject] = []
-        for (store, rows) in stores {
-            found += try coordinator.translating {
-                try store.rowStore.rows(matching: rows).map {
-                    FoundObject(id: store.id(for: $0.id), snapshot: store.snapshot($0))
-                }
+        try eachStore { store, rows in
+            try store.rowStore.rows(matching: rows).map {
+                FoundObject(id: store.id(for: $0.id), snapshot: store.snapshot($0))
             }
         }
-        return found
     }
 
-    func findIDs() throws -> [NSManagedObjectID] { try find().map(\.id) }
+    func findIDs() throws -> [NSManagedObjectID] {
+        try eachStore { store, rows in
+            try store.rowStore.ids(matching: rows).map(store.id)
+        }
+    }
 
-    func count() throws -> Int { try find().count }
+    func count() throws -> Int {
+        let total = try eachStore { store, rows in [try store.rowStore.count(matching: rows)] }
+            .reduce(0, +)
+        return isFinal ? total : bounds.bounded(total)
+    }
+
+    private func eachStore<Value>(
+        _ work: (NSPersistentStore, RowQuery) throws -> [Value]
+    ) throws -> [Value] {
+        try stores.flatMap { entry in
+            try coordinator.translating { try work(entry.store, entry.rows) }
+        }
+    }
 }

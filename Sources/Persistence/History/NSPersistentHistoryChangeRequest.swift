@@ -3,7 +3,8 @@ internal import Stores
 
 /// Asks for a part of the history, or removes one. Source: Apple, NSPersistentHistoryChangeRequest.
 ///
-/// SQLite and in-memory stores keep history unless opened with `NSPersistentHistoryTrackingKey` false.
+/// SQLite and in-memory stores keep history unless opened with `NSPersistentHistoryTrackingKey`
+/// false.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     enum Bound {
         case token(NSPersistentHistoryToken?)

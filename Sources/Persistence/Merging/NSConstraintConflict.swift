@@ -32,9 +32,9 @@ open class NSConstraintConflict: NSObject {
 
     /// Makes one object of those that conflict.
     ///
-    /// A new object gives its values and links to the stored one under object-trump and overwrite, its links
-    /// under store-trump, and nothing under rollback; then it is deleted. A changed stored object takes its
-    /// former values back, or takes the place of the other.
+    /// A new object gives its values and links to the stored one under object-trump and overwrite,
+    /// its links under store-trump, and nothing under rollback; then it is deleted. A changed
+    /// stored object takes its former values back, or takes the place of the other.
     final func settle(_ type: NSMergePolicyType) {
         let objects = conflictingObjects.filter { !$0.isDeleted }
         guard let keeper = databaseObject ?? objects.first else { return }

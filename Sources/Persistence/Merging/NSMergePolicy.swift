@@ -16,9 +16,9 @@ public enum NSMergePolicyType: UInt, Sendable {
 
 /// Decides what a save does where the store has changed meanwhile. Source: Apple, NSMergePolicy.
 ///
-/// A subclass may change the objects of the conflicts and return; what it leaves as it is counts as decided.
-/// A row that was deleted meanwhile stays deleted with store-trump and rollback, and is written again with
-/// object-trump and overwrite.
+/// A subclass may change the objects of the conflicts and return; what it leaves as it is counts as
+/// decided. A row that was deleted meanwhile stays deleted with store-trump and rollback, and is
+/// written again with object-trump and overwrite.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // @unchecked: the type never changes.
     public final let mergeType: NSMergePolicyType
@@ -52,7 +52,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         for conflict in list { conflict.settle(mergeType) }
     }
 
-    /// Settles conflicts of unique values. Only the first to save keeps a value under the error policy.
+    /// Settles conflicts of unique values. Only the first to save keeps a value under the error
+    /// policy.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         guard mergeType != .errorMergePolicyType else {
             throw PersistenceErrors.make(

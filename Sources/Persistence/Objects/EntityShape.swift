@@ -5,7 +5,8 @@ internal import Stores
 
 /// Where each property of an entity stands in an object's arrays; made once for each entity.
 ///
-/// Persistent slots are those of the store's `EntityLayout`, so that rows pass without being rearranged.
+/// Persistent slots are those of the store's `EntityLayout`, so that rows pass without being
+/// rearranged.
 final class EntityShape: @unchecked Sendable {
     // @unchecked: never changed once made; descriptions are read-only then.
 

@@ -4,8 +4,8 @@ internal import Platform
 
 /// Finds the class of an entity and the entity of a class.
 ///
-/// Models name classes without their module, and the runtime finds classes only with it. So the modules of
-/// all classes that were ever seen are tried, besides the program's own.
+/// Models name classes without their module, and the runtime finds classes only with it. So the
+/// modules of all classes that were ever seen are tried, besides the program's own.
 enum KnownClasses {
     private struct State {
         var classes: [String: NSManagedObject.Type] = [:]
@@ -79,16 +79,15 @@ enum KnownClasses {
         for model in models.reversed() {
             if let entity = entity(of: type, in: model) { return entity }
         }
-        preconditionFailure(
-            "No loaded model has an entity of class \(type). Make a coordinator or container first, "
-                + "and name the class in the model.")
+        ProgrammingMistake.noEntity(of: type)
     }
 }
 
 extension NSManagedObject {
     /// Makes classes known by name before an object of theirs was made or asked for.
     ///
-    /// Needed only where a model names a class of a module of which the program uses nothing before it fetches.
+    /// Needed only where a model names a class of a module of which the program uses nothing before
+    /// it fetches.
     public static func register(_ classes: [NSManagedObject.Type]) {
         for type in classes { KnownClasses.note(type) }
     }

@@ -4,8 +4,8 @@ internal import Stores
 
 /// A property of a managed object class, written by hand: `@Managed("name") var name: String?`.
 ///
-/// Reads and writes go through the object's values, with access and change notices. A missing value of a
-/// non-optional scalar reads as zero.
+/// Reads and writes go through the object's values, with access and change notices. A missing value
+/// of a non-optional scalar reads as zero.
 @propertyWrapper
 public struct Managed<Value> {
     private let key: String
@@ -18,8 +18,8 @@ public struct Managed<Value> {
         *, unavailable, message: "@Managed works on properties of NSManagedObject subclasses"
     )
     public var wrappedValue: Value {
-        get { preconditionFailure("@Managed works on properties of NSManagedObject subclasses") }
-        set { preconditionFailure("@Managed works on properties of NSManagedObject subclasses") }
+        get { ProgrammingMistake.wrapperOutsideObject() }
+        set { ProgrammingMistake.wrapperOutsideObject() }
     }
 
     public static subscript<Owner: NSManagedObject>(
@@ -33,11 +33,13 @@ public struct Managed<Value> {
 }
 
 extension NSManagedObject {
-    /// The value of a property in the type a declaration gives it. For generated and hand-written accessors.
+    /// The value of a property in the type a declaration gives it. For generated and hand-written
+    /// accessors.
     ///
-    /// A missing value is nil for an optional, and zero, false or empty for a scalar, text or collection; for other
-    /// types it traps, as does a value of another type than the declared one.
+    /// A missing value is nil for an optional, and zero, false or empty for a scalar, text or
+    /// collection; for other types it traps, as does a value of another type than the declared one.
     public final func managedValue<Value>(forKey key: String) -> Value {
+        if let record = AccessRecord.current { record.note(key, Value.self) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
         if case .attribute(let slot) = shape.slot(key), let quick: Value = plain(attributes[slot]) {
@@ -50,12 +52,12 @@ extension NSManagedObject {
             if let none = Optional<Any>.none as Any as? Value { return none }
             if let zero = zero(as: Value.self) { return zero }
         }
-        preconditionFailure(
-            "\"\(key)\" of \"\(entity.name ?? "")\" is \(value.map { "\(type(of: $0))" } ?? "nil"), "
-                + "but the class declares \(Value.self). Make the declaration fit the model.")
+        ProgrammingMistake.mistypedProperty(
+            key, of: entity.name, found: value, declared: Value.self)
     }
 
-    /// Sets a property from the type a declaration gives it. For generated and hand-written accessors.
+    /// Sets a property from the type a declaration gives it. For generated and hand-written
+    /// accessors.
     public final func setManagedValue<Value>(_ value: Value, forKey key: String) {
         let isNil =
             Value.self is any OptionalValue.Type && (value as? any OptionalValue)?.isNone == true

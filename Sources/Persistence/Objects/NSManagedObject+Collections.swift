@@ -18,8 +18,7 @@ extension NSManagedObject {
     final func openToMany(_ key: String) -> Int {
         willAccessValue(forKey: key)
         guard case .toMany(let slot) = shape.slot(key) else {
-            preconditionFailure(
-                "The entity \"\(entity.name ?? "")\" has no to-many relationship \"\(key)\".")
+            ProgrammingMistake.notToMany(key, of: entity.name)
         }
         load(slot)
         return slot

@@ -5,8 +5,8 @@ internal import Stores
 extension NSManagedObject {
     /// Fills in the values of a fault: from the row it came with, or from the store.
     ///
-    /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it as deleted,
-    /// otherwise the next save fails with a referential integrity error.
+    /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it
+    /// as deleted, otherwise the next save fails with a referential integrity error.
     final func fire() {
         guard state.contains(.fault), !state.contains(.firing) else { return }
         state.insert(.firing)
@@ -78,6 +78,15 @@ extension NSManagedObject {
         for index in toManys.indices { toManys[index].discard() }
         if extras != nil { withExtras { $0.transients = [:] } }
         changedNow.removeAll()
+    }
+
+    /// Takes values the store computed while it saved.
+    final func take(derived values: [Int: AttributeValue]) {
+        for (slot, value) in values where slot < attributes.count {
+            attributes[slot] = value
+            snapshot?.attributes[slot] = value
+        }
+        if isFault { snapshot = nil }
     }
 
     /// What was changed is stored now.

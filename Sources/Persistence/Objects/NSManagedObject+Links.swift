@@ -113,7 +113,8 @@ extension NSManagedObject {
         related(member.id)?.unlink(self, from: inverse.name)
     }
 
-    /// Takes the other end of a link that `object` made; steals it where there is room for one only.
+    /// Takes the other end of a link that `object` made; steals it where there is room for one
+    /// only.
     private func link(_ object: NSManagedObject, into name: String) {
         if isFault { fire() }
         switch shape.slot(name) {
@@ -148,11 +149,7 @@ extension NSManagedObject {
     private func join(_ target: NSManagedObject) {
         switch (context, target.context) {
         case (let own?, let other?):
-            precondition(
-                own === other,
-                "A relationship cannot lead to an object of another context. "
-                    + "Fetch the object in this context first: context.object(with: other.objectID)."
-            )
+            if own !== other { ProgrammingMistake.crossingContexts() }
         case (let own?, nil): own.insert(target)
         case (nil, let other?): other.insert(self)
         case (nil, nil):

@@ -88,7 +88,8 @@ extension NSManagedObject {
 
     // MARK: What changed
 
-    /// The persistent properties whose values differ from those last read or saved, with their new values.
+    /// The persistent properties whose values differ from those last read or saved, with their new
+    /// values.
     public final func changedValues() -> [String: Any] {
         guard !isFault else { return [:] }
         var values: [String: Any] = [:]

@@ -4,9 +4,9 @@ internal import Stores
 
 /// One object of the graph: a row's values, its links, and what changed since the last save.
 ///
-/// Belongs to one context and is used on that context's queue only. Links are kept as IDs, so objects never
-/// hold each other; the context keeps changed objects, the program keeps the others. A subclass with
-/// designated initializers of its own must also write `init(entity:insertInto:)`.
+/// Belongs to one context and is used on that context's queue only. Links are kept as IDs, so
+/// objects never hold each other; the context keeps changed objects, the program keeps the others.
+/// A subclass with designated initializers of its own must also write `init(entity:insertInto:)`.
 /// Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
     final let shape: EntityShape
@@ -99,7 +99,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open func awakeFromFetch() {}
     /// Called when values came from an undo, a refresh or a merge.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
-    /// Called before validation at each save. Changes made here are saved, and lead to another call.
+    /// Called before validation at each save. Changes made here are saved, and lead to another
+    /// call.
     open func willSave() {}
     /// Called after the save.
     open func didSave() {}
@@ -132,7 +133,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// The value of a property. Traps for a key the model does not have.
     ///
-    /// Numbers are `NSNumber`, to-many relationships `Set<NSManagedObject>`, ordered ones `NSOrderedSet`.
+    /// Numbers are `NSNumber`, to-many relationships `Set<NSManagedObject>`, ordered ones
+    /// `NSOrderedSet`.
     open func value(forKey key: String) -> Any? {
         willAccessValue(forKey: key)
         guard let slot = shape.slot(key) else { return value(forUndefinedKey: key) }
@@ -158,8 +160,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         return read(slot, key)
     }
 
-    /// Sets the value without change notices: the object is not marked as updated. Relationships still keep
-    /// their inverses.
+    /// Sets the value without change notices: the object is not marked as updated. Relationships
+    /// still keep their inverses.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         if state.contains(.fault) { fire() }
         guard let slot = shape.slot(key) else { return setValue(value, forUndefinedKey: key) }
@@ -199,12 +201,17 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// The value of a property the model does not have. Traps unless a subclass answers.
     open func value(forUndefinedKey key: String) -> Any? {
-        preconditionFailure(undefinedKeyMessage(key))
+        if key == "objectID" { return objectID }
+        if let catching = UndefinedKeys.current {
+            catching.note(undefinedKeyMessage(key))
+            return nil
+        }
+        ProgrammingMistake.undefinedKey(undefinedKeyMessage(key))
     }
 
     /// Takes a value for a property the model does not have. Traps unless a subclass takes it.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
-        preconditionFailure(undefinedKeyMessage(key))
+        ProgrammingMistake.undefinedKey(undefinedKeyMessage(key))
     }
 
     final func undefinedKeyMessage(_ key: String) -> String {

@@ -4,10 +4,11 @@ internal import Platform
 package import Stores
 internal import Synchronization
 
-/// The name of an object, the same in all contexts of a coordinator. Source: Apple, NSManagedObjectID.
+/// The name of an object, the same in all contexts of a coordinator. Source: Apple,
+/// NSManagedObjectID.
 ///
-/// One instance stands for one row, so identity is equality. A new object's ID is temporary; at the save
-/// the same instance becomes permanent, so a kept ID stays good.
+/// One instance stands for one row, so identity is equality. A new object's ID is temporary; at the
+/// save the same instance becomes permanent, so a kept ID stays good.
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: `row` and `persistentStore` are written by the saving lane before `isPermanent`
     // is released, and by nobody afterwards.

@@ -10,8 +10,8 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
         "NSSecureUnarchiveFromData")
 }
 
-/// Turns values of transformable attributes into storable ones and back; Foundation has none off Apple's
-/// platforms. Register one under the name the model gives. Source: Apple, ValueTransformer.
+/// Turns values of transformable attributes into storable ones and back; Foundation has none off
+/// Apple's platforms. Register one under the name the model gives. Source: Apple, ValueTransformer.
 open class ValueTransformer: NSObject, @unchecked Sendable {
     // @unchecked: transformers are registered once and hold no state of their own.
     private static let known = Lock<[NSValueTransformerName: ValueTransformer]>([:])

@@ -2,7 +2,8 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// What an attribute's value must satisfy, prepared once for each entity. Nil for attributes without any rule.
+/// What an attribute's value must satisfy, prepared once for each entity. Nil for attributes
+/// without any rule.
 struct AttributeCheck {
     let slot: Int
     let name: String

@@ -52,7 +52,8 @@ extension PredicateCompiler {
                 throw unimplemented(comparison, "RHS")
             }
             guard sharesTree(id.entity, layout) else { return never(key, isEqual) }
-            return isEqual ? "\(key) = \(value: .integer(id.key))" : "\(key) <> \(value: .integer(id.key))"
+            return isEqual
+                ? "\(key) = \(value: .integer(id.key))" : "\(key) <> \(value: .integer(id.key))"
         case (.object(let key, let layout), .object(let other, let target)):
             guard sharesTree(target.number, layout) else { return never(key, isEqual) }
             return isEqual ? "\(key) = \(other)" : "\(key) <> \(other)"
@@ -76,7 +77,9 @@ extension PredicateCompiler {
         let isEqual = comparison.operator == .equalTo
         guard let kind = valueKind(left, right) else { throw unimplemented(comparison, "LHS") }
         guard let a = try sql(left, as: kind), let b = try sql(right, as: kind) else {
-            guard let present = left.sql ?? right.sql else { throw unimplemented(comparison, "RHS") }
+            guard let present = left.sql ?? right.sql else {
+                throw unimplemented(comparison, "RHS")
+            }
             return never(present, isEqual)
         }
         if let options = textOptions(comparison, kind) {
@@ -161,7 +164,8 @@ extension PredicateCompiler {
             _ = try TextRules.matches("", pattern, [])
         } catch {
             throw StoreError(
-                .unsupported, "Can't do regex matching, reason: the pattern is no regular expression.",
+                .unsupported,
+                "Can't do regex matching, reason: the pattern is no regular expression.",
                 fields: ["operator": "MATCHES"], cause: error)
         }
     }

@@ -7,7 +7,8 @@ extension PredicateCompiler {
     func operand(_ expression: ExpressionNode, _ context: Context) throws -> Operand {
         switch expression {
         case .constant(let value): return .constant(value)
-        case .evaluatedObject: return .object("\(name: context.scope.alias).Z_PK", context.scope.layout)
+        case .evaluatedObject:
+            return .object("\(name: context.scope.alias).Z_PK", context.scope.layout)
         case .keyPath(let path): return try resolve(path, from: context.scope, context.variables)
         case .variable(let name):
             let scope = try self.scope(of: name, context)
@@ -113,7 +114,8 @@ extension PredicateCompiler {
         case .value(let sql, let found):
             if found == kind || (found.isText && kind.isText) { return sql }
             if case .data(let isMarked) = found, kind == .data(isMarked: !isMarked) {
-                throw unsupported("Two data attributes cannot be compared when only one may be in a file")
+                throw unsupported(
+                    "Two data attributes cannot be compared when only one may be in a file")
             }
             return nil
         case .constant(let value):

@@ -44,7 +44,9 @@ extension PredicateCompiler {
     // MARK: Of one value
 
     private func call(_ name: String, _ operand: Operand) throws -> Operand {
-        if name == "noindex:", case .value(let sql, let kind) = operand { return .value("+\(sql)", kind) }
+        if name == "noindex:", case .value(let sql, let kind) = operand {
+            return .value("+\(sql)", kind)
+        }
         if name == "length:", case .collection(let members) = operand {
             return try aggregate("@count", of: members)
         }
@@ -76,7 +78,9 @@ extension PredicateCompiler {
 
     private func call(_ name: String, _ first: Operand, _ second: Operand) throws -> Operand {
         if name == FunctionName.cast { return try cast(first, to: second) }
-        guard let (a, b, kind) = try numbers(name, first, second) else { throw unknownFunction(name) }
+        guard let (a, b, kind) = try numbers(name, first, second) else {
+            throw unknownFunction(name)
+        }
         let result: SQLFragment
         switch name {
         case FunctionName.add: result = "(\(a) + \(b))"
@@ -95,7 +99,8 @@ extension PredicateCompiler {
         return .value(result, kind)
     }
 
-    /// Both as numbers, and the kind of the result: a date and seconds make a date, two dates seconds.
+    /// Both as numbers, and the kind of the result: a date and seconds make a date, two dates
+    /// seconds.
     private func numbers(
         _ name: String, _ first: Operand, _ second: Operand
     ) throws -> (SQLFragment, SQLFragment, ValueKind)? {
@@ -103,7 +108,9 @@ extension PredicateCompiler {
             return (a, b, .number)
         }
         let isSum = name == FunctionName.add
-        guard isSum || name == FunctionName.subtract, let a = try sql(first, as: .date) else { return nil }
+        guard isSum || name == FunctionName.subtract, let a = try sql(first, as: .date) else {
+            return nil
+        }
         if let b = try sql(second, as: .number) { return (a, b, .date) }
         guard !isSum, let b = try sql(second, as: .date) else { return nil }
         return (a, b, .number)

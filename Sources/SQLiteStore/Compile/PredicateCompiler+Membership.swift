@@ -109,9 +109,11 @@ enum LongLists {
     ) throws -> Result {
         guard !lists.isEmpty else { return try body() }
         for (index, list) in lists.enumerated() {
-            try connection.run("CREATE TEMP TABLE IF NOT EXISTS \(name(index)) (value PRIMARY KEY) WITHOUT ROWID")
+            try connection.run(
+                "CREATE TEMP TABLE IF NOT EXISTS \(name(index)) (value PRIMARY KEY) WITHOUT ROWID")
             try connection.run("DELETE FROM temp.\(name(index))")
-            let insertion = try connection.prepare("INSERT OR IGNORE INTO temp.\(name(index)) VALUES (?)")
+            let insertion = try connection.prepare(
+                "INSERT OR IGNORE INTO temp.\(name(index)) VALUES (?)")
             for value in list {
                 try insertion.bind(value, at: 1)
                 try insertion.perform()

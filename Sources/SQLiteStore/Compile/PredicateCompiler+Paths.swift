@@ -82,7 +82,8 @@ extension PredicateCompiler {
             throw unsupported("The members of \(layout.toManys[slot].name) are not in this store")
         }
         let collection = Collection(
-            owner: owner, place: place, member: member, path: rest, filter: nil, variables: variables)
+            owner: owner, place: place, member: member, path: rest, filter: nil,
+            variables: variables)
         return try reduce(collection)
     }
 
@@ -111,7 +112,8 @@ extension PredicateCompiler {
             guard collection.path.isEmpty else {
                 throw unsupported("Unsupported function expression \(name)")
             }
-            return .value("(SELECT count(*)\(try rows(of: collection) { _, _ in "1" }.sql))", .number)
+            return .value(
+                "(SELECT count(*)\(try rows(of: collection) { _, _ in "1" }.sql))", .number)
         }
         let functions = ["@sum": "sum", "@min": "min", "@max": "max", "@avg": "avg"]
         guard let function = functions[name] else {
@@ -120,7 +122,8 @@ extension PredicateCompiler {
         var kind = ValueKind.number
         let rows = try self.rows(of: collection) { member, _ in
             guard case .value(let value, let found) = member else {
-                throw self.unsupported("Unsupported function expression \(name): it needs an attribute")
+                throw self.unsupported(
+                    "Unsupported function expression \(name): it needs an attribute")
             }
             kind = found
             return value
@@ -188,8 +191,8 @@ extension PredicateCompiler {
             var table: SQLFragment = "\(name: side.table)"
             if side.isReflexive {
                 table = """
-                    (SELECT \(name: side.owner), \(name: side.member) FROM \(name: side.table) UNION \
-                    SELECT \(name: side.member), \(name: side.owner) FROM \(name: side.table))
+                    (SELECT \(name: side.owner), \(name: side.member) FROM \(name: side.table) \
+                    UNION SELECT \(name: side.member), \(name: side.owner) FROM \(name: side.table))
                     """
             }
             return (

@@ -6,9 +6,9 @@ internal import Stores
 
 /// Turns a predicate tree into a SQL condition.
 ///
-/// Missing values follow SQL: only `== nil` and `!= nil` find or leave out rows by them, and any other comparison
-/// with a missing value does not hold, not even `!=`. Throws `.unsupported` for what has no SQL, in the words of
-/// Apple's messages where there are such.
+/// Missing values follow SQL: only `== nil` and `!= nil` find or leave out rows by them, and any
+/// other comparison with a missing value does not hold, not even `!=`. Throws `.unsupported` for
+/// what has no SQL, in the words of Apple's messages where there are such.
 final class PredicateCompiler {
     let schema: StoreSchema
     let names: AliasNames
@@ -22,7 +22,8 @@ final class PredicateCompiler {
         self.platform = platform
     }
 
-    /// Where expressions stand: the evaluated rows, and the rows that variables of subqueries stand for.
+    /// Where expressions stand: the evaluated rows, and the rows that variables of subqueries stand
+    /// for.
     struct Context {
         var scope: Scope
         var variables: [String: Scope] = [:]
@@ -81,7 +82,8 @@ final class PredicateCompiler {
 
     func unimplemented(_ comparison: ComparisonNode, _ side: String) -> StoreError {
         unsupported(
-            "unimplemented SQL generation for predicate : (\(comparison.description)) (bad \(side))",
+            "unimplemented SQL generation for predicate : (\(comparison.description)) "
+                + "(bad \(side))",
             comparison)
     }
 

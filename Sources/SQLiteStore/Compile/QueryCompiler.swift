@@ -45,7 +45,10 @@ struct QueryCompiler {
         }
         let order = try order(of: query, selection, compiler, context)
         var sql: SQLFragment =
-            "SELECT \(list(selection, plan, scope)) FROM \(name: plan.table) \(name: scope.alias)\(scope.joins)"
+            """
+            SELECT \(list(selection, plan, scope)) \
+            FROM \(name: plan.table) \(name: scope.alias)\(scope.joins)
+            """
         if !conditions.isEmpty {
             sql = "\(sql) WHERE \(SQLFragment.tree(conditions, "AND", empty: "1"))"
         }
@@ -85,7 +88,8 @@ struct QueryCompiler {
         guard let key = key(of: descriptor) else {
             throw StoreError(
                 .unsupported,
-                "unsupported NSSortDescriptor (Swift key paths are not known to the store; sort by a key)")
+                "unsupported NSSortDescriptor (the store knows no Swift key paths; sort by a key)"
+            )
         }
         guard key.comparison != .custom else {
             throw StoreError(

@@ -2,8 +2,8 @@ internal import SQLiteDriver
 
 /// A piece of SQL with the values of its parameters, left to right.
 ///
-/// Written as an interpolated string: a fragment is put in with its values, `value:` becomes a parameter,
-/// and `name:` takes a name of the schema. There is no way to put in other text.
+/// Written as an interpolated string: a fragment is put in with its values, `value:` becomes a
+/// parameter, and `name:` takes a name of the schema. There is no way to put in other text.
 struct SQLFragment: ExpressibleByStringInterpolation {
     private(set) var text: String
     private(set) var values: [SQLiteValue]
@@ -50,8 +50,10 @@ struct SQLFragment: ExpressibleByStringInterpolation {
         return result
     }
 
-    /// The fragments joined by AND or OR as a balanced tree, since SQLite limits how deep an expression is.
-    static func tree(_ fragments: [SQLFragment], _ word: String, empty: SQLFragment) -> SQLFragment {
+    /// The fragments joined by AND or OR as a balanced tree, since SQLite limits how deep an
+    /// expression is.
+    static func tree(_ fragments: [SQLFragment], _ word: String, empty: SQLFragment) -> SQLFragment
+    {
         guard fragments.count > 1 else { return fragments.first ?? empty }
         let middle = fragments.count / 2
         let left = tree(Array(fragments[..<middle]), word, empty: empty)

@@ -16,8 +16,11 @@ final class Scope {
         alias = names.next()
     }
 
-    /// The scope of the rows at the end of a to-one relationship. One join serves all paths through it.
-    func follow(_ link: LinkColumns, from source: Scope, path: String, to layout: EntityLayout) -> Scope {
+    /// The scope of the rows at the end of a to-one relationship. One join serves all paths through
+    /// it.
+    func follow(_ link: LinkColumns, from source: Scope, path: String, to layout: EntityLayout)
+        -> Scope
+    {
         if let known = joined[path] { return known }
         let target = Scope(layout: layout, names: names)
         joined[path] = target

@@ -55,7 +55,9 @@ enum TextFunctions {
         typealias Test = (String, String, ComparisonNode.Options) throws -> SQLiteValue
         func test(_ name: String, _ body: @escaping Test) throws {
             try connection.register(function: name, arguments: 3) { arguments in
-                guard let text = arguments[0].string, let part = arguments[1].string else { return .null }
+                guard let text = arguments[0].string, let part = arguments[1].string else {
+                    return .null
+                }
                 return try body(text, part, options(arguments[2]))
             }
         }

@@ -4,9 +4,9 @@ internal import Stores
 
 /// Which bit of a history change's bitmap (ZCOLUMNS) stands for which property of one entity.
 ///
-/// Most significant bit first. To-one relationships come first, each with a further bit for its companion
-/// and for its order column; then attributes; then to-manys. Within each kind properties are sorted
-/// by the entity that declares them, from root to leaf, and then by name.
+/// Most significant bit first. To-one relationships come first, each with a further bit for its
+/// companion and for its order column; then attributes; then to-manys. Within each kind properties
+/// are sorted by the entity that declares them, from root to leaf, and then by name.
 struct ChangedColumns: Sendable {
     let attributeBits: [Int]
     let toOneBits: [Int]

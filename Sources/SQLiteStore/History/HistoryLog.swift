@@ -37,7 +37,8 @@ final class HistoryLog {
         let references = try texts.map { try $0.map(reference) }
         try connection.run(
             "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, "
-                + "\(HistoryTables.stringColumns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                + "\(HistoryTables.stringColumns.joined(separator: ", "))) "
+                + "VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
                 .integer(number), .integer(HistoryTables.transaction),
                 SQLiteValue(platform.clock.now()),

@@ -7,7 +7,8 @@ internal import Stores
 final class HistoryReader {
     private let connection: Connection
     private let schema: StoreSchema
-    /// Whether names stand in a table of strings; in files of about 2017 they stand in the transactions.
+    /// Whether names stand in a table of strings; in files of about 2017 they stand in the
+    /// transactions.
     private let hasStrings: Bool
     private let tombstoneColumns: Int
     private var bitmaps: [Int32: ChangedColumns] = [:]
@@ -24,7 +25,8 @@ final class HistoryReader {
     /// The bits of an entity's changes.
     func columns(of entity: Int32) -> ChangedColumns? {
         if let known = bitmaps[entity] { return known }
-        guard let columns = schema.columns(of: entity), let layout = schema.layout.entity(entity) else {
+        guard let columns = schema.columns(of: entity), let layout = schema.layout.entity(entity)
+        else {
             return nil
         }
         let made = ChangedColumns(schema: schema, columns: columns, layout: layout)
@@ -32,18 +34,25 @@ final class HistoryReader {
         return made
     }
 
-    /// The newest transaction's number; the highest ever given where all were removed; 0 at the start.
+    /// The newest transaction's number; the highest ever given where all were removed; 0 at the
+    /// start.
     func lastNumber(keys: KeyRegister) throws -> Int64 {
-        if let last = try connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.int64 { return last }
+        if let last = try connection.value("SELECT max(Z_PK) FROM ATRANSACTION")?.int64 {
+            return last
+        }
         return try keys.last(HistoryTables.transaction)
     }
 
     /// The transactions after `number`, oldest first, at most `limit`.
-    func transactions(after number: Int64, limit: Int?, keys: KeyRegister) throws -> [HistoryTransaction] {
+    func transactions(after number: Int64, limit: Int?, keys: KeyRegister) throws
+        -> [HistoryTransaction]
+    {
         try checkExpiry(of: number, keys: keys)
         func text(_ plain: String, _ reference: String) -> String {
             guard hasStrings else { return "t.\(plain)" }
-            return "IFNULL(t.\(plain), (SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = t.\(reference)))"
+            return
+                "IFNULL(t.\(plain), "
+                + "(SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = t.\(reference)))"
         }
         let rows = try connection.rows(
             "SELECT t.Z_PK, t.ZTIMESTAMP, \(text("ZAUTHOR", "ZAUTHORTS")), "
@@ -89,7 +98,8 @@ final class HistoryReader {
                     fields: ["change": "\(statement.int64(at: 0))"])
             }
             let id = RowID(
-                entity: Int32(truncatingIfNeeded: statement.int64(at: 2)), key: statement.int64(at: 3))
+                entity: Int32(truncatingIfNeeded: statement.int64(at: 2)),
+                key: statement.int64(at: 3))
             var change = HistoryChange(number: statement.int64(at: 0), kind: kind, id: id)
             if kind == .update, let bitmap = statement.blob(at: 4) {
                 change.changedProperties = columns(of: id.entity)?.properties(in: bitmap) ?? []

@@ -2,9 +2,11 @@ internal import Foundation
 internal import SQLiteDriver
 internal import Stores
 
-/// Writes change sets: rows, to-many relationships, history. Used on the store's lane, inside a transaction.
+/// Writes change sets: rows, to-many relationships, history. Used on the store's lane, inside a
+/// transaction.
 ///
-/// Deletes come first and inserts last, so that a unique key can pass from one row to another in one save.
+/// Deletes come first and inserts last, so that a unique key can pass from one row to another in
+/// one save.
 final class ChangeWriter {
     private let schema: StoreSchema
     private let rows: RowWriter
@@ -62,7 +64,8 @@ final class ChangeWriter {
         }
     }
 
-    /// Writes the first of `updates`; the others are those still to come, which may give up a key it wants.
+    /// Writes the first of `updates`; the others are those still to come, which may give up a key
+    /// it wants.
     private func update(
         _ updates: ArraySlice<RowUpdate>, _ conflicts: inout [SaveConflicts.Conflict],
         _ outcome: inout SaveOutcome
@@ -120,7 +123,9 @@ final class ChangeWriter {
                 graves.append(.init(kind: .delete, id: delete.id, tombstone: tombstone))
             } else if let expected = delete.expectedVersion {
                 conflicts.append(
-                    .init(id: delete.id, expectedVersion: expected, stored: try reader.row(delete.id)))
+                    .init(
+                        id: delete.id, expectedVersion: expected, stored: try reader.row(delete.id))
+                )
             }
         }
         return graves
@@ -128,7 +133,8 @@ final class ChangeWriter {
 
     private func failure(_ id: RowID, _ fault: SQLiteFault) -> StoreError {
         StoreError(
-            .failed, "A row breaks a rule of the file that is not in the model, or its key is taken.",
+            .failed,
+            "A row breaks a rule of the file that is not in the model, or its key is taken.",
             fields: ["entity": schema.name(of: id.entity), "key": "\(id.key)"], cause: fault)
     }
 
@@ -136,7 +142,9 @@ final class ChangeWriter {
 
     /// Gives a place at the end to each link of an ordered relationship that has none yet.
     private func withOrderKeys(_ row: Row) throws -> Row {
-        guard let columns = schema.columns(of: row.id.entity), columns.hasOrderedLinks else { return row }
+        guard let columns = schema.columns(of: row.id.entity), columns.hasOrderedLinks else {
+            return row
+        }
         var row = row
         for slot in row.toOnes.indices {
             row.toOnes[slot] = try withOrderKey(row.toOnes[slot], slot, of: row.id.entity)
@@ -149,7 +157,8 @@ final class ChangeWriter {
             columns.toOnes.indices.contains(slot), let order = columns.toOnes[slot].order
         else { return link }
         link.orderKey = try toManys.nextOrder(
-            table: columns.table, order: order, owner: columns.toOnes[slot].key, key: link.target.key)
+            table: columns.table, order: order, owner: columns.toOnes[slot].key,
+            key: link.target.key)
         return link
     }
 
@@ -165,7 +174,8 @@ final class ChangeWriter {
         }
     }
 
-    /// Writes inserts, updates and deletes, in this order. Returns nil when there is nothing to write.
+    /// Writes inserts, updates and deletes, in this order. Returns nil when there is nothing to
+    /// write.
     private func writeHistory(of changes: ChangeSet, graves: [HistoryLog.Entry]) throws -> Int64? {
         guard let history else { return nil }
         let updates = changes.updates.filter { !$0.isEmpty } + toManys.displaced

@@ -6,8 +6,8 @@ final class DerivedValues {
     private let schema: StoreSchema
     private var values: [RowID: [Int: AttributeValue]] = [:]
 
-    /// The functions' names in Apple's triggers. The arguments are the table, the row's entity and key, the
-    /// attribute and its new value.
+    /// The functions' names in Apple's triggers. The arguments are the table, the row's entity and
+    /// key, the attribute and its new value.
     private static let functions = [
         "NSCoreDataDATriggerUpdatedAffectedObjectValue",
         "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue",

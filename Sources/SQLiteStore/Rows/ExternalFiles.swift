@@ -12,7 +12,8 @@ struct ExternalFiles: Sendable {
             .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
     }
 
-    /// The bytes of the file that `reference` (a UUID's text and a zero) names; nil when it is gone.
+    /// The bytes of the file that `reference` (a UUID's text and a zero) names; nil when it is
+    /// gone.
     func read(reference: Data) throws -> Data? {
         let name = String(decoding: reference.prefix { $0 != 0 }, as: UTF8.self)
         guard let uuid = UUID(uuidString: name) else {

@@ -1,7 +1,8 @@
 internal import SQLiteDriver
 internal import Stores
 
-/// `Z_PRIMARYKEY`: the highest key handed out, by the number of a tree's root or of a system entity.
+/// `Z_PRIMARYKEY`: the highest key handed out, by the number of a tree's root or of a system
+/// entity.
 final class KeyRegister {
     private let connection: Connection
     private let reserve: Statement
@@ -10,7 +11,8 @@ final class KeyRegister {
     init(connection: Connection) throws {
         self.connection = connection
         reserve = try connection.compile(
-            "UPDATE Z_PRIMARYKEY SET Z_MAX = IFNULL(Z_MAX, 0) + ?2 WHERE Z_ENT = ?1 RETURNING Z_MAX")
+            "UPDATE Z_PRIMARYKEY SET Z_MAX = IFNULL(Z_MAX, 0) + ?2 WHERE Z_ENT = ?1 RETURNING Z_MAX"
+        )
         raise = try connection.compile(
             "UPDATE Z_PRIMARYKEY SET Z_MAX = ?2 WHERE Z_ENT = ?1 AND IFNULL(Z_MAX, 0) < ?2")
     }
@@ -40,7 +42,8 @@ final class KeyRegister {
     /// Adds the row of a system entity where it is missing.
     func ensure(_ number: Int64, name: String) throws {
         try connection.run(
-            "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, 0, 0)",
+            "INSERT OR IGNORE INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) "
+                + "VALUES (?, ?, 0, 0)",
             [.integer(number), .text(name)])
     }
 

@@ -1,5 +1,5 @@
-/// The keys that keep ordered members in their places: the first is 2048, each further one 1024 more,
-/// and one that goes between two others takes the middle.
+/// The keys that keep ordered members in their places: the first is 2048, each further one 1024
+/// more, and one that goes between two others takes the middle.
 enum OrderKeys {
     static let first: Int64 = 2048
     static let step: Int64 = 1024
@@ -32,7 +32,9 @@ enum OrderKeys {
         return keys
     }
 
-    private static func fresh(_ count: Int) -> [Int64] { (0..<count).map { first + Int64($0) * step } }
+    private static func fresh(_ count: Int) -> [Int64] {
+        (0..<count).map { first + Int64($0) * step }
+    }
 
     /// Spreads a run between two neighbours; false when there is no room.
     private static func fill(
@@ -51,7 +53,8 @@ enum OrderKeys {
         let parts = Int64(run.count + 1)
         guard gap >= parts else { return false }
         for (offset, index) in run.enumerated() {
-            keys[index] = low + Int64((Double(gap) / Double(parts) * Double(offset + 1)).rounded(.down))
+            keys[index] =
+                low + Int64((Double(gap) / Double(parts) * Double(offset + 1)).rounded(.down))
         }
         // Rounding of great gaps could let two meet.
         return zip(run, run.dropFirst()).allSatisfy { keys[$0] < keys[$1] }

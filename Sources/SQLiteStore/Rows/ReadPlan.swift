@@ -1,8 +1,8 @@
 internal import SQLiteDriver
 internal import Stores
 
-/// How rows of one table become `Row` values: one list of columns, and for each entity where its slots
-/// stand in it. Made once per entity.
+/// How rows of one table become `Row` values: one list of columns, and for each entity where its
+/// slots stand in it. Made once per entity.
 struct ReadPlan: Sendable {
     let table: String
     /// What the select list names, in order.
@@ -26,7 +26,8 @@ struct ReadPlan: Sendable {
         var toOnes: [Link]
     }
 
-    /// A plan for the rows of the entities `family`, which share a table. Nil when the family is empty.
+    /// A plan for the rows of the entities `family`, which share a table. Nil when the family is
+    /// empty.
     init?(schema: StoreSchema, family: [Int32]) {
         let members = family.compactMap { schema.columns(of: $0) }
         guard let first = members.first else { return nil }
@@ -52,8 +53,10 @@ struct ReadPlan: Sendable {
         table = first.table
         self.columns = columns
         self.decoders = decoders
-        let tree = schema.layout.entities.filter { schema.columns(of: $0.number)?.table == first.table }
-        only = tree.count == 1 ? decoders[first.number] : nil
+        let tree = schema.layout.entities.filter {
+            schema.columns(of: $0.number)?.table == first.table
+        }
+        only = first.condition == nil ? decoders[first.number] : nil
         entityCondition = Self.condition(members.map(\.number), tree: tree.count)
     }
 
@@ -70,7 +73,8 @@ struct ReadPlan: Sendable {
 
     /// The present row of a statement whose select list is this plan's.
     func row(from statement: Statement, files: ExternalFiles?) throws -> Row {
-        guard let decoder = only ?? decoders[Int32(truncatingIfNeeded: statement.int64(at: 1))] else {
+        guard let decoder = only ?? decoders[Int32(truncatingIfNeeded: statement.int64(at: 1))]
+        else {
             throw StoreError(
                 .corrupt, "A row's entity number is not in the model; the file is damaged.",
                 fields: ["table": table, "entity": "\(statement.int64(at: 1))"])

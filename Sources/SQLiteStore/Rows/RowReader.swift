@@ -112,18 +112,16 @@ final class RowReader {
         try statement.bind(values)
         var links: [Link] = []
         while try statement.step() {
-            let entity =
-                statement.isNull(at: 1)
-                ? destination : Int32(truncatingIfNeeded: statement.int64(at: 1))
             links.append(
                 Link(
-                    RowID(entity: entity, key: statement.int64(at: 0)),
+                    schema.id(key: 0, entity: 1, of: statement, in: destination),
                     orderKey: statement.isNull(at: 2) ? nil : statement.int64(at: 2)))
         }
         return links
     }
 
-    /// The rows whose to-one links point at `id`. Cost: one index look-up for each such relationship.
+    /// The rows whose to-one links point at `id`. Cost: one index look-up for each such
+    /// relationship.
     func referrers(of id: RowID) throws -> [(row: RowID, toOneSlot: Int)] {
         guard let target = schema.layout.entity(id.entity) else {
             throw schema.unknownEntity(id.entity)
@@ -142,7 +140,9 @@ final class RowReader {
                     [.integer(id.key)], destination: source.number)
                 for row in rows.map(\.target) {
                     let own = schema.columns(of: row.entity)?.toOnes
-                    guard let slot = own?.firstIndex(where: { $0.key == link.key }) else { continue }
+                    guard let slot = own?.firstIndex(where: { $0.key == link.key }) else {
+                        continue
+                    }
                     found.append((row, slot))
                 }
             }
@@ -152,7 +152,9 @@ final class RowReader {
 
     /// The many-to-many pairs of `id`, seen from it.
     func pairs(of id: RowID) throws -> [(toManySlot: Int, other: RowID)] {
-        guard let columns = schema.columns(of: id.entity) else { throw schema.unknownEntity(id.entity) }
+        guard let columns = schema.columns(of: id.entity) else {
+            throw schema.unknownEntity(id.entity)
+        }
         var found: [(toManySlot: Int, other: RowID)] = []
         for (slot, place) in columns.toManys.enumerated() {
             guard case .join(let side) = place else { continue }
@@ -163,9 +165,19 @@ final class RowReader {
 }
 
 extension StoreSchema {
+    /// The id in two columns of a row of `entity` or of one that inherits from it.
+    func id(key: Int, entity: Int, of statement: Statement, in declared: Int32) -> RowID {
+        let isAlone = columns(of: declared)?.condition == nil
+        let number =
+            isAlone || statement.isNull(at: entity)
+            ? declared : Int32(truncatingIfNeeded: statement.int64(at: entity))
+        return RowID(entity: number, key: statement.int64(at: key))
+    }
+
     func unknownEntity(_ number: Int32) -> StoreError {
         StoreError(
-            .missingRow, "The store has no such entity or relationship; use identifiers of this store.",
+            .missingRow,
+            "The store has no such entity or relationship; use identifiers of this store.",
             fields: ["entity": "\(number)"])
     }
 }

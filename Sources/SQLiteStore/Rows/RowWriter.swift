@@ -1,7 +1,8 @@
 internal import SQLiteDriver
 internal import Stores
 
-/// Writes single rows with statements that are compiled once for each shape. Used on the store's lane.
+/// Writes single rows with statements that are compiled once for each shape. Used on the store's
+/// lane.
 final class RowWriter {
     private let connection: Connection
     private let schema: StoreSchema
@@ -16,9 +17,11 @@ final class RowWriter {
 
     func insert(_ row: Row) throws {
         let plan = try insertPlan(for: row.id.entity)
-        guard row.attributes.count == plan.attributeCount, row.toOnes.count == plan.toOneCount else {
+        guard row.attributes.count == plan.attributeCount, row.toOnes.count == plan.toOneCount
+        else {
             throw StoreError(
-                .invalidValue, "A row does not have its entity's slots; make it from this store's layout.",
+                .invalidValue,
+                "A row does not have its entity's slots; make it from this store's layout.",
                 fields: ["entity": schema.name(of: row.id.entity)])
         }
         let statement = plan.statement
@@ -79,7 +82,8 @@ final class RowWriter {
         case .owned(let members):
             let order = members.order.map { ", \($0) = NULL" } ?? ""
             try connection.run(
-                "UPDATE \(members.table) SET \(members.key) = NULL\(order) WHERE \(members.key) = ?",
+                "UPDATE \(members.table) SET \(members.key) = NULL\(order) "
+                    + "WHERE \(members.key) = ?",
                 [.integer(key)])
         case .join(let side):
             let other = side.isReflexive ? " OR \(side.member) = ?1" : ""
@@ -131,7 +135,7 @@ final class RowWriter {
         if let known = deletes[entity] { return known }
         guard let columns = schema.columns(of: entity) else { throw schema.unknownEntity(entity) }
         let statement = try connection.compile(
-            "DELETE FROM \(columns.table) WHERE Z_PK = ?1 AND Z_ENT = \(entity) "
+            "DELETE FROM \(columns.table) WHERE Z_PK = ?1 AND \(columns.condition ?? "1") "
                 + "AND (?2 IS NULL OR IFNULL(Z_OPT, 0) = ?2)")
         deletes[entity] = statement
         return statement

@@ -36,7 +36,8 @@ final class ToManyWriter {
         switch columns.toManys[change.slot] {
         case .absent:
             throw StoreError(
-                .unsupported, "The members of this relationship are not in this store; link them otherwise.",
+                .unsupported,
+                "The members of this relationship are not in this store; link them otherwise.",
                 fields: ["entity": schema.name(of: change.owner.entity)])
         case .inverse(let place): try writeOrder(change, in: place)
         case .owned(let place):
@@ -77,7 +78,9 @@ final class ToManyWriter {
                 "UPDATE \(place.table) SET \(place.key) = ?1\(clearOrder) "
                     + "WHERE Z_PK = ?2 AND \(place.key) IS NOT ?1",
                 [owner, .integer(link.target.key)])
-            guard let order = place.order, change.order == nil, link.orderKey == nil else { continue }
+            guard let order = place.order, change.order == nil, link.orderKey == nil else {
+                continue
+            }
             let next = try nextOrder(
                 table: place.table, order: order, owner: place.key, key: change.owner.key)
             try connection.run(
@@ -145,7 +148,9 @@ final class ToManyWriter {
                 "DELETE FROM \(side.table) WHERE \(side.member) = ? AND \(side.owner) = ?",
                 [.integer(owner), .integer(member.key)])
         }
-        for link in change.added { try add(link, to: owner, in: side, givesOrder: change.order == nil) }
+        for link in change.added {
+            try add(link, to: owner, in: side, givesOrder: change.order == nil)
+        }
         guard let order = side.order else { return }
         let text =
             "UPDATE \(side.table) SET \(order) = ? WHERE \(side.owner) = ? AND \(side.member) = ?"

@@ -19,13 +19,15 @@ struct UniqueKeys {
                 let encoded = ValueCoding.encode(value, as: kind)
             else {
                 throw StoreError(
-                    .invalidValue, "A unique key names no column of the entity, or has another type.",
+                    .invalidValue,
+                    "A unique key names no column of the entity, or has another type.",
                     fields: ["entity": layout.name, "key": name])
             }
             stored.append((column, encoded))
         }
         let plan = try reader.plan(for: entity)
-        return try holder(of: stored, in: columns.table, except: nil, condition: plan.entityCondition)
+        return try holder(
+            of: stored, in: columns.table, except: nil, condition: plan.entityCondition)
     }
 
     private static func column(
@@ -49,7 +51,9 @@ struct UniqueKeys {
                 + "AND Z_PK IS NOT ? LIMIT 1", stored.map(\.value) + [SQLiteValue(key)]
         ).first
         guard let row, let found = row[0].int64 else { return nil }
-        return RowID(entity: Int32(truncatingIfNeeded: row[1].int64 ?? 0), key: found)
+        let alone = schema.columnsByNumber.values.first { $0.table == table && $0.condition == nil }
+        let number = alone?.number ?? Int32(truncatingIfNeeded: row[1].int64 ?? 0)
+        return RowID(entity: number, key: found)
     }
 
     /// The constraint that `row` breaks, with the columns of its key; nil when it breaks none.

@@ -49,7 +49,8 @@ enum ValueCoding {
         return true
     }
 
-    /// Reads the column at `index`. A value of a class the kind does not have comes back as near as it can.
+    /// Reads the column at `index`. A value of a class the kind does not have comes back as near as
+    /// it can.
     static func read(
         _ statement: Statement, _ index: Int, as kind: ColumnKind, files: ExternalFiles?
     ) throws -> AttributeValue {
@@ -63,7 +64,8 @@ enum ValueCoding {
         case .text: return .text(statement.text(at: index) ?? "")
         case .uri: return .uri(statement.text(at: index) ?? "")
         case .uuid:
-            return statement.uuid(at: index).map { .uuid($0) } ?? .data(statement.blob(at: index) ?? Data())
+            return statement.uuid(at: index).map { .uuid($0) }
+                ?? .data(statement.blob(at: index) ?? Data())
         case .transformable, .binary(external: false):
             return .data(statement.blob(at: index) ?? Data())
         case .binary(external: true):
@@ -111,17 +113,20 @@ enum ValueCoding {
     }
 
     private static func decimal(_ value: AttributeValue) -> SQLiteValue? {
-        if case .decimal(let decimal) = value, decimal.isNaN { return .null }
+        // Apple binds decimals as text, which the column makes a number of, except for this one.
+        if case .decimal(let decimal) = value, decimal.isNaN { return .text("NaN") }
         if let whole = integer(value) { return .integer(whole) }
         return real(value).map { .real($0) }
     }
 
-    /// A decimal column gives back integers and reals; the shortest text of a real is what was meant.
+    /// A decimal column gives back integers and reals; the shortest text of a real is what was
+    /// meant.
     static func decimal(_ value: SQLiteValue) -> AttributeValue {
         switch value {
         case .null: .null
         case .integer(let integer): .decimal(Decimal(integer))
         case .real(let real): .decimal(Decimal(string: "\(real)") ?? Decimal(real))
+        case .text("NaN"): .decimal(.nan)
         case .text(let text): Decimal(string: text).map { .decimal($0) } ?? .text(text)
         case .blob(let data): .data(data)
         }
@@ -129,7 +134,8 @@ enum ValueCoding {
 
     // MARK: Files
 
-    /// A lost file reads as null; the column keeps its reference, since updates write only what changed.
+    /// A lost file reads as null; the column keeps its reference, since updates write only what
+    /// changed.
     private static func external(_ stored: Data, files: ExternalFiles?) throws -> AttributeValue {
         switch stored.first {
         case inlineMarker: return .data(Data(stored.dropFirst()))

@@ -17,7 +17,9 @@ struct LinkBinding {
 
     func bind(_ link: Link?, to statement: Statement) throws {
         try statement.bind(SQLiteValue(link?.target.key), at: key)
-        if companion > 0 { try statement.bind(SQLiteValue(link.map { Int64($0.target.entity) }), at: companion) }
+        if companion > 0 {
+            try statement.bind(SQLiteValue(link.map { Int64($0.target.entity) }), at: companion)
+        }
         if order > 0 { try statement.bind(SQLiteValue(link?.orderKey), at: order) }
     }
 }
@@ -95,6 +97,6 @@ struct UpdatePlan {
         let end = shape.isChecked ? " AND IFNULL(Z_OPT, 0) = ?" : " RETURNING Z_OPT"
         statement = try connection.compile(
             "UPDATE \(columns.table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1\(changes) "
-                + "WHERE Z_PK = ? AND Z_ENT = \(shape.entity)\(end)")
+                + "WHERE Z_PK = ? AND \(columns.condition ?? "1")\(end)")
     }
 }

@@ -6,7 +6,8 @@ enum BookkeepingTables {
     static let statements = [
         "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, "
             + "Z_MAX INTEGER)",
-        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), "
+            + "Z_PLIST BLOB)",
         "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
     ]
 
@@ -27,7 +28,8 @@ enum BookkeepingTables {
     static func numbers(in connection: Connection) throws -> [String: Int32] {
         var numbers: [String: Int32] = [:]
         let rows = try connection.rows(
-            "SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < ?", [.integer(systemNumbersStart)])
+            "SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < ?", [.integer(systemNumbersStart)]
+        )
         for row in rows {
             guard let name = row[0].string, let number = row[1].int64.flatMap(Int32.init(exactly:))
             else { continue }

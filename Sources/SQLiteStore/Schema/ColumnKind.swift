@@ -1,7 +1,8 @@
 internal import ObjectModel
 internal import Stores
 
-/// How an attribute's values are kept in a column. Source: the format's storage groups and encodings.
+/// How an attribute's values are kept in a column. Source: the format's storage groups and
+/// encodings.
 public enum ColumnKind: Hashable, Sendable {
     case integer, boolean
     case date, double, float
@@ -31,7 +32,7 @@ public enum ColumnKind: Hashable, Sendable {
         case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType:
             throw StoreError(
                 .unsupported,
-                "An attribute of this type cannot be stored. Make it transient, or give it another type.",
+                "An attribute of this type cannot be stored; make it transient or change its type.",
                 fields: [
                     "entity": attribute.entity.name ?? "", "attribute": attribute.name,
                     "type": "\(attribute.attributeType.rawValue)",

@@ -2,7 +2,8 @@
 public struct EntityColumns: Sendable {
     /// The entity's number (Z_ENT).
     public let number: Int32
-    /// The number of the root of its inheritance tree: the row of `Z_PRIMARYKEY` that hands out keys.
+    /// The number of the root of its inheritance tree: the row of `Z_PRIMARYKEY` that hands out
+    /// keys.
     public let root: Int32
     /// The table of the whole inheritance tree.
     public let table: String
@@ -12,13 +13,17 @@ public struct EntityColumns: Sendable {
     public let toOnes: [LinkColumns]
     /// By to-many slot.
     public let toManys: [ToManyPlace]
+    /// The condition that tells the entity's rows from others of the table; nil where it holds no
+    /// others. (Some files have no Z_ENT in such tables.)
+    let condition: String?
     /// Whether a link of this entity has a place among ordered members.
     let hasOrderedLinks: Bool
 
     init(
-        number: Int32, root: Int32, table: String, attributes: [AttributeColumn],
+        number: Int32, root: Int32, table: String, isAlone: Bool, attributes: [AttributeColumn],
         toOnes: [LinkColumns], toManys: [ToManyPlace]
     ) {
+        condition = isAlone ? nil : "Z_ENT = \(number)"
         self.number = number
         self.root = root
         self.table = table
@@ -26,6 +31,13 @@ public struct EntityColumns: Sendable {
         self.toOnes = toOnes
         self.toManys = toManys
         hasOrderedLinks = toOnes.contains { $0.order != nil }
+    }
+
+    /// The same with other places of the to-manys.
+    func replacing(toManys: [ToManyPlace]) -> EntityColumns {
+        EntityColumns(
+            number: number, root: root, table: table, isAlone: condition == nil,
+            attributes: attributes, toOnes: toOnes, toManys: toManys)
     }
 }
 
@@ -55,7 +67,8 @@ public struct LinkColumns: Hashable, Sendable {
 public enum ToManyPlace: Hashable, Sendable {
     /// In the to-one columns of the members' table, which belong to the inverse relationship.
     case inverse(MemberColumns)
-    /// In columns of the members' table that exist for this relationship alone, as it has no inverse.
+    /// In columns of the members' table that exist for this relationship alone, as it has no
+    /// inverse.
     case owned(MemberColumns)
     case join(JoinSide)
     /// The destination is not in this store: there are no members.

@@ -11,7 +11,8 @@ private struct Seed {
 
     /// Storage group, place of the entity in its tree, kind within the group.
     var rank: [Int]
-    /// The property's name orders the columns of one rank; elements of a composite keep their order.
+    /// The property's name orders the columns of one rank; elements of a composite keep their
+    /// order.
     var name: String
     var element = 0
     var base: String
@@ -81,7 +82,9 @@ extension SchemaBuilder {
     /// Copies what the parent knows; parents come before their subentities.
     private mutating func inherit(_ entity: EntityLayout) {
         guard let parent = Self.parent(of: entity, in: layout) else { return }
-        attributes[entity.number, default: [:]].merge(attributes[parent.number] ?? [:]) { own, _ in own }
+        attributes[entity.number, default: [:]].merge(attributes[parent.number] ?? [:]) { own, _ in
+            own
+        }
         links[entity.number, default: [:]].merge(links[parent.number] ?? [:]) { own, _ in own }
     }
 
@@ -91,7 +94,8 @@ extension SchemaBuilder {
 
     private func link(_ relationship: NSRelationshipDescription, key: String) -> LinkColumns {
         let destination = destination(of: relationship)
-        let isOrdered = relationship.inverseRelationship.map { $0.isToMany && $0.isOrdered } ?? false
+        let isOrdered =
+            relationship.inverseRelationship.map { $0.isToMany && $0.isOrdered } ?? false
         let stem = key.dropFirst()
         var link = LinkColumns(key: key, destination: destination?.number ?? 0)
         link.destinationTable = destination.map(tableName)
@@ -110,7 +114,9 @@ extension SchemaBuilder {
             let isOwn = ownNames(of: entity)
             for (element, slot) in entity.attributes.enumerated() {
                 let path = slot.name.split(separator: ".").map(String.init)
-                guard let property = path.first, let last = path.last, isOwn(property) else { continue }
+                guard let property = path.first, let last = path.last, isOwn(property) else {
+                    continue
+                }
                 let kind = try ColumnKind(of: slot.attribute)
                 let derived = slot.attribute is NSDerivedAttributeDescription
                 seeds.append(

@@ -31,9 +31,9 @@ extension SchemaBuilder {
         return (table?.columns ?? []).map(\.name).filter { keys.contains($0) }
     }
 
-    /// The old flag of single attributes, and the old groups of several. Xcode's compiler also sets the
-    /// flag for each attribute that has an ascending fetch index of its own, so a model read from its
-    /// source gets the index too.
+    /// The old flag of single attributes, and the old groups of several. Xcode's compiler also sets
+    /// the flag for each attribute that has an ascending fetch index of its own, so a model read
+    /// from its source gets the index too.
     private mutating func buildLegacyIndexes(of entity: EntityLayout, table: String) {
         let isOwn = ownNames(of: entity)
         let isSource = !layout.model.documentFacts.isEmpty
@@ -48,36 +48,56 @@ extension SchemaBuilder {
             schema.indexes.append(
                 "CREATE INDEX \(name) ON \(table) (\(column) COLLATE BINARY ASC)")
         }
-        for group in entity.entity.compoundIndexes {
-            let names = group.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
-            let columns = names.compactMap { self.column(of: $0, in: entity) }
+        for group in compoundIndexes(of: entity) {
+            let columns = group.compactMap { column(of: $0, in: entity) }
             guard columns.count == group.count, columns.count > 1 else { continue }
-            let name = sqlName("Z_\(entity.name)_\(names.joined(separator: "_"))")
+            let name = sqlName("Z_\(entity.name)_\(group.joined(separator: "_"))")
             let list = columns.map { "\($0) COLLATE BINARY ASC" }.joined(separator: ", ")
             schema.indexes.append("CREATE INDEX \(name) ON \(table) (\(list))")
         }
     }
 
+    /// The old groups that no fetch index has replaced and no ancestor made.
+    private func compoundIndexes(of entity: EntityLayout) -> [[String]] {
+        func names(_ groups: [[Any]]) -> [[String]] {
+            groups.map { group in
+                group.map { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name ?? "" }
+            }
+        }
+        func columns(_ group: [String]) -> [String?] { group.map { column(of: $0, in: entity) } }
+        let replaced = entity.entity.indexes.map { columns($0.elements.map(Self.name(of:))) }
+        let inherited = names(entity.entity.superentity?.compoundIndexes ?? [])
+        return names(entity.entity.compoundIndexes).filter {
+            !replaced.contains(columns($0)) && !inherited.contains($0)
+        }
+    }
+
+    /// The property an element names, or the expression it is: `self` and `entity` are the key's
+    /// and the entity's columns.
+    private static func name(of element: NSFetchIndexElementDescription) -> String {
+        element.property?.name ?? element.propertyName ?? element.expressionText ?? ""
+    }
+
     // MARK: Fetch indexes
 
-    /// The entity's own fetch indexes, and those it inherits under its own name.
+    /// The entity's own fetch indexes. Those of its ancestors serve its rows too.
     private mutating func buildFetchIndexes(of entity: EntityLayout, table: String) {
-        var source: NSEntityDescription? = entity.entity
-        while let current = source {
-            for index in current.indexes { build(index, for: entity, table: table) }
-            source = current.superentity
+        var built: Set<String> = []
+        for index in entity.entity.indexes where built.insert(index.name).inserted {
+            build(index, for: entity, table: table)
         }
     }
 
     private mutating func build(
         _ index: NSFetchIndexDescription, for entity: EntityLayout, table: String
     ) {
-        let properties = index.elements.map { $0.property?.name ?? $0.propertyName ?? "" }
-        // The foreign key has an index of its own.
-        if properties.count == 1, links[entity.number]?[properties[0]] != nil { return }
+        let properties = index.elements.map { Self.name(of: $0) }
+        // A foreign key has an index of its own, and so has a join table.
+        if properties.count == 1, entity.entity.relationshipsByName[properties[0]] != nil { return }
         let columns = properties.compactMap { column(of: $0, in: entity) }
         guard !columns.isEmpty, columns.count == properties.count else {
-            return note(entity, index.name, "A property of this index has no column; it is not made.")
+            return note(
+                entity, index.name, "A property of this index has no column; it is not made.")
         }
         if index.elements.contains(where: { $0.collationType == .rTree }) {
             return buildTree(index, columns: columns, for: entity, table: table)
@@ -93,6 +113,7 @@ extension SchemaBuilder {
 
     func column(of property: String, in entity: EntityLayout) -> String? {
         if property == "self" || property == "SELF" || property == "objectID" { return "Z_PK" }
+        if property == "entity", entity.entity.propertiesByName[property] == nil { return "Z_ENT" }
         return attributes[entity.number]?[property]?.name ?? links[entity.number]?[property]?.key
     }
 
@@ -101,6 +122,9 @@ extension SchemaBuilder {
         of index: NSFetchIndexDescription, in entity: EntityLayout
     ) -> String? {
         guard let text = index.partialIndexPredicateText, !text.isEmpty else { return "" }
+        let builder = self
+        let condition = PartialCondition { builder.column(of: $0, in: entity) }
+        if let sql = condition.text(of: text) { return " WHERE \(sql)" }
         note(
             entity, index.name,
             "The condition \(text) of this partial index has no SQL here; the index is not made.")
@@ -142,7 +166,8 @@ extension SchemaBuilder {
             let columns = names.compactMap { column(of: $0, in: entity) }
             guard !columns.isEmpty, columns.count == constraint.count else {
                 let subject = names.joined(separator: ", ")
-                note(entity, subject, "A property of this constraint has no column; it is not kept.")
+                note(
+                    entity, subject, "A property of this constraint has no column; it is not kept.")
                 continue
             }
             let index = "Z_\(entity.name)_UNIQUE_\(names.joined(separator: "_"))"

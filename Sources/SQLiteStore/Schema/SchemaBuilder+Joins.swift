@@ -35,9 +35,9 @@ extension SchemaBuilder {
         }
     }
 
-    /// Whether the join table is named by `left`: the end that has subentities, else the lower number.
-    /// Within one entity Apple's choice is not stable; the ordered end and then the later name
-    /// are what most files show.
+    /// Whether the join table is named by `left`: the end that has subentities, else the lower
+    /// number. Within one entity Apple's choice is not stable; the ordered end and then the later
+    /// name are what most files show.
     private func names(_ left: JoinEnd, before right: JoinEnd) -> Bool {
         if left.entity.number != right.entity.number {
             let (first, second) = (hasSubentities(left.entity), hasSubentities(right.entity))

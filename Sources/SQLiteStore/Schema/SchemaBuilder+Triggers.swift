@@ -32,7 +32,8 @@ extension SchemaBuilder {
         case .count(let relationship):
             guard let slot = entity.toManySlot(relationship) else { return nil }
             let toMany = entity.toManys[slot]
-            guard let destination = destination(of: toMany), let inverse = toMany.inverseRelationship,
+            guard let destination = destination(of: toMany),
+                let inverse = toMany.inverseRelationship,
                 let key = links[destination.number]?[inverse.name]?.key
             else { return nil }
             return target.countTriggers(child: tableName(of: destination), key: key)
@@ -110,8 +111,9 @@ private struct DerivedColumn {
     private func sourceTrigger(
         _ name: String, _ event: String, _ value: String, _ told: String
     ) -> String {
-        "CREATE TRIGGER Z_DA_\(table)_\(entity)_\(attribute)_SOURCE_\(name) AFTER \(event) ON \(table) "
-            + "FOR EACH ROW BEGIN UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
+        "CREATE TRIGGER Z_DA_\(table)_\(entity)_\(attribute)_SOURCE_\(name) AFTER \(event) "
+            + "ON \(table) FOR EACH ROW BEGIN UPDATE \(table) SET \(column) = \(value) "
+            + "WHERE Z_PK = NEW.Z_PK; "
             + "\(tell(told, "Z_PK = NEW.Z_PK")); END"
     }
 

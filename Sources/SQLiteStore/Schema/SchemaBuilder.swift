@@ -1,7 +1,8 @@
 internal import ObjectModel
 internal import Stores
 
-/// Makes the schema of a layout, step by step: columns of each tree, join tables, indexes, triggers.
+/// Makes the schema of a layout, step by step: columns of each tree, join tables, indexes,
+/// triggers.
 struct SchemaBuilder {
     let layout: ModelLayout
     /// The inheritance trees, each from its root depth first.
@@ -73,7 +74,8 @@ struct SchemaBuilder {
     /// The names of the properties the store sees first in this entity: its own, and those of
     /// ancestors that the store does not hold.
     func ownNames(of entity: EntityLayout) -> (String) -> Bool {
-        let inherited = Self.parent(of: entity, in: layout).map { $0.entity.propertiesByName } ?? [:]
+        let inherited =
+            Self.parent(of: entity, in: layout).map { $0.entity.propertiesByName } ?? [:]
         return { inherited[$0] == nil }
     }
 
@@ -112,7 +114,8 @@ struct SchemaBuilder {
         }
         guard !name.isEmpty, isPlain else {
             throw StoreError(
-                .unsupported, "A name in the model has characters that no column can have; rename it.",
+                .unsupported,
+                "A name in the model has characters that no column can have; rename it.",
                 fields: ["entity": entity, "name": name])
         }
     }
@@ -122,6 +125,7 @@ struct SchemaBuilder {
     private func columns(of entity: EntityLayout) -> EntityColumns {
         EntityColumns(
             number: entity.number, root: root(of: entity).number, table: tableName(of: entity),
+            isAlone: trees.contains { $0.count == 1 && $0[0] === entity },
             attributes: entity.attributes.compactMap { attributes[entity.number]?[$0.name] },
             toOnes: entity.toOnes.compactMap { links[entity.number]?[$0.name] },
             toManys: entity.toManys.map { place(of: $0, seenFrom: entity) })

@@ -1,9 +1,10 @@
 public import Stores
 
-/// The tables, indexes and triggers that keep a model's entities, and where each property is in them.
+/// The tables, indexes and triggers that keep a model's entities, and where each property is in
+/// them.
 ///
-/// A value made from a layout alone; `SchemaBuilder` makes it. Names follow the format's rules, so a
-/// file written by Apple with the same model has the same ones.
+/// A value made from a layout alone; `SchemaBuilder` makes it. Names follow the format's rules, so
+/// a file written by Apple with the same model has the same ones.
 public struct StoreSchema: Sendable {
     public let layout: ModelLayout
     /// The table of each inheritance tree, followed by the join tables its entities name.

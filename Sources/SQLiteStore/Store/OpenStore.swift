@@ -18,8 +18,11 @@ final class OpenStore {
     let derived: DerivedValues
     let history: (log: HistoryLog, reader: HistoryReader)?
     let path: String
+    /// The roots whose keys were compared with the rows that are there.
+    private var checkedRoots: Set<Int32> = []
 
-    /// Takes over an open file. `schema` has the file's names; `writesHistory` says whether saves are logged.
+    /// Takes over an open file. `schema` has the file's names; `writesHistory` says whether saves
+    /// are logged.
     init(
         _ connection: Connection, file: StoreFile, schema: StoreSchema, platform: Platform,
         writesHistory: Bool
@@ -45,7 +48,8 @@ final class OpenStore {
         let hasHistory = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty
         let log = HistoryLog(
             connection: connection, keys: keys, platform: platform, origin: file.options.origin)
-        history = hasHistory ? (log, try HistoryReader(connection: connection, schema: schema)) : nil
+        history =
+            hasHistory ? (log, try HistoryReader(connection: connection, schema: schema)) : nil
         writer = ChangeWriter(
             connection: connection, schema: schema, reader: reader, keys: keys,
             history: writesHistory ? history : nil)
@@ -54,6 +58,7 @@ final class OpenStore {
     /// Drops what was learnt from a transaction that was undone.
     func forget() {
         history?.log.forget()
+        checkedRoots.removeAll()
         derived.take()
     }
 
@@ -82,10 +87,7 @@ final class OpenStore {
         try run(query, .ids) { statement in
             var ids: [RowID] = []
             while try statement.step() {
-                let entity =
-                    statement.isNull(at: 0)
-                    ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
-                ids.append(RowID(entity: entity, key: statement.int64(at: 1)))
+                ids.append(schema.id(key: 1, entity: 0, of: statement, in: query.entity))
             }
             return ids
         }
@@ -98,7 +100,8 @@ final class OpenStore {
     }
 
     private func run<Result>(
-        _ query: RowQuery, _ selection: QueryCompiler.Selection, _ read: (Statement) throws -> Result
+        _ query: RowQuery, _ selection: QueryCompiler.Selection,
+        _ read: (Statement) throws -> Result
     ) throws -> Result {
         let compiled = try queries.compile(query, selection)
         return try LongLists.with(compiled.longLists, on: connection) {
@@ -112,8 +115,16 @@ final class OpenStore {
     // MARK: Keys
 
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
-        guard let root = schema.columns(of: entity)?.root else { throw schema.unknownEntity(entity) }
+        guard let root = schema.columns(of: entity)?.root else {
+            throw schema.unknownEntity(entity)
+        }
         guard count > 0 else { return [] }
+        if checkedRoots.insert(root).inserted {
+            // Files that other programs made may hold higher keys than their table of keys knows.
+            let highest = try connection.value(
+                "SELECT max(Z_PK) FROM \(schema.columns(of: root)?.table ?? "")")?.int64
+            try keys.raise(Int64(root), to: highest ?? 0)
+        }
         let first = try keys.reserve(Int64(root), count: count)
         return (0..<Int64(count)).map { first + $0 }
     }

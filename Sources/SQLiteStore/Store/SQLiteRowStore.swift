@@ -6,8 +6,8 @@ public import Stores
 
 /// A store in a SQLite file of Apple's format.
 ///
-/// One connection, used by one thread at a time; a call made inside `write` or `read` on the same thread joins
-/// that transaction. Calls of other threads wait for their turn.
+/// One connection, used by one thread at a time; a call made inside `write` or `read` on the same
+/// thread joins that transaction. Calls of other threads wait for their turn.
 public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     // @unchecked: `open` is used on `lane` only; all else never changes.
     public let layout: ModelLayout
@@ -17,13 +17,15 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// What the schema could not do as the model asks.
     public let schemaNotes: [SchemaNote]
     private let isReadOnly: Bool
+    private let platform: Platform
     private let lane = Lane()
     private let open: OpenStore
 
     /// Opens the store at `url`, or makes it when there is no file; nil makes one in memory.
     ///
-    /// Throws `StoreError`: `.notAStore`, `.cannotOpen`, `.modelMismatch` (fields `changed`, `onlyInModel`,
-    /// `onlyInStore` name the entities), `.readOnly`, `.diskFull`, `.busy`, `.corrupt`, `.unsupported`.
+    /// Throws `StoreError`: `.notAStore`, `.cannotOpen`, `.modelMismatch` (fields `changed`,
+    /// `onlyInModel`, `onlyInStore` name the entities), `.readOnly`, `.diskFull`, `.busy`,
+    /// `.corrupt`, `.unsupported`.
     public init(
         url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
         options: SQLiteStoreOptions = .init(), platform: Platform = .system
@@ -40,6 +42,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         schemaNotes = made.store.schema.notes
         keepsHistory = options.tracksHistory && !options.isReadOnly
         isReadOnly = options.isReadOnly
+        self.platform = platform
         self.url = url
     }
 
@@ -52,9 +55,19 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         }
     }
 
+    /// The model that the store at `url` keeps of itself, for migrations; nil where it keeps none.
+    /// It can be older than the file's tables.
+    public static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
+        let file = StoreFile(url: url, options: .init())
+        return try StoreError.mapping(path: file.path) {
+            try ModelCache.read(from: file.openForReading(), path: file.path)
+        }
+    }
+
     // MARK: Transactions
 
-    /// Runs `body` in one writing transaction: all of it stays when `body` returns, none of it when it throws.
+    /// Runs `body` in one writing transaction: all of it stays when `body` returns, none of it when
+    /// it throws.
     public func write<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
         guard !isReadOnly else {
             throw StoreError(
@@ -69,8 +82,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         }
     }
 
-    /// Runs `body` with a consistent view of the store: what other processes write meanwhile is not seen.
-    /// A write inside it fails with `.busy` when another process wrote since it began.
+    /// Runs `body` with a consistent view of the store: what other processes write meanwhile is not
+    /// seen. A write inside it fails with `.busy` when another process wrote since it began.
     public func read<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
         try perform(.deferred, body)
     }
@@ -83,7 +96,9 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
                 try open.connection.transaction(kind) {
                     let handed = StoreTransaction(open)
                     defer { handed.end() }
-                    return try body(handed)
+                    let result = try body(handed)
+                    if kind == .immediate { try platform.faults.reach("store.beforeCommit") }
+                    return result
                 }
             }
         }
@@ -109,15 +124,23 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
 
     public func row(_ id: RowID) throws -> Row? { try read { try $0.row(id) } }
     public func rows(_ ids: [RowID]) throws -> [Row] { try read { try $0.rows(ids) } }
-    public func rows(matching query: RowQuery) throws -> [Row] { try read { try $0.rows(matching: query) } }
-    public func ids(matching query: RowQuery) throws -> [RowID] { try read { try $0.ids(matching: query) } }
-    public func count(matching query: RowQuery) throws -> Int { try read { try $0.count(matching: query) } }
+    public func rows(matching query: RowQuery) throws -> [Row] {
+        try read { try $0.rows(matching: query) }
+    }
+    public func ids(matching query: RowQuery) throws -> [RowID] {
+        try read { try $0.ids(matching: query) }
+    }
+    public func count(matching query: RowQuery) throws -> Int {
+        try read { try $0.count(matching: query) }
+    }
 
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try read { try $0.members(of: owner, toMany: slot) }
     }
 
-    public func save(_ changes: ChangeSet) throws -> SaveOutcome { try write { try $0.apply(changes) } }
+    public func save(_ changes: ChangeSet) throws -> SaveOutcome {
+        try write { try $0.apply(changes) }
+    }
 
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
         try read { try $0.history(after: number, limit: limit) }
@@ -127,5 +150,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         try write { _ in try open.history?.log.delete(upTo: number) }
     }
 
-    public func lastTransactionNumber() throws -> Int64 { try read { try $0.lastTransactionNumber() } }
+    public func lastTransactionNumber() throws -> Int64 {
+        try read { try $0.lastTransactionNumber() }
+    }
 }

@@ -4,8 +4,8 @@ public struct SQLiteStoreOptions: Sendable {
     public var isReadOnly = false
     /// Writes history with each save.
     public var tracksHistory = true
-    /// How far a commit waits for the disk. A commit under `normal` survives a crash of the process; after a
-    /// power cut the last commits may be missing, but the file is whole.
+    /// How far a commit waits for the disk. A commit under `normal` survives a crash of the
+    /// process; after a power cut the last commits may be missing, but the file is whole.
     public var synchronous = Synchronous.normal
     /// Further pragmas, run in name order when the file is opened.
     public var pragmas: [String: String] = [:]

@@ -38,9 +38,7 @@ struct SchemaResolver {
                 let inverse = relationship.inverseRelationship?.name ?? relationship.name
                 return .join(try find(side, relationship.name, inverse: inverse))
             }
-            resolved.columnsByNumber[number] = EntityColumns(
-                number: number, root: columns.root, table: columns.table,
-                attributes: columns.attributes, toOnes: columns.toOnes, toManys: places)
+            resolved.columnsByNumber[number] = columns.replacing(toManys: places)
         }
         return resolved
     }
@@ -55,7 +53,8 @@ struct SchemaResolver {
 
     private func check(_ place: ToManyPlace, entity: String) throws {
         guard case .owned(let members) = place else { return }
-        try check([members.key, members.order].compactMap { $0 }, in: members.table, entity: entity)
+        try check(
+            [members.key, members.order].compactMap { $0 }, in: members.table, entity: entity)
     }
 
     private func check(_ names: [String], in table: String, entity: String) throws {
@@ -73,7 +72,8 @@ struct SchemaResolver {
 
     // MARK: Join tables
 
-    private func find(_ side: JoinSide, _ relationship: String, inverse: String) throws -> JoinSide {
+    private func find(_ side: JoinSide, _ relationship: String, inverse: String) throws -> JoinSide
+    {
         let expected = [side.owner, side.member, side.order, side.inverseOrder].compactMap { $0 }
         if tables[side.table].map({ $0.isSuperset(of: expected) }) == true { return side }
         let stems = [relationship.uppercased(), inverse.uppercased()]

@@ -19,10 +19,11 @@ extension StoreError {
             (code, message) = (.readOnly, "The store cannot be written; check the file's access.")
         } else if fault.cannotOpen {
             (code, message) = (
-                .cannotOpen, "The file or one beside it cannot be opened; check the path and its access."
+                .cannotOpen,
+                "The file or one beside it cannot be opened; check the path and its access."
             )
         } else {
-            (code, message) = (.failed, "SQLite refused a statement; see the cause.")
+            (code, message) = (.failed, "SQLite refused a statement: \(fault.message).")
         }
         var fields = ["path": path]
         fields["sql"] = fault.sql

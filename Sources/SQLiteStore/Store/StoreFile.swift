@@ -28,7 +28,11 @@ struct StoreFile {
     /// Opens without asking for the right to write, for a look at the metadata.
     func openForReading() throws -> Connection {
         var file = self
-        file = StoreFile(url: url, options: { var o = options; o.isReadOnly = true; return o }())
+        file = StoreFile(
+            url: url,
+            options: {
+                var o = options; o.isReadOnly = true; return o
+            }())
         try file.checkIsDatabase()
         let connection = try file.connect()
         try Self.checkIsStore(connection, path: path)
@@ -60,7 +64,9 @@ struct StoreFile {
     /// Looks at the first bytes, so that what is no database is told from a damaged one.
     private func checkIsDatabase() throws {
         guard let url else { return }
-        func fail(_ code: StoreError.Code, _ message: String, _ cause: (any Error)? = nil) -> StoreError {
+        func fail(_ code: StoreError.Code, _ message: String, _ cause: (any Error)? = nil)
+            -> StoreError
+        {
             StoreError(code, message, fields: ["path": url.path], cause: cause)
         }
         var isFolder: ObjCBool = false
@@ -95,7 +101,8 @@ struct StoreFile {
                 + "AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')")
         guard tables == 2 else {
             throw StoreError(
-                .notAStore, "The database is no Core Data store: it lacks Z_METADATA or Z_PRIMARYKEY.",
+                .notAStore,
+                "The database is no Core Data store: it lacks Z_METADATA or Z_PRIMARYKEY.",
                 fields: ["path": path])
         }
     }
@@ -107,7 +114,10 @@ struct StoreFile {
         }
         try connection.script("PRAGMA synchronous = \(options.synchronous.rawValue)")
         for (name, value) in options.pragmas.sorted(by: { $0.key < $1.key }) {
-            guard (name + value).allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0)) })
+            guard
+                (name + value).allSatisfy({
+                    $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0))
+                })
             else {
                 throw StoreError(
                     .invalidValue, "A pragma's name and value are plain words and numbers.",
@@ -119,8 +129,8 @@ struct StoreFile {
 
     // MARK: Creation
 
-    /// Makes the store: `fill` writes everything into the new file in one transaction. The file appears at its
-    /// place only when it is whole; when another process was faster, its file stays.
+    /// Makes the store: `fill` writes everything into the new file in one transaction. The file
+    /// appears at its place only when it is whole; when another process was faster, its file stays.
     func create(platform: Platform, _ fill: (Connection) throws -> Void) throws -> Connection {
         guard let url else {
             let connection = try Connection(path: path)
@@ -132,13 +142,14 @@ struct StoreFile {
         let draft = url.deletingLastPathComponent().appendingPathComponent(name)
         defer { Self.remove(draft) }
         try autoreleased { try prepare(Connection(path: draft.path), fill) }
-        try platform.faults.reach("store.create.beforePlacing")
+        try platform.faults.reach("store.beforePlacing")
         if link(draft.path, url.path) != 0, errno != EEXIST {
             do {
                 try FileManager.default.moveItem(at: draft, to: url)
             } catch {
                 throw StoreError(
-                    .cannotOpen, "The new store cannot be put in its place; check the folder's access.",
+                    .cannotOpen,
+                    "The new store cannot be put in its place; check the folder's access.",
                     fields: ["path": url.path], cause: error)
             }
         }

@@ -26,26 +26,33 @@ struct StoreMetadata {
             Self.hashesVersionKey: Self.hashesVersion,
             "NSStoreModelVersionHashesDigest": NSManagedObjectModel.digest(of: hashes),
             "NSStoreModelVersionChecksumKey": NSManagedObjectModel.checksum(of: hashes),
-            "NSStoreModelVersionIdentifiers": model.versionIdentifiers.compactMap { $0.base as? String }
-                .sorted(),
+            "NSStoreModelVersionIdentifiers": model.versionIdentifiers.compactMap {
+                $0.base as? String
+            }
+            .sorted(),
             "_NSAutoVacuumLevel": "2",
         ]
     }
 
     /// Reads the metadata of an open file.
     init(reading connection: Connection, path: String) throws {
-        guard
-            let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1").first,
-            let identifier = row[0].string, let data = row[1].data,
-            let values = try? PropertyListSerialization.propertyList(from: data, format: nil)
-                as? [String: Any]
-        else {
+        let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1").first
+        guard let row, let identifier = row[0].string, let values = Self.dictionary(row[1]) else {
             throw StoreError(
-                .corrupt, "The store's metadata is missing or damaged; restore the file from a copy.",
+                .corrupt,
+                "The store's metadata is missing or damaged; restore the file from a copy.",
                 fields: ["path": path])
         }
         self.values = values
         self.identifier = identifier
+    }
+
+    /// A store that was emptied of its metadata fits no model, yet opens without versioning.
+    private static func dictionary(_ stored: SQLiteValue) -> [String: Any]? {
+        if stored.isNull { return [:] }
+        return stored.data.flatMap {
+            try? PropertyListSerialization.propertyList(from: $0, format: nil) as? [String: Any]
+        }
     }
 
     /// The dictionary as applications see it.
@@ -73,7 +80,8 @@ struct StoreMetadata {
                 fromPropertyList: values, format: .binary, options: 0)
         } catch {
             throw StoreError(
-                .invalidValue, "The metadata holds a value that no property list can hold; remove it.",
+                .invalidValue,
+                "The metadata holds a value that no property list can hold; remove it.",
                 cause: error)
         }
         try connection.run(
@@ -87,13 +95,15 @@ struct StoreMetadata {
     func check(against hashes: [String: Data], path: String) throws {
         if let version = values[Self.hashesVersionKey] as? Int, version > Self.hashesVersion {
             throw StoreError(
-                .unsupported, "The store's version hashes are of a newer kind; use a newer version.",
+                .unsupported,
+                "The store's version hashes are of a newer kind; use a newer version.",
                 fields: ["path": path, "version": "\(version)"])
         }
         let stored = self.hashes
         guard stored != hashes else { return }
         func list(_ names: [String]) -> String { names.sorted().joined(separator: ", ") }
-        let changed = hashes.filter { stored[$0.key] != nil && stored[$0.key] != $0.value }.map(\.key)
+        let changed = hashes.filter { stored[$0.key] != nil && stored[$0.key] != $0.value }.map(
+            \.key)
         let fields = [
             "path": path, "changed": list(changed),
             "onlyInModel": list(hashes.keys.filter { stored[$0] == nil }),

@@ -34,7 +34,8 @@ struct StoreOpening {
         } else {
             guard !file.options.isReadOnly else {
                 throw StoreError(
-                    .cannotOpen, "There is no file at this path, and a read-only store is not made.",
+                    .cannotOpen,
+                    "There is no file at this path, and a read-only store is not made.",
                     fields: ["path": file.path])
             }
             connection = try create()
@@ -47,12 +48,13 @@ struct StoreOpening {
             .resolve(try SchemaBuilder.schema(of: try layout(in: connection)))
         let writesHistory = file.options.tracksHistory && !file.options.isReadOnly
         let store = try OpenStore(
-            connection, file: file, schema: schema, platform: platform, writesHistory: writesHistory)
+            connection, file: file, schema: schema, platform: platform, writesHistory: writesHistory
+        )
         return (store, metadata.identifier)
     }
 
-    /// The layouts with the numbers the file gives its entities. An entity that was renamed by a migration in
-    /// place may stand there under its former name.
+    /// The layouts with the numbers the file gives its entities. An entity that was renamed by a
+    /// migration in place may stand there under its former name.
     private func layout(in connection: Connection) throws -> ModelLayout {
         let stored = try BookkeepingTables.numbers(in: connection)
         var numbers: [String: Int32] = [:]
@@ -86,6 +88,7 @@ struct StoreOpening {
             }
             try BookkeepingTables.fill(connection, layout: layout)
             try metadata.write(to: connection)
+            try ModelCache.write(model, to: connection)
         }
     }
 }

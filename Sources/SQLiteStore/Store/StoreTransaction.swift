@@ -3,8 +3,9 @@ public import Stores
 
 /// One transaction of a store, handed to the body of `SQLiteRowStore.write` or `.read`.
 ///
-/// Valid on that thread until the body returns; afterwards every function throws. Failures are `StoreError`,
-/// `SaveConflicts` or `UniquenessViolation`; what is done with `connection` throws `SQLiteFault`.
+/// Valid on that thread until the body returns; afterwards every function throws. Failures are
+/// `StoreError`, `SaveConflicts` or `UniquenessViolation`; what is done with `connection` throws
+/// `SQLiteFault`.
 public final class StoreTransaction {
     private let store: OpenStore
     private var isOver = false
@@ -20,14 +21,15 @@ public final class StoreTransaction {
         return try StoreError.mapping(path: store.path) { try body(store) }
     }
 
-    /// The store's connection, for tables that are not the model's. Do not begin or end transactions on it.
+    /// The store's connection, for tables that are not the model's. Do not begin or end
+    /// transactions on it.
     public var connection: Connection { store.connection }
     public var layout: ModelLayout { store.schema.layout }
     /// Where each property is kept.
     public var schema: StoreSchema { store.schema }
 
-    /// Writes everything of `changes` or nothing, with one transaction of the history. May be called several
-    /// times; when it throws, what was written before stays.
+    /// Writes everything of `changes` or nothing, with one transaction of the history. May be
+    /// called several times; when it throws, what was written before stays.
     public func apply(_ changes: ChangeSet) throws -> SaveOutcome {
         try working { try $0.apply(changes) }
     }
@@ -48,7 +50,8 @@ public final class StoreTransaction {
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try working { try $0.reader.members(of: owner, toMany: slot) }
     }
-    /// Hands out fresh keys of the entity's tree, ascending. They come back only if the transaction is undone.
+    /// Hands out fresh keys of the entity's tree, ascending. They come back only if the transaction
+    /// is undone.
     public func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
         try working { try $0.reserveKeys(entity: entity, count: count) }
     }
@@ -66,8 +69,9 @@ public final class StoreTransaction {
         try working { try $0.reader.pairs(of: id) }
     }
 
-    /// The row that has this unique key, among the entity and its subentities. A null in the key belongs to nobody.
-    /// A to-one relationship in the constraint takes the key of its target as an integer.
+    /// The row that has this unique key, among the entity and its subentities. A null in the key
+    /// belongs to nobody. A to-one relationship in the constraint takes the key of its target as an
+    /// integer.
     public func holder(
         of constraint: [String], values: [AttributeValue], in entity: Int32
     ) throws -> RowID? {

@@ -4,13 +4,14 @@ public import Platform
 
 /// A store whose rows live in dictionaries and end with it.
 ///
-/// It keeps every rule of the contract (optimistic lock, uniqueness, history), so whatever is tested upon it
-/// holds for the stores on disk. Cost: a save touches only the rows it names; a query walks its entity's rows.
+/// It keeps every rule of the contract (optimistic lock, uniqueness, history), so whatever is
+/// tested upon it holds for the stores on disk. Cost: a save touches only the rows it names; a
+/// query walks its entity's rows.
 public final class MemoryRowStore: RowStore {
     public let layout: ModelLayout
     public let identifier: String
     public let keepsHistory: Bool
-    private let platform: Platform
+    let platform: Platform
     private let tables: Lock<MemoryTables>
 
     public init(

@@ -137,7 +137,8 @@ struct MemoryTables {
         rows[place.member.entity]?[place.member.key]?.toOnes[place.slot]?.orderKey = place.orderKey
     }
 
-    /// Appends the transaction of a change set that was just written; `deleted` are the rows as they were.
+    /// Appends the transaction of a change set that was just written; `deleted` are the rows as
+    /// they were.
     mutating func record(_ changes: ChangeSet, deleted: [Row], date: Date) -> Int64 {
         lastTransaction += 1
         var transaction = HistoryTransaction(number: lastTransaction, date: date)

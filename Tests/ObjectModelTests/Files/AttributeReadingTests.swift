@@ -107,7 +107,8 @@ import Testing
         let model = try scratch.model(
             """
             <entity name="E">
-                <attribute name="home" optional="YES" attributeType="Composite" composite="Address"/>
+                <attribute name="home" optional="YES" attributeType="Composite"
+                    composite="Address"/>
             </entity>
             <composite name="Address">
                 <attribute name="street" optional="YES" attributeType="String"/>

@@ -39,6 +39,16 @@ import Testing
         #expect(found.fields["file"]?.hasSuffix("Broken.xcdatamodel/contents") == true)
     }
 
+    /// Foundation's own parser traps on such bytes.
+    @Test func bytesThatAreNoTextAreRefused() throws {
+        let url = try scratch.write("", to: "contents")
+        try (Data("<model a".utf8) + [0xD2] + Data("=\"x\"/>".utf8)).write(to: url)
+        let found = #expect(throws: ModelFileError.self) {
+            try NSManagedObjectModel.load(from: url)
+        }
+        #expect(found?.message.contains("UTF-8") == true)
+    }
+
     @Test func documentTypesAreRefusedBeforeAnyEntityExpands() throws {
         let bomb = """
             <?xml version="1.0"?>
@@ -174,7 +184,8 @@ import Testing
         Mistake(
             """
             <entity name="A"><attribute name="x" attributeType="Composite" composite="C"/></entity>
-            <composite name="C"><attribute name="y" attributeType="Composite" composite="C"/></composite>
+            <composite name="C">
+            <attribute name="y" attributeType="Composite" composite="C"/></composite>
             """, .inheritanceCircle, "the composite “C” contains itself"),
         Mistake(
             """
@@ -182,6 +193,31 @@ import Testing
             </fetchIndex></entity>
             """, .badValue, "Binary or RTree"),
     ]
+
+    /// Bytes are changed by a fixed sequence: the reader may refuse or read on, but must come back.
+    @Test func noChangedByteBringsTheReaderDown() throws {
+        let body = VersionHashTests.library
+        let url = try scratch.write("<model>\n\(body)\n</model>", to: "contents")
+        let original = try Data(contentsOf: url)
+        var state: UInt64 = 42
+        func draw(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let alphabet = Array("<>/=\"'&;:! \n\t\0\u{1}x#[]-?".utf8) + [0xC3, 0xFF]
+        var refused = 0
+        for _ in 0..<3000 {
+            var damaged = original
+            for _ in 0...draw(3) { damaged[draw(damaged.count)] = alphabet[draw(alphabet.count)] }
+            do {
+                _ = try ModelReader.model(in: damaged, file: "damaged").entityVersionHashesByName
+            } catch {
+                #expect(error is ModelFileError)
+                refused += 1
+            }
+        }
+        #expect(refused > 200)
+    }
 
     @Test(arguments: mistakes)
     func mistakesAreNamedWithTheirLine(mistake: Mistake) throws {

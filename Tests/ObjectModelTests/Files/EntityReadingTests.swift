@@ -49,8 +49,8 @@ import Testing
                     inverseName="album" inverseEntity="Song"/>
             </entity>
             <entity name="Song">
-                <relationship name="album" maxCount="1" deletionRule="Deny" destinationEntity="Album"
-                    inverseName="songs" inverseEntity="Album"/>
+                <relationship name="album" maxCount="1" deletionRule="Deny"
+                    destinationEntity="Album" inverseName="songs" inverseEntity="Album"/>
                 <relationship name="cover" optional="YES" deletionRule="No Action"
                     destinationEntity="Song"/>
             </entity>

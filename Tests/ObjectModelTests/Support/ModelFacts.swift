@@ -4,6 +4,14 @@ import Foundation
 
 /// Everything a model says, line by line, so that two models can be compared and differences read.
 enum ModelFacts {
+    /// The lines that only one of the models has.
+    static func differences(_ one: NSManagedObjectModel, _ other: NSManagedObjectModel) -> [String]
+    {
+        let (left, right) = (lines(of: one), lines(of: other))
+        return left.filter { !right.contains($0) }.map { "- " + $0 }
+            + right.filter { !left.contains($0) }.map { "+ " + $0 }
+    }
+
     static func lines(of model: NSManagedObjectModel) -> [String] {
         var lines = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.flatMap(lines)
         lines += model.configurationMembers.sorted { $0.key < $1.key }
@@ -19,7 +27,8 @@ enum ModelFacts {
             entity \(entity.name ?? "nil") class \(entity.managedObjectClassName) \
             abstract \(entity.isAbstract) parent \(entity.superentity?.name ?? "nil") \
             children \(entity.subentities.compactMap(\.name).sorted()) \
-            modifier \(text(entity.versionHashModifier)) renamed \(text(entity.renamingIdentifier)) \
+            modifier \(text(entity.versionHashModifier)) \
+            renamed \(text(entity.renamingIdentifier)) \
             unique \(entity.uniquenessConstraintNames) compound \(entity.marks.compoundIndexes) \
             userInfo \(userInfo(entity.userInfo))
             """
@@ -29,7 +38,8 @@ enum ModelFacts {
         lines += entity.indexes.map { index in
             let elements = index.elements.map { element in
                 "\(text(element.propertyName)) \(text(element.expressionText)) "
-                    + "\(element.expressionResultType) \(element.collationType) \(element.isAscending)"
+                    + "\(element.expressionResultType) \(element.collationType) "
+                    + "\(element.isAscending)"
             }
             return
                 "  index \(index.name) where \(text(index.partialIndexPredicateText)) \(elements)"
@@ -65,13 +75,17 @@ enum ModelFacts {
             external \(attribute.allowsExternalBinaryDataStorage) \
             kept \(attribute.preservesValueInHistoryOnDeletion) \
             encrypted \(attribute.allowsCloudEncryption) bounds \(attribute.validation) \
-            derived \(text((attribute as? NSDerivedAttributeDescription)?.derivationExpressionText)) \
+            derived \(derivation(of: attribute)) \
             elements \(((attribute as? NSCompositeAttributeDescription)?.elements ?? []).map(fact))
             """
         case let fetched as NSFetchedPropertyDescription:
             "template \(String(describing: fetched.template))"
         default: ""
         }
+    }
+
+    private static func derivation(of attribute: NSAttributeDescription) -> String {
+        text((attribute as? NSDerivedAttributeDescription)?.derivationExpressionText)
     }
 
     private static func text(_ value: String?) -> String { value.map { "“\($0)”" } ?? "nil" }

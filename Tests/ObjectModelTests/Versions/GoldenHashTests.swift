@@ -26,10 +26,35 @@ private struct Vector: Decodable {
         var transient: Bool?
         var readOnly: Bool?
         var versionHashModifier: String?
+        var expression: String?
+        var attribute = AttributeFacts()
+        var end = EndFacts()
+
+        enum CodingKeys: CodingKey {
+            case kind, optional, transient, readOnly, versionHashModifier, expression
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            kind = try container.decode(String.self, forKey: .kind)
+            optional = try container.decodeIfPresent(Bool.self, forKey: .optional)
+            transient = try container.decodeIfPresent(Bool.self, forKey: .transient)
+            readOnly = try container.decodeIfPresent(Bool.self, forKey: .readOnly)
+            versionHashModifier = try container.decodeIfPresent(
+                String.self, forKey: .versionHashModifier)
+            expression = try container.decodeIfPresent(String.self, forKey: .expression)
+            attribute = try AttributeFacts(from: decoder)
+            end = try EndFacts(from: decoder)
+        }
+    }
+
+    struct AttributeFacts: Decodable {
         var attributeType: UInt?
         var allowsExternalBinaryDataStorage: Bool?
         var preservesValueInHistoryOnDeletion: Bool?
-        var expression: String?
+    }
+
+    struct EndFacts: Decodable {
         var destination: String?
         var inverse: String?
         var min: Int?
@@ -79,13 +104,13 @@ private struct Vector: Decodable {
         switch facts.kind {
         case "relationship":
             let relationship = NSRelationshipDescription()
-            relationship.destinationEntityName = facts.destination
-            relationship.maxCount = facts.max ?? 0
-            relationship.minCount = facts.min ?? 0
-            relationship.isOrdered = facts.ordered ?? false
-            let isItsOwnInverse = facts.inverse == name && facts.destination == entity
+            relationship.destinationEntityName = facts.end.destination
+            relationship.maxCount = facts.end.max ?? 0
+            relationship.minCount = facts.end.min ?? 0
+            relationship.isOrdered = facts.end.ordered ?? false
+            let isItsOwnInverse = facts.end.inverse == name && facts.end.destination == entity
             let inverse = isItsOwnInverse ? relationship : NSRelationshipDescription()
-            if !isItsOwnInverse { inverse.name = facts.inverse ?? "" }
+            if !isItsOwnInverse { inverse.name = facts.end.inverse ?? "" }
             relationship.inverseRelationship = inverse
             strangers.append(inverse)
             return relationship
@@ -98,11 +123,11 @@ private struct Vector: Decodable {
         default:
             let attribute = NSAttributeDescription()
             attribute.attributeType =
-                facts.attributeType.flatMap(NSAttributeType.init) ?? .stringAttributeType
+                facts.attribute.attributeType.flatMap(NSAttributeType.init) ?? .stringAttributeType
             attribute.allowsExternalBinaryDataStorage =
-                facts.allowsExternalBinaryDataStorage ?? false
+                facts.attribute.allowsExternalBinaryDataStorage ?? false
             attribute.preservesValueInHistoryOnDeletion =
-                facts.preservesValueInHistoryOnDeletion ?? false
+                facts.attribute.preservesValueInHistoryOnDeletion ?? false
             return attribute
         }
     }

@@ -35,8 +35,10 @@ import Testing
     static let library = """
         <entity name="Document" isAbstract="YES" versionHashModifier="v3">
             <attribute name="title" attributeType="String"/>
-            <attribute name="Zeta" optional="YES" attributeType="Integer 32" defaultValueString="4"/>
-            <attribute name="size" optional="YES" attributeType="Integer 64" versionHashModifier="2"/>
+            <attribute name="Zeta" optional="YES" attributeType="Integer 32"
+                defaultValueString="4"/>
+            <attribute name="size" optional="YES" attributeType="Integer 64"
+                versionHashModifier="2"/>
             <attribute name="pageCount" optional="YES" attributeType="Integer 64" derived="YES"
                 derivationExpression="pages.@count"/>
             <attribute name="cover" optional="YES" attributeType="Binary"

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import ObjectModel
+internal import Predicates
+internal import Stores
+
+/// A query's predicate and sort order as trees: for stores, and for objects in memory.
+struct PredicateTranslation {
+    let predicate: PredicateNode?
+    let sort: [NSSortDescriptor]
+    /// Whether a store can answer by itself. Blocks, comparators and unnamed Swift key paths need
+    /// objects.
+    let isStorable: Bool
+
+    init(_ query: ObjectQuery) {
+        predicate = query.predicate.map(node(of:))
+        sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
+        isStorable =
+            !(predicate?.isOpaque ?? false)
+            && sort.allSatisfy { descriptor in
+                key(of: descriptor).map { $0.comparison != .custom } ?? false
+            }
+    }
+
+    /// The predicate with objects and IDs replaced by rows of `store`; others match nothing.
+    func predicate(for store: NSPersistentStore) -> PredicateNode? {
+        predicate?.mapConstants { constant in
+            guard
+                let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
+            else { return constant }
+            if let row = id.rowID, id.persistentStore === store { return row }
+            let number = store.layout(of: EntityShape.of(id.entity))?.number ?? 0
+            return RowID(entity: number, key: -1)
+        }
+    }
+
+    /// Whether an object matches. Throws for keys the object does not have.
+    func matches(_ object: NSManagedObject) throws -> Bool {
+        guard let predicate else { return true }
+        return try UndefinedKeys.throwing { try evaluate(predicate, with: object) }
+    }
+
+    func sorted(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
+        guard !sort.isEmpty else { return objects }
+        let orders = sort.map(Self.order)
+        return try UndefinedKeys.throwing {
+            try objects.enumerated().sorted { first, second in
+                for order in orders {
+                    let result = try order(first.element, second.element)
+                    if result != .orderedSame { return result == .orderedAscending }
+                }
+                return first.offset < second.offset
+            }.map(\.element)
+        }
+    }
+
+    private static func order(
+        of descriptor: NSSortDescriptor
+    ) -> (NSManagedObject, NSManagedObject) throws -> ComparisonResult {
+        if let key = key(of: descriptor), key.comparison != .custom {
+            return { try key.order($0, $1) }
+        }
+        return { descriptor.compare($0, to: $1) }
+    }
+}
+
+extension PredicateNode {
+    /// Whether a part of the tree is a predicate without a tree, such as a block.
+    fileprivate var isOpaque: Bool {
+        switch self {
+        case .opaque: true
+        case .constant, .comparison: false
+        case .and(let parts), .or(let parts): parts.contains(where: \.isOpaque)
+        case .not(let part): part.isOpaque
+        }
+    }
+}

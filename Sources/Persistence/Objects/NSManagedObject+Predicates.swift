@@ -1,0 +1,32 @@
+internal import Foundation
+internal import ObjectModel
+public import Predicates
+
+// What predicates and sort descriptors read.
+extension NSManagedObject: KeyValueReading, IdentityReading {
+    /// An object is equal to its ID, and to the same object in another context.
+    public final var predicateIdentity: AnyHashable { AnyHashable(ObjectIdentifier(objectID)) }
+}
+
+extension NSManagedObjectID: IdentityReading {
+    public var predicateIdentity: AnyHashable { AnyHashable(ObjectIdentifier(self)) }
+}
+
+/// Collects keys that no property has while a predicate is evaluated, so that the fetch throws
+/// instead of the object trapping.
+final class UndefinedKeys: @unchecked Sendable {
+    // @unchecked: made, filled and read by one call on one thread.
+    private var message: String?
+
+    @TaskLocal static var current: UndefinedKeys?
+
+    func note(_ message: String) { self.message = self.message ?? message }
+
+    /// Runs `work`; throws when it read an undefined key.
+    static func throwing<Value>(_ work: () throws -> Value) throws -> Value {
+        let keys = UndefinedKeys()
+        let value = try $current.withValue(keys) { try work() }
+        if let message = keys.message { throw PersistenceErrors.make(NSCoreDataError, message) }
+        return value
+    }
+}

@@ -1,0 +1,50 @@
+/// Where Apple's framework raises an exception: a mistake in the program that no function there can
+/// throw.
+///
+/// All such ends of this module are here, each with a sentence that says what to do.
+enum ProgrammingMistake {
+    static func undefinedKey(_ message: String) -> Never { preconditionFailure(message) }
+
+    static func notToMany(_ key: String, of entity: String?) -> Never {
+        preconditionFailure(
+            "The entity \"\(entity ?? "")\" has no to-many relationship \"\(key)\".")
+    }
+
+    static func crossingContexts() -> Never {
+        preconditionFailure(
+            "A relationship cannot lead to an object of another context. Fetch the object in this "
+                + "context first: context.object(with: other.objectID).")
+    }
+
+    static func unknownEntity(_ name: String) -> Never {
+        preconditionFailure(
+            "The context's model has no entity \"\(name)\"; check the name, and that the "
+                + "context has a coordinator.")
+    }
+
+    static func noEntity(of type: Any.Type) -> Never {
+        preconditionFailure(
+            "No loaded model has an entity of class \(type). Make a coordinator or container "
+                + "first, and name the class in the model.")
+    }
+
+    static func noModel(named name: String) -> Never {
+        preconditionFailure(
+            "No model \"\(name)\" (.momd, .mom, .xcdatamodeld, .xcdatamodel) is among the "
+                + "program's resources; add it, or use init(name:managedObjectModel:)."
+        )
+    }
+
+    static func mistypedProperty(
+        _ key: String, of entity: String?, found: Any?, declared: Any.Type
+    ) -> Never {
+        let value = found.map { "\(type(of: $0))" } ?? "nil"
+        preconditionFailure(
+            "\"\(key)\" of \"\(entity ?? "")\" is \(value), but the class declares \(declared). "
+                + "Make the declaration fit the model.")
+    }
+
+    static func wrapperOutsideObject() -> Never {
+        preconditionFailure("@Managed works on properties of NSManagedObject subclasses.")
+    }
+}

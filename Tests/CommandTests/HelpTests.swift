@@ -1,0 +1,5 @@
+import Testing
+
+@Suite struct HelpTests {
+    @Test func nothing() {}
+}

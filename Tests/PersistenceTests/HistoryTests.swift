@@ -1,0 +1,114 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite struct HistoryTests {
+    private func transactions(
+        _ request: NSPersistentHistoryChangeRequest, _ bench: Bench
+    ) throws -> [NSPersistentHistoryTransaction] {
+        let result = try #require(try bench.context.execute(request) as? NSPersistentHistoryResult)
+        return try #require(result.result as? [NSPersistentHistoryTransaction])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func eachSaveIsATransactionWithItsChanges(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        bench.context.transactionAuthor = "tester"
+        bench.context.name = "lab"
+        let ada = try bench.person("Ada")
+        let sales = try bench.make("Department", "Sales")
+        try bench.context.save()
+        let start = bench.coordinator.currentPersistentHistoryToken(fromStores: nil)
+        ada.name = "Bea"
+        ada.department = sales
+        try bench.context.save()
+        bench.context.delete(ada)
+        try bench.context.save()
+
+        let all = try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?), bench)
+        #expect(all.map(\.transactionNumber) == [1, 2, 3])
+        #expect(all.allSatisfy { $0.author == "tester" && $0.contextName == "lab" })
+        #expect(all[0].changes?.map(\.changeType) == [.insert, .insert])
+        #expect(all[0].storeID == bench.store.identifier)
+
+        let later = try transactions(.fetchHistory(after: start), bench)
+        #expect(later.map(\.transactionNumber) == [2, 3])
+        let changes = try #require(later[0].changes)
+        let byID = Dictionary(uniqueKeysWithValues: changes.map { ($0.changedObjectID, $0) })
+        let person = try #require(byID[ada.objectID])
+        #expect(person.changeType == .update)
+        #expect(Set(person.updatedProperties?.map(\.name) ?? []) == ["name", "department"])
+        let owner = try #require(byID[sales.objectID])
+        #expect(owner.updatedProperties?.map(\.name) == ["employees"])
+        let end = try #require(later[1].changes)
+        #expect(end.contains { $0.changeType == .delete && $0.changedObjectID == ada.objectID })
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func historyIsAskedForInOtherForms(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        ada.age = 4
+        try bench.context.save()
+        func result(_ type: NSPersistentHistoryResultType) throws -> Any? {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(
+                after: nil as NSPersistentHistoryToken?)
+            request.resultType = type
+            return (try bench.context.execute(request) as? NSPersistentHistoryResult)?.result
+        }
+        #expect(try result(.count) as? Int == 2)
+        #expect((try result(.changesOnly) as? [NSPersistentHistoryChange])?.count == 2)
+        #expect(try result(.objectIDs) as? [NSManagedObjectID] == [ada.objectID])
+        let bare = try result(.transactionsOnly) as? [NSPersistentHistoryTransaction]
+        #expect(bare?.count == 2 && bare?.first?.changes == nil)
+        let first = try #require(bare?.first)
+        #expect(
+            try transactions(.fetchHistory(after: first), bench).map(\.transactionNumber) == [2])
+        let past = Date(timeIntervalSinceReferenceDate: 0)
+        #expect(try transactions(.fetchHistory(after: past), bench).count == 2)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func oldHistoryIsRemovedOnRequest(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        for age in 1...3 {
+            ada.age = Int16(age)
+            try bench.context.save()
+        }
+        let all = try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?), bench)
+        try bench.context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: all[1]))
+        let left = try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?), bench)
+        #expect(left.map(\.transactionNumber) == [2, 3])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aTransactionIsMergedThroughItsNotification(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        let other = bench.newContext()
+        let twin = try bench.twin(ada, in: other)
+        let token = bench.coordinator.currentPersistentHistoryToken(fromStores: nil)
+        ada.name = "Bea"
+        try bench.context.save()
+        for transaction in try transactions(.fetchHistory(after: token), bench) {
+            other.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+        }
+        #expect(twin.name == "Bea")
+    }
+
+    @Test func aTokenSurvivesArchiving() throws {
+        let bench = try Bench(.memory)
+        try bench.person("Ada")
+        try bench.context.save()
+        let token = try #require(bench.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: token, requiringSecureCoding: false)
+        let reader = try NSKeyedUnarchiver(forReadingFrom: data)
+        reader.requiresSecureCoding = false
+        let copy = reader.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
+        #expect(copy as? NSPersistentHistoryToken == token)
+    }
+}

@@ -1,0 +1,83 @@
+internal import Foundation
+
+/// What a verb was told: by flags, then by `DIPTYCH_*` variables, then by `diptych.conf`.
+struct Arguments: Sendable {
+    let manual: Manual
+    let operands: [String]
+    let environment: [String: String]
+    private let flags: [String: String]
+    private let files: [ConfigurationFile]
+
+    init(
+        manual: Manual, operands: [String], flags: [String: String],
+        environment: [String: String]
+    ) throws {
+        self.manual = manual
+        self.operands = operands
+        self.flags = flags
+        self.environment = environment
+        let hasSettings = flags["help"] == nil && manual.options.contains(where: \.isSetting)
+        let store = manual.readsSettingsBesideStore ? operands.first : nil
+        files =
+            hasSettings
+            ? try ConfigurationFile.all(besideStore: store, environment: environment) : []
+    }
+
+    /// Whether the switch was given.
+    func has(_ option: Option) -> Bool { flags[option.name] != nil }
+
+    /// The option's value; nil where nobody gave one.
+    func value(_ option: Option) -> String? { found(option)?.value }
+
+    /// The option's value as a file. A relative path of a `diptych.conf` starts at that file.
+    func file(_ option: Option) -> URL? {
+        found(option).map { URL(fileURLWithPath: $0.value, relativeTo: $0.folder).absoluteURL }
+    }
+
+    func operand(_ index: Int) -> String { index < operands.count ? operands[index] : "" }
+
+    /// The first operand as a file.
+    var store: URL { URL(fileURLWithPath: operand(0)).absoluteURL }
+
+    /// The value, or an error that says how to give it.
+    func required(_ option: Option) throws -> String {
+        if let value = value(option) { return value }
+        throw CommandError(
+            "usage", "--\(option.name) is missing.",
+            hint: "Write \(option.spelling), set \(option.variable), or put "
+                + "'\(option.name) = …' into diptych.conf beside the store.", status: .usage)
+    }
+
+    /// The value as a whole number within `range`.
+    func number(_ option: Option, in range: ClosedRange<Int>) throws -> Int? {
+        guard let text = value(option) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw CommandError(
+                "usage", "--\(option.name) is a whole number, which '\(text)' is not.",
+                hint: "Give one from \(range.lowerBound) to \(range.upperBound).", status: .usage)
+        }
+        return number
+    }
+
+    /// The value as one of `words`.
+    func choice(_ option: Option, among words: [String]) throws -> String? {
+        guard let word = value(option) else { return nil }
+        guard words.contains(word) else {
+            let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
+            throw CommandError(
+                "usage", "--\(option.name) cannot be '\(word)'.",
+                hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
+        }
+        return word
+    }
+
+    private func found(_ option: Option) -> (value: String, folder: URL?)? {
+        if let value = flags[option.name] { return (value, nil) }
+        guard option.isSetting else { return nil }
+        if let value = environment[option.variable], !value.isEmpty { return (value, nil) }
+        for file in files {
+            if let value = file.values[option.name] { return (value, file.folder) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,26 @@
+/// What a verb is for and how it is called: its help, and what the reader of arguments goes by.
+struct Manual: Sendable {
+    let name: String
+    /// One line of the list of verbs.
+    let summary: String
+    /// The words that stand for themselves, in order, such as `STORE`. All must be given.
+    var operands: [String] = []
+    var options: [Option] = []
+    /// Whether the first operand is a store, beside which a `diptych.conf` may lie.
+    var readsSettingsBesideStore = true
+    /// Further paragraphs of the help.
+    var notes: [String] = []
+    /// Command lines that work, each with what it does.
+    var examples: [(line: String, what: String)] = []
+
+    var allOptions: [Option] { options + Option.everywhere }
+}
+
+/// One verb of the command.
+protocol Verb: Sendable {
+    static var manual: Manual { get }
+    /// Takes its settings; throws a `CommandError` of status `.usage` for those it cannot use.
+    init(_ arguments: Arguments) throws
+    /// Does the work. What fails is thrown; `Failure` turns any error into words.
+    func run(_ console: Console) async throws -> ExitStatus
+}

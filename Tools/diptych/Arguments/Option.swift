@@ -1,0 +1,40 @@
+/// One option of a verb, as it is read and as the help shows it.
+struct Option: Sendable {
+    /// The name after the two dashes.
+    let name: String
+    /// What the help calls the value; nil for a switch, which has none.
+    let value: String?
+    let help: String
+    /// Whether `DIPTYCH_NAME` and `diptych.conf` may give the value too.
+    let isSetting: Bool
+
+    init(_ name: String, _ value: String? = nil, setting: Bool = false, _ help: String) {
+        self.name = name
+        self.value = value
+        self.help = help
+        isSetting = setting
+    }
+
+    /// As the help spells it: `--name VALUE`.
+    var spelling: String { value.map { "--\(name) \($0)" } ?? "--\(name)" }
+
+    /// The variable that gives the value where no flag does.
+    var variable: String {
+        "DIPTYCH_" + name.uppercased().replacing("-", with: "_")
+    }
+}
+
+/// Options that several verbs share, and those that all have.
+extension Option {
+    static let json = Option("json", "print JSON, for programs")
+    static let quiet = Option("quiet", "print no progress")
+    static let help = Option("help", "print this help")
+    static let everywhere = [json, quiet, help]
+
+    static let model = Option(
+        "model", "MODEL", setting: true,
+        "the store's model: .xcdatamodel(d), .mom(d), or another store")
+    static let zone = Option("zone", "NAME", setting: true, "the zone's name, if not Apple's own")
+
+    private init(_ name: String, _ help: String) { self.init(name, nil, help) }
+}

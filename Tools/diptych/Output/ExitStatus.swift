@@ -1,0 +1,25 @@
+/// How the command ended, for scripts.
+enum ExitStatus: Int32, Sendable {
+    case done = 0
+    case failed = 1
+    case usage = 2
+    /// Done, and conflicts wait for a decision.
+    case conflictsWait = 3
+    /// The service is away or asks to wait: the same command may succeed later (EX_TEMPFAIL).
+    case tryAgain = 75
+}
+
+/// What went wrong, in one sentence, and what to do, in another.
+struct CommandError: Error, Sendable {
+    var code: String
+    var message: String
+    var hint: String?
+    var status: ExitStatus
+
+    init(_ code: String, _ message: String, hint: String? = nil, status: ExitStatus = .failed) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.status = status
+    }
+}

@@ -1,0 +1,164 @@
+internal import Foundation
+internal import MirrorEngine
+internal import MirrorTransport
+internal import ObjectModel
+internal import Persistence
+internal import Predicates
+internal import RecordServer
+internal import RecordWire
+internal import SQLiteDriver
+internal import Stores
+
+/// Turns any error into one sentence and a hint.
+enum Failure {
+    static func describe(_ error: any Error) -> CommandError {
+        switch error {
+        case let error as CommandError: error
+        case let error as StoreError: describe(error)
+        case let error as ModelFileError: split("\(error.code)", error.message)
+        case let error as ModelConsistencyError: split("contradictoryModel", error.message)
+        case let error as PredicateFormatError: describe(error)
+        case let error as EvaluationError: split("\(error.code)", error.message)
+        case let error as MirrorError: describe(error)
+        case let error as any ChannelFailure: describe(error)
+        case let error as RecordError: describe(error)
+        case let error as ServerError: describe(error)
+        case let error as SQLiteFault:
+            CommandError("sqlite", "SQLite refused: \(error.message).")
+        case let error as UniquenessViolation:
+            CommandError(
+                "notUnique",
+                "Another \(error.entity) has the same \(error.constraint.joined(separator: ", ")).",
+                hint: "Change one of them; the constraint stands in the model.")
+        case is SaveConflicts:
+            CommandError(
+                "saveConflict", "Somebody else changed the same objects meanwhile.",
+                hint: "Run the command again.", status: .tryAgain)
+        case is CancellationError: CommandError("cancelled", "The work was cancelled.")
+        default: describe(error as NSError)
+        }
+    }
+
+    // MARK: Stores
+
+    private static func describe(_ error: StoreError) -> CommandError {
+        var result = split("\(error.code)", error.message)
+        if let path = error.fields["path"], path != ":memory:" {
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            result.message = "\(name): " + result.message
+        }
+        if let fault = error.cause as? SQLiteFault, error.code == .failed {
+            result.message += " SQLite says: \(fault.message)."
+            result.hint = "Look at the free space and at the file's rights."
+        }
+        switch error.code {
+        case .busy: result.status = .tryAgain
+        case .cannotOpen where result.hint == nil:
+            result.hint = "Check the path; 'diptych create' makes a new store."
+        case .notAStore where result.hint == nil:
+            result.hint = "Give the path of a Core Data store."
+        default: break
+        }
+        return result
+    }
+
+    /// What Core Data's errors say, which tell their code by a number.
+    private static func describe(_ error: NSError) -> CommandError {
+        if let cause = error.userInfo[NSUnderlyingErrorKey] as? StoreError { return describe(cause) }
+        let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+        var message = error.localizedDescription
+        if let first = details.first {
+            message += " The first: " + first.localizedDescription
+        }
+        var result = split(name(of: error), message)
+        if result.hint == nil, isValidation(error) {
+            result.hint = "The model sets this rule; correct the value or the model."
+        }
+        return result
+    }
+
+    private static func isValidation(_ error: NSError) -> Bool {
+        error.domain == NSCocoaErrorDomain && (1550..<1700).contains(error.code)
+    }
+
+    private static func name(of error: NSError) -> String {
+        guard error.domain == NSCocoaErrorDomain else { return "\(error.domain).\(error.code)" }
+        if isValidation(error) { return "validation" }
+        switch error.code {
+        case NSManagedObjectMergeError: return "saveConflict"
+        case NSManagedObjectConstraintMergeError: return "notUnique"
+        default: return "coreData\(error.code)"
+        }
+    }
+
+    private static func describe(_ error: PredicateFormatError) -> CommandError {
+        CommandError(
+            "badPredicate",
+            "The predicate cannot be read at character \(error.position + 1): \(error.expected).",
+            hint: "Write it as for NSPredicate, such as name BEGINSWITH 'A' AND year > 2000.",
+            status: .usage)
+    }
+
+    // MARK: The way to the service
+
+    private static func describe(_ error: MirrorError) -> CommandError {
+        if let cause = error.cause as? RecordError { return describe(cause) }
+        if let cause = error.cause as? any ChannelFailure { return describe(cause) }
+        var result = split("\(error.code)", error.message)
+        if error.code == .throttled || error.code == .offline { result.status = .tryAgain }
+        return result
+    }
+
+    private static func describe(_ error: any ChannelFailure) -> CommandError {
+        let code = (error as? TransportError).map { "\($0.code)" } ?? "offline"
+        var result = split(code, error.message)
+        if code == "failed", let words = error.fields["curlMessage"] {
+            result.message = "The request failed: \(words)."
+            result.hint = nil
+        }
+        if error.isTransient {
+            result.status = .tryAgain
+            result.hint = (result.hint.map { $0 + " " } ?? "") + "Nothing is lost; sync again later."
+        }
+        return result
+    }
+
+    private static func describe(_ error: RecordError) -> CommandError {
+        var result = split(error.code.rawValue, "The service says: \(error.reason)")
+        switch error.code {
+        case .authenticationFailed, .authenticationRequired:
+            result.hint =
+                (result.hint.map { $0 + " " } ?? "")
+                + "The tokens come from --token-file; 'diptych serve' wrote that file."
+        default: break
+        }
+        if error.code.isTransient { result.status = .tryAgain }
+        return result
+    }
+
+    private static func describe(_ error: ServerError) -> CommandError {
+        var result = split("\(error.code)", error.message)
+        if let port = error.fields["port"], error.code == .portInUse {
+            result.message = "Port \(port) is in use by another process."
+            result.hint = "Stop that one, or listen elsewhere; port 0 takes a free one."
+        }
+        if let path = error.fields["path"] { result.message = "\(path): " + result.message }
+        return result
+    }
+
+    // MARK: Sentences
+
+    /// The house's messages say "what failed; what to do", or so in two sentences.
+    private static func split(_ code: String, _ message: String) -> CommandError {
+        for separator in ["; ", ". "] {
+            guard let cut = message.range(of: separator, options: .backwards) else { continue }
+            let head = message[..<cut.lowerBound]
+            let tail = message[cut.upperBound...]
+            guard !tail.isEmpty else { continue }
+            return CommandError(
+                code, head + (head.hasSuffix(".") ? "" : "."),
+                hint: tail.prefix(1).uppercased() + tail.dropFirst())
+        }
+        return CommandError(code, message.hasSuffix(".") ? message : message + ".")
+    }
+}

@@ -1,0 +1,72 @@
+internal import Foundation
+
+/// What a service says once it listens: how to connect.
+struct ReadyNotice {
+    let url: URL
+    let container: String
+    let tokenFile: URL
+    let authorityFile: URL?
+    let dataFolder: URL
+    let isFirstRun: Bool
+    /// Set only where they are to be shown.
+    var tokens: (api: String, user: String)?
+
+    var json: JSON {
+        var members: [(String, JSON)] = [
+            ("event", "ready"), ("url", .string(url.absoluteString)),
+            ("port", JSON(url.port ?? 0)), ("container", .string(container)),
+            ("tokenFile", .string(tokenFile.path)), ("caFile", JSON(authorityFile?.path)),
+            ("dataFolder", .string(dataFolder.path)), ("firstRun", .bool(isFirstRun)),
+            ("processID", JSON(Int(getpid()))),
+        ]
+        if let tokens {
+            members.append(("tokens", ["api": .string(tokens.api), "user": .string(tokens.user)]))
+        }
+        return .object(members)
+    }
+
+    func print(_ console: Console) {
+        guard !console.isJSON else { return console.emit(json) }
+        var table = Table(indent: 2)
+        table.add("address", url.absoluteString)
+        table.add("container", container)
+        table.add("token file", tokenFile.path + (isFirstRun ? "  (made now)" : ""))
+        if let authorityFile { table.add("CA file", authorityFile.path) }
+        if let tokens {
+            table.add("API token", tokens.api)
+            table.add("user token", tokens.user)
+        }
+        console.line(console.bold("The record service listens."))
+        console.line(table.text)
+        console.line("\nPut a store under sync:")
+        console.line("  " + exampleLine)
+        console.line("\n" + console.dim("Ctrl-C ends it."))
+    }
+
+    var exampleLine: String {
+        let authority = authorityFile.map { " --ca-file \(Self.quoted($0.path))" } ?? ""
+        return "diptych sync STORE --model MODEL --service \(url.absoluteString) "
+            + "--container \(container) --token-file \(Self.quoted(tokenFile.path))\(authority)"
+    }
+
+    func printEnd(_ console: Console, requests: Int) {
+        if console.isJSON {
+            console.emit(["event": "stopped", "requests": JSON(requests)])
+        } else {
+            console.line("The service ended after \(Figure.count(requests, "request")).")
+        }
+    }
+
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            let character = Character(UnicodeScalar(byte))
+            return character.isASCII
+                && (character.isLetter || character.isNumber || "/._-+".contains(character))
+        }
+        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    }
+}
+
+extension JSON: ExpressibleByStringLiteral {
+    init(stringLiteral value: String) { self = .string(value) }
+}

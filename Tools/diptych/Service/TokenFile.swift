@@ -1,0 +1,81 @@
+internal import Foundation
+internal import MirrorTransport
+
+/// A file with the tokens of a container and a user: lines `api: …` and `user: …`, or a JSON object
+/// with these names.
+enum TokenFile {
+    /// Reads the tokens. `isOpen` tells that others than the owner may read the file.
+    static func read(_ file: URL) throws -> (credentials: Credentials, isOpen: Bool) {
+        guard let data = try? Data(contentsOf: file), data.count < 65_536 else {
+            throw CommandError(
+                "noTokens", "The token file \(file.path) cannot be read.",
+                hint: "Name the file that 'diptych serve' wrote into its data folder.")
+        }
+        let words = fields(in: data)
+        guard let api = words["api"], !api.isEmpty else {
+            throw CommandError(
+                "noTokens", "\(file.path) holds no API token.",
+                hint: "It has two lines, 'api: …' and 'user: …', or a JSON object with both.")
+        }
+        var facts = stat()
+        let isOpen = stat(file.path, &facts) == 0 && facts.st_mode & 0o077 != 0
+        return (Credentials(apiToken: api, userToken: words["user"]), isOpen)
+    }
+
+    private static func fields(in data: Data) -> [String: String] {
+        if let object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] {
+            return object.compactMapValues { $0 as? String }
+        }
+        var fields: [String: String] = [:]
+        for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            guard parts.count == 2, !line.hasPrefix("#") else { continue }
+            fields[parts[0].trimmingCharacters(in: .whitespaces)] =
+                parts[1].trimmingCharacters(in: .whitespaces)
+        }
+        return fields
+    }
+
+    /// The tokens of the variables DIPTYCH_API_TOKEN and DIPTYCH_USER_TOKEN.
+    static func credentials(in environment: [String: String]) -> Credentials? {
+        environment["DIPTYCH_API_TOKEN"].map {
+            Credentials(apiToken: $0, userToken: environment["DIPTYCH_USER_TOKEN"])
+        }
+    }
+
+    /// Writes a file that only its owner can read. Nobody's file is overwritten.
+    static func write(api: String, user: String, container: String, to file: URL) throws {
+        let text = """
+            # Tokens for \(container). Who has them can read and write its records.
+            api: \(api)
+            user: \(user)
+
+            """
+        try PrivateFile.write(text, to: file)
+    }
+}
+
+/// Small files that only their owner can read.
+enum PrivateFile {
+    static func write(_ text: String, to file: URL) throws {
+        let part = file.path + ".part"
+        unlink(part)
+        let descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(file) }
+        let bytes = Array(text.utf8)
+        let isWritten =
+            Foundation.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, rename(part, file.path) == 0 else {
+            unlink(part)
+            throw failure(file)
+        }
+    }
+
+    private static func failure(_ file: URL) -> CommandError {
+        let reason = String(cString: strerror(errno))
+        return CommandError(
+            "cannotWrite", "\(file.path) cannot be written: \(reason).",
+            hint: "Check the folder's rights and the free space.")
+    }
+}

@@ -1,0 +1,43 @@
+internal import Foundation
+internal import MirrorEngine
+internal import Platform
+internal import SQLiteStore
+
+/// The options of verbs that work on a store's mirror.
+enum MirrorOptions {
+    static let service = Option("service", "URL", setting: true, "the record service's address")
+    static let container = Option("container", "ID", setting: true, "the container on the service")
+    static let tokenFile = Option(
+        "token-file", "FILE", setting: true, "lines 'api: …' and 'user: …', or JSON")
+    static let authorityFile = Option(
+        "ca-file", "FILE", setting: true, "the authorities to trust (PEM), and no others")
+    static let policy = Option(
+        "policy", "RULE", setting: true,
+        "who wins where both changed: \(MergeRule.names.joined(separator: ", "))")
+    static let deletion = Option(
+        "deletion", "RULE", setting: true, "a deletion against an edit: deleteWins or keepEdited")
+
+    /// The rules that the arguments name; the model's own refine them.
+    static func mergePolicy(_ arguments: Arguments) throws -> MergePolicy {
+        var policy = MergePolicy()
+        if let name = try arguments.choice(Self.policy, among: MergeRule.names),
+            let rule = MergeRule(name: name)
+        {
+            policy.standard = rule
+        }
+        let words = DeletionRule.allCases.map(\.rawValue)
+        if let name = try arguments.choice(deletion, among: words),
+            let rule = DeletionRule(rawValue: name)
+        {
+            policy.deletion = rule
+        }
+        return policy
+    }
+}
+
+extension StoreAccess {
+    /// Opens the store with its mirror.
+    func openMirrored(policy: MergePolicy = MergePolicy(), zone: String?) throws -> MirroredStore {
+        try MirroredStore(store: open(), policy: policy, zoneName: zone, platform: .system)
+    }
+}

@@ -1,0 +1,91 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import SQLiteStore
+
+/// A store that a verb works on, and the model it is read by.
+struct StoreAccess: Sendable {
+    let url: URL
+    private let modelFile: URL?
+    let pragmas: [String: String]
+
+    var name: String { url.lastPathComponent }
+
+    init(_ arguments: Arguments) {
+        url = arguments.store
+        modelFile = arguments.file(.model)
+        pragmas = Pragmas.read(arguments.environment)
+    }
+
+    /// The model that was named, else the copy in the store; nil where there is neither.
+    func knownModel() throws -> NSManagedObjectModel? {
+        if let modelFile { return try ModelSource.load(modelFile) }
+        try requireStore()
+        guard let model = try ModelSource.cachedModel(of: url) else { return nil }
+        try model.checkConsistency()
+        return model
+    }
+
+    func model() throws -> NSManagedObjectModel {
+        guard let model = try knownModel() else { throw ModelSource.noCache(url) }
+        return model
+    }
+
+    /// Opens the store that is there; makes none.
+    func open(readOnly: Bool = false) throws -> SQLiteRowStore {
+        try requireStore()
+        return try open(model: model(), readOnly: readOnly)
+    }
+
+    func open(model: NSManagedObjectModel, readOnly: Bool) throws -> SQLiteRowStore {
+        var options = SQLiteStoreOptions()
+        options.isReadOnly = readOnly
+        options.pragmas = pragmas
+        return try SQLiteRowStore(url: url, model: model, options: options, platform: .system)
+    }
+
+    /// Makes the store, which must not be there.
+    func create(model: NSManagedObjectModel) throws -> SQLiteRowStore {
+        guard FileKind(of: url) == .absent else {
+            throw CommandError(
+                "exists", "\(name) is there already.",
+                hint: "Choose another name, or remove the file first.")
+        }
+        return try open(model: model, readOnly: false)
+    }
+
+    /// Throws unless there is a SQLite file.
+    func requireStore() throws {
+        switch FileKind(of: url) {
+        case .sqlite: return
+        case .absent:
+            throw CommandError(
+                "noStore", "There is no file \(url.path).",
+                hint: "Check the path, or make a store with 'diptych create'.")
+        case .folder:
+            throw CommandError(
+                "notAStore", "\(url.path) is a folder.", hint: "Give the path of a store's file.")
+        case .xml, .propertyList:
+            throw CommandError(
+                "unsupported", "\(name) may be a store, but is no SQLite file.",
+                hint: "This verb works on SQLite stores only.")
+        case .empty, .other:
+            throw CommandError(
+                "notAStore", "\(name) is no SQLite database.",
+                hint: "Give the path of a Core Data store.")
+        }
+    }
+}
+
+/// Further pragmas for each store that is opened: `DIPTYCH_SQLITE_PRAGMAS=name=value;…`. By these
+/// the tests make a disk that is full.
+enum Pragmas {
+    static func read(_ environment: [String: String]) -> [String: String] {
+        let text = environment["DIPTYCH_SQLITE_PRAGMAS"] ?? ""
+        let pairs = text.split(separator: ";").compactMap { pair -> (String, String)? in
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+        }
+        return Dictionary(pairs) { $1 }
+    }
+}

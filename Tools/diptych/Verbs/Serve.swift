@@ -1,0 +1,108 @@
+internal import Foundation
+internal import Platform
+internal import RecordServer
+internal import RecordService
+
+/// `diptych serve`: the record service on this machine.
+struct Serve: Verb {
+    private static let data = Option("data", "DIR", setting: true, "where records, keys and tokens are kept")
+    private static let listen = Option(
+        "listen", "ADDR:PORT", setting: true, "where to listen (127.0.0.1:8443); port 0: a free one")
+    private static let tls = Option(
+        "tls", "auto|off|CERT,KEY", setting: true, "a local authority (auto), none, or PEM files")
+    private static let hosts = Option(
+        "hosts", "NAME,NAME", setting: true, "further names of this machine for its certificate")
+    private static let container = Option(
+        "container", "ID", setting: true, "the container to make and serve")
+    private static let readyFile = Option(
+        "ready-file", "FILE", "write how to connect into FILE once it listens")
+    private static let showTokens = Option("show-tokens", nil, "print the tokens when they are made")
+
+    static let manual = Manual(
+        name: "serve", summary: "Runs the record service.",
+        options: [data, listen, tls, hosts, container, readyFile, showTokens],
+        readsSettingsBesideStore: false,
+        notes: [
+            HelpText.wrapped(
+                "The first run makes a certificate authority, a container, a user and their tokens. "
+                    + "The tokens are written once, into a file of the data folder that only its "
+                    + "owner can read. SIGTERM or Ctrl-C lets the requests under way end.")
+        ],
+        examples: [
+            ("diptych serve", "on 127.0.0.1:8443, with records in XDG_DATA_HOME"),
+            (
+                "diptych serve --data records --listen 0.0.0.0:8443 --hosts shelf.example.org",
+                "for other machines, under a name of its own"
+            ),
+        ])
+
+    private let folder: URL
+    private let address: ListenAddress
+    private let tlsChoice: ServerConfiguration.TLS
+    private let containerName: String?
+    private let readyFile: URL?
+    private let showsTokens: Bool
+
+    init(_ arguments: Arguments) throws {
+        folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
+        address = try ListenAddress(arguments.value(Self.listen) ?? "127.0.0.1:8443")
+        let names = arguments.value(Self.hosts)?.split(separator: ",").map(String.init) ?? []
+        tlsChoice = try Self.tls(
+            arguments.value(Self.tls) ?? "auto", folder: folder, hosts: names)
+        containerName = arguments.value(Self.container)
+        readyFile = arguments.file(Self.readyFile)
+        showsTokens = arguments.has(Self.showTokens)
+    }
+
+    private static func tls(
+        _ word: String, folder: URL, hosts: [String]
+    ) throws -> ServerConfiguration.TLS {
+        if word == "off" { return .off }
+        if word == "auto" {
+            return .automatic(folder: folder.appendingPathComponent("tls"), hosts: hosts)
+        }
+        let files = word.split(separator: ",")
+        guard files.count == 2 else {
+            throw CommandError(
+                "usage", "--tls cannot be '\(word)'.",
+                hint: "Write auto, off, or CERTIFICATE.pem,KEY.pem.", status: .usage)
+        }
+        return .files(
+            certificate: URL(fileURLWithPath: String(files[0])),
+            key: URL(fileURLWithPath: String(files[1])))
+    }
+
+    func run(_ console: Console) async throws -> ExitStatus {
+        let folder = try DataFolder(folder)
+        let service = try RecordService(path: folder.database.path, platform: .system)
+        let access = ServiceAccess(service: service, folder: folder)
+        let container = try access.container(named: containerName)
+        let made = try access.prepare(container)
+        let server = RecordServer(service: service, configuration: configuration(console))
+        let url = try server.start()
+        var notice = ReadyNotice(
+            url: url, container: container, tokenFile: folder.tokens(of: container),
+            authorityFile: server.authorityFile, dataFolder: folder.url, isFirstRun: made != nil)
+        if showsTokens { notice.tokens = made }
+        if case .off = tlsChoice, !address.isLoopback {
+            console.warn("without TLS the tokens travel in the clear; put a proxy with TLS before it")
+        }
+        notice.print(console)
+        if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
+        await StopSignal.wait()
+        console.progress("ending …")
+        server.stop()
+        notice.printEnd(console, requests: server.statistics.requests)
+        return .done
+    }
+
+    private func configuration(_ console: Console) -> ServerConfiguration {
+        var configuration = ServerConfiguration(tls: tlsChoice)
+        configuration.address = address.address
+        configuration.port = address.port
+        configuration.failureLog = { uuid, error in
+            console.warn("request \(uuid) failed: \(Failure.describe(error).message)")
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import MirrorEngine
+
+/// `diptych status`: how a store stands towards its service, from what the store itself knows.
+struct Status: Verb {
+    static let manual = Manual(
+        name: "status", summary: "Tells whether a store is in sync, and if not, why.",
+        operands: ["STORE"], options: [.model, .zone],
+        notes: [
+            HelpText.wrapped(
+                "It asks the store, not the service: what others saved since the last round is not "
+                    + "known here. Exit status 0: in sync. 3: conflicts wait. 1: anything else.")
+        ],
+        examples: [("diptych status Library.sqlite", "after a round, or when one failed")])
+
+    private let access: StoreAccess
+    private let zone: String?
+
+    init(_ arguments: Arguments) throws {
+        access = StoreAccess(arguments)
+        zone = arguments.value(.zone)
+    }
+
+    func run(_ console: Console) async throws -> ExitStatus {
+        let standing = Standing(try access.openMirrored(zone: zone).status(), now: Date())
+        if console.isJSON {
+            console.emit(standing.json)
+        } else {
+            print(standing, console)
+        }
+        if standing.state == .inSync { return .done }
+        return standing.state == .conflicts ? .conflictsWait : .failed
+    }
+
+    private func print(_ standing: Standing, _ console: Console) {
+        console.line(console.bold("\(access.name): \(standing.headline)"))
+        guard let status = standing.status else { return }
+        var table = Table(indent: 2)
+        table.add("service", status.container ?? "not known yet")
+        table.add("zone", status.zone)
+        table.add("waiting", waiting(status.pending))
+        table.add("last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
+        if let error = status.lastError { table.add("last error", error) }
+        if let date = status.retryAt { table.add("not before", Timestamp.short(date)) }
+        table.add("conflicts", "\(status.conflictsWaiting) waiting")
+        table.add("first import", status.initialImportCompleted ? "done" : "not done")
+        for refusal in status.refusals { table.add("refused", "\(refusal.recordName): \(refusal.reason)") }
+        console.line(table.text)
+    }
+
+    private func waiting(_ pending: MirrorStatus.Pending) -> String {
+        guard pending.total > 0 else { return "nothing" }
+        let parts = [
+            (pending.inserts, "new"), (pending.updates, "changed"), (pending.deletes, "deleted"),
+            (pending.pairs, "links"),
+        ]
+        return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
+}
+
+/// What a store's status comes to, in a word and a sentence.
+struct Standing {
+    enum State: String {
+        case notMirrored, inSync, conflicts, refused, throttled, failed, pending
+    }
+
+    let status: MirrorStatus?
+    let state: State
+
+    init(_ status: MirrorStatus?, now: Date) {
+        self.status = status
+        state = Self.state(of: status, now)
+    }
+
+    private static func state(of status: MirrorStatus?, _ now: Date) -> State {
+        guard let status else { return .notMirrored }
+        if status.isInSync { return .inSync }
+        if let date = status.retryAt, date > now { return .throttled }
+        if status.lastError != nil { return .failed }
+        if !status.refusals.isEmpty { return .refused }
+        // A waiting conflict holds its own object back, which counts as pending.
+        if status.conflictsWaiting > 0 { return .conflicts }
+        return .pending
+    }
+
+    var headline: String {
+        switch state {
+        case .notMirrored: "never synced."
+        case .inSync: "in sync."
+        case .conflicts: "conflicts wait for a decision."
+        case .refused: "the service refused records."
+        case .throttled: "the service asked to wait."
+        case .failed: "the last round failed."
+        case .pending: "not in sync; run 'diptych sync'."
+        }
+    }
+
+    /// Why the store is not in sync; nil when it is.
+    var reason: String? {
+        guard state != .inSync else { return nil }
+        return status?.lastError ?? status?.refusals.first?.reason ?? headline
+    }
+
+    var json: JSON {
+        let pending = status?.pending
+        return [
+            "inSync": .bool(state == .inSync), "state": .string(state.rawValue),
+            "reason": JSON(reason), "zones": .array(status.map { [zone($0)] } ?? []),
+            "pending": [
+                "inserts": JSON(pending.map { $0.inserts + $0.pairs } ?? 0),
+                "updates": JSON(pending?.updates ?? 0), "deletes": JSON(pending?.deletes ?? 0),
+            ],
+            "conflictsWaiting": JSON(status?.conflictsWaiting ?? 0),
+            "initialImportCompleted": .bool(status?.initialImportCompleted ?? false),
+        ]
+    }
+
+    private func zone(_ status: MirrorStatus) -> JSON {
+        [
+            "name": .string(status.zone), "queued": JSON(status.pending.total),
+            "lastRound": JSON(status.lastRound), "error": JSON(status.lastError),
+            "retryAt": JSON(status.retryAt),
+        ]
+    }
+}

@@ -123,6 +123,7 @@ struct StoreImage {
         }
         rows[table] = found
         try checkCompanions(of: table, entities)
+        try checkPartners(of: table, entities)
     }
 
     /// The companion of a foreign key holds the entity number of the row pointed at.
@@ -136,6 +137,26 @@ struct StoreImage {
                         + "WHERE t.\(link.key) IS NOT NULL AND (d.Z_PK IS NULL \(companion))")
                 if wrong?.int64 != 0 {
                     faults.append("\(table).\(link.key) points at nothing, or at another entity")
+                }
+            }
+        }
+    }
+
+    /// Both ends of a one-to-one point at each other.
+    private mutating func checkPartners(of table: String, _ entities: [EntityLayout]) throws {
+        for entity in entities {
+            for (slot, relationship) in entity.toOnes.enumerated() {
+                guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+                    let link = schema.columns(of: entity.number)?.toOnes[slot],
+                    let target = link.destinationTable,
+                    let place = layout.entity(link.destination)?.toOneSlot(inverse.name),
+                    let back = schema.columns(of: link.destination)?.toOnes[place].key
+                else { continue }
+                let wrong = try connection.value(
+                    "SELECT count(*) FROM \(table) t JOIN \(target) d ON d.Z_PK = t.\(link.key) "
+                        + "WHERE t.Z_ENT = \(entity.number) AND d.\(back) IS NOT t.Z_PK")
+                if wrong?.int64 != 0 {
+                    faults.append("\(table).\(link.key): a partner does not point back")
                 }
             }
         }

@@ -64,7 +64,9 @@ struct BatchBuilder {
     }
 
     private mutating func add(_ entry: RecordEntry, row: Row?) throws {
-        guard let row, !entry.needsCloudDelete else { return try addDeletion(of: entry) }
+        guard !entry.needsCloudDelete else { return try addDeletion(of: entry) }
+        // Deleted since the history was looked at: the next look tells what goes with it.
+        guard let row else { return }
         let state = try mirror.state(of: row, named: entry.recordName)
         guard let base = entry.base, !base.deleted else {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)

@@ -31,7 +31,9 @@ struct ConfigurationFile: Sendable {
         if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
             return URL(fileURLWithPath: path)
         }
-        return environment["HOME"].map { URL(fileURLWithPath: $0).appendingPathComponent(".config") }
+        return environment["HOME"].map {
+            URL(fileURLWithPath: $0).appendingPathComponent(".config")
+        }
     }
 
     private init(reading url: URL) throws {

@@ -35,7 +35,8 @@ enum ModelSource {
         else { return nil }
         guard let archive = inflated(bytes) else {
             throw CommandError(
-                "damagedModelCache", "\(store.lastPathComponent): its copy of the model is damaged.",
+                "damagedModelCache",
+                "\(store.lastPathComponent): its copy of the model is damaged.",
                 hint: "Give --model MODEL.")
         }
         return try NSManagedObjectModel.load(fromArchive: archive, name: store.lastPathComponent)

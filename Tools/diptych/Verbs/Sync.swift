@@ -70,7 +70,9 @@ struct Sync: Verb {
         if let file = arguments.file(MirrorOptions.tokenFile) {
             let (read, isOpen) = try TokenFile.read(file)
             credentials = read
-            if isOpen { warnings.append("others may read \(file.path); chmod 600 keeps it private") }
+            if isOpen {
+                warnings.append("others may read \(file.path); chmod 600 keeps it private")
+            }
         } else if let given = TokenFile.credentials(in: arguments.environment) {
             credentials = given
         } else {

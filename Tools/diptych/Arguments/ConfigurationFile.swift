@@ -64,7 +64,8 @@ struct ConfigurationFile: Sendable {
         return CommandError(
             "badConfiguration", "\(url.path), line \(line): '\(name)' is no setting.",
             hint: near.map { "Did you mean '\($0) = …'?" }
-                ?? "Lines are 'name = value' with one of \(known.sorted().joined(separator: ", ")).",
+                ?? "Lines are 'name = value'; names are "
+                + known.sorted().joined(separator: ", ") + ".",
             status: .usage)
     }
 

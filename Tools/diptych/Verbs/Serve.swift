@@ -27,7 +27,8 @@ struct Serve: Verb {
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
-                "The first run makes a certificate authority, a container, a user and their tokens. "
+                "The first run makes an authority for certificates, a container, a user and "
+                    + "their tokens. "
                     + "The tokens are written once, into a file of the data folder that only its "
                     + "owner can read. SIGTERM or Ctrl-C lets the requests under way end.")
         ],

@@ -48,7 +48,7 @@ let oneMachine: [Target] = [
     room("ObjectModel"),
     room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
-    room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver"]),
+    room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),
     room("Persistence", uses: stores),
     room("CoreData", uses: ["ObjectModel", "Predicates", "Persistence"]),
 ]
@@ -98,8 +98,20 @@ let testTargets: [Target] = [
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
     tests("HouseRules", uses: []),
     tests(
+        "MirrorEngineTests",
+        uses: [
+            "MirrorEngine", "MirrorTestKit", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
+            "Platform",
+        ]),
+    tests(
         "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
         resources: [.copy("Seeds.txt")]),
+    tests(
+        "CorpusTests",
+        uses: [
+            "MirrorTestKit", "MirrorEngine", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
+            "SQLiteDriver", "Platform",
+        ]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),

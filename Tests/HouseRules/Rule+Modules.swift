@@ -14,7 +14,7 @@ extension Rule {
         "ObjectModel": [],
         "Predicates": ["Platform", "ObjectModel"],
         "Stores": values,
-        "SQLiteStore": values + ["Stores", "SQLiteDriver"],
+        "SQLiteStore": values + ["Stores", "SQLiteDriver", "CZlib"],
         "Persistence": stores,
         "CoreData": ["ObjectModel", "Predicates", "Persistence"],
         "RecordWire": [],

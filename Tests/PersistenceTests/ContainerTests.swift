@@ -96,7 +96,6 @@ import Testing
         let uri = person.objectID.uriRepresentation()
         let store = try #require(first.persistentStoreCoordinator.persistentStores.first)
         #expect(store.metadata[NSStoreUUIDKey] as? String == store.identifier)
-        try first.persistentStoreCoordinator.remove(store)
 
         let again = try open(readOnly: true)
         let coordinator = again.persistentStoreCoordinator
@@ -104,6 +103,8 @@ import Testing
         let other = again.newBackgroundContext()
         let twin = try #require(try other.existingObject(with: id) as? Person)
         #expect(twin.name == "Ada")
+        let stranger = try first.newBackgroundContext().existingObject(with: id)
+        #expect(stranger.objectID !== id && stranger.value(forKey: "name") as? String == "Ada")
         twin.name = "Bea"
         let error = try #require(throws: NSError.self) { try other.save() }
         #expect(error.code == NSPersistentStoreSaveError)
@@ -111,6 +112,10 @@ import Testing
             type: .sqlite, at: url)
         #expect(metadata[NSStoreTypeKey] as? String == NSSQLiteStoreType)
 
+        try first.persistentStoreCoordinator.remove(store)
+        person.name = "Cy"
+        let closed = try #require(throws: NSError.self) { try context.save() }
+        #expect(closed.code == NSPersistentStoreSaveError)
         try coordinator.remove(try #require(coordinator.persistentStores.first))
         try coordinator.destroyPersistentStore(at: url, type: .sqlite)
         #expect(!FileManager.default.fileExists(atPath: url.path))
@@ -144,6 +149,31 @@ import Testing
             try coordinator.addPersistentStore(
                 ofType: NSInMemoryStoreType, configurationName: "None", at: nil)
         }
+    }
+
+    @Test func savesAreAnnouncedWhereTheStoreIsAskedTo() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModel.make())
+        let key = NSPersistentStoreRemoteChangeNotificationPostOptionKey
+        try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: [key: true])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let seen = Counter()
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { notice in
+            let token = notice.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
+            if token != nil { seen.count += 1 }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        Person(context: context).name = "Ada"
+        try context.save()
+        #expect(seen.count == 1)
+    }
+
+    private final class Counter: @unchecked Sendable {
+        // @unchecked: used by one test on one thread.
+        var count = 0
     }
 
     @Test func storedRequestsTakeVariables() throws {

@@ -61,6 +61,8 @@ import Testing
         bounded.fetchOffset = 1
         #expect(try names(bench.context.fetch(bounded)) == ["Ada", "Bob"])
         #expect(try bench.context.count(for: request("age > 30")) == 2)
+        #expect(try bench.context.count(for: request()) == 3)
+        #expect(try bench.context.count(for: bounded) == 2)
         let stored = request("age > 30")
         stored.includesPendingChanges = false
         #expect(try bench.context.count(for: stored) == 2)

@@ -219,6 +219,30 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func manyTakenValuesAreSettledTogether(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        func fill(_ context: NSManagedObjectContext, _ note: String) throws {
+            for index in 0..<300 {
+                let account = try bench.make("Account", in: context)
+                account.setValue("\(index)", forKey: "email")
+                account.setValue(note, forKey: "note")
+            }
+            try context.save()
+        }
+        try fill(bench.context, "old")
+        let strict = bench.newContext()
+        let error = try #require(throws: NSError.self) { try fill(strict, "new") }
+        #expect((error.userInfo["conflictList"] as? [Any])?.count == 300)
+        let other = bench.newContext()
+        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try fill(other, "new")
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Account")
+        let accounts = try bench.newContext().fetch(request)
+        #expect(accounts.count == 300)
+        #expect(accounts.allSatisfy { $0.value(forKey: "note") as? String == "new" })
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func twoNewObjectsWithOneUniqueValueBecomeOne(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         bench.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump

@@ -102,6 +102,27 @@ import Testing
         #expect(id.persistentStore === bench.store && id.entity.name == "Person")
     }
 
+    @Test func objectsAndIDsThatNobodyHoldsAreForgotten() throws {
+        let bench = try Bench(.memory)
+        weak var object: NSManagedObject?
+        weak var id: NSManagedObjectID?
+        func fill(watching: Bool) throws {
+            for index in 0..<3000 {
+                let tag = try bench.make("Tag", "\(index)")
+                if watching && index == 0 {
+                    object = tag
+                    id = tag.objectID
+                }
+            }
+            try bench.context.save()
+        }
+        try fill(watching: true)
+        #expect(object == nil && id != nil)
+        try fill(watching: false)
+        #expect(id == nil)
+        #expect(bench.context.registeredObjects.isEmpty)
+    }
+
     @Test(arguments: StoreKind.allCases)
     func transientValuesStayInTheObject(_ kind: StoreKind) throws {
         let bench = try Bench(kind)

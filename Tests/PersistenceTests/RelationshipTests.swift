@@ -156,6 +156,24 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func aMemberOfAOneWayToManyHasOneOwner(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let people = try ["Ada", "Bob"].map { try bench.person($0) }
+        let tags = try ["a", "b"].map { try bench.make("Tag", $0) }
+        people[0].setValue(Set(tags), forKey: "tags")
+        try bench.context.save()
+        people[1].setValue([tags[0]], forKey: "tags")
+        try bench.context.save()
+        let other = bench.newContext()
+        #expect(try bench.names(bench.twin(people[0], in: other).value(forKey: "tags")) == ["b"])
+        #expect(try bench.names(bench.twin(people[1], in: other).value(forKey: "tags")) == ["a"])
+        other.delete(try bench.twin(tags[0], in: other))
+        try other.save()
+        let third = try bench.twin(people[1], in: bench.newContext())
+        #expect(bench.names(third.value(forKey: "tags")).isEmpty)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func orderedMembersKeepTheirOrder(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         let list = try bench.make("Playlist", "Best")
@@ -188,6 +206,41 @@ import Testing
         try bench.context.save()
         let twin = try bench.twin(list, in: bench.newContext())
         #expect(bench.order(twin.value(forKey: "hits")) == ["c", "a", "b"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aMemberThatJoinsAnUnreadOrderComesLast(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let list = try bench.make("Playlist", "Best")
+        list.setValue(try ["b", "a"].map { try bench.make("Song", $0) }, forKey: "songs")
+        try bench.context.save()
+        let other = bench.newContext()
+        let twin = try bench.twin(list, in: other)
+        try bench.make("Song", "c", in: other).setValue(twin, forKey: "playlist")
+        try other.save()
+        #expect(bench.order(twin.value(forKey: "songs")) == ["b", "a", "c"])
+        let third = try bench.twin(list, in: bench.newContext())
+        #expect(bench.order(third.value(forKey: "songs")) == ["b", "a", "c"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func anOrderSurvivesAMerge(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let list = try bench.make("Playlist", "Best")
+        let songs = try ["a", "b", "c"].map { try bench.make("Song", $0) }
+        list.setValue(songs, forKey: "songs")
+        try bench.context.save()
+        let other = bench.newContext()
+        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let twin = try bench.twin(list, in: other)
+        let twins = try songs.map { try bench.twin($0, in: other) }
+        twin.setValue([twins[2], twins[1], twins[0]], forKey: "songs")
+        list.setValue("Other", forKey: "name")
+        try bench.context.save()
+        try other.save()
+        let third = try bench.twin(list, in: bench.newContext())
+        #expect(bench.order(third.value(forKey: "songs")) == ["c", "b", "a"])
+        #expect(third.value(forKey: "name") as? String == "Other")
     }
 
     @Test(arguments: StoreKind.allCases)

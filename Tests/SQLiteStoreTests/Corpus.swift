@@ -37,6 +37,20 @@ enum Corpus {
         }
     }()
 
+    /// Every store, with or without a known model.
+    static let stores: [String] = {
+        guard let folder,
+            let found = FileManager.default.enumerator(
+                atPath: folder.appendingPathComponent("sqlite").path)
+        else { return [] }
+        return found.compactMap { $0 as? String }.filter { path in
+            let full = folder.appendingPathComponent("sqlite/\(path)").path
+            var isFolder: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: full, isDirectory: &isFolder)
+            return exists && !isFolder.boolValue && !["-wal", "-shm"].contains(path.suffix(4))
+        }.map { "sqlite/\($0)" }.sorted()
+    }()
+
     static func model(_ pair: Pair) throws -> NSManagedObjectModel {
         let folder = try #require(folder)
         return try NSManagedObjectModel.load(from: folder.appendingPathComponent(pair.model))

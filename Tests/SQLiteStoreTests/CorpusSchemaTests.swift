@@ -111,9 +111,6 @@ struct SchemaComparison {
         if framework < 866, text.contains("ours:"), text.contains("Car_byMakerAndNumberPlate") {
             return "compound index of an older source of the model"
         }
-        if text.contains("_LuxuryCar_byMaker") || text.contains("_SportCar_byMaker") {
-            return "migrated in place: inherited index not repeated"
-        }
         return nil
     }
 

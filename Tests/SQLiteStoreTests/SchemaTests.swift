@@ -105,7 +105,7 @@ import Testing
                     + "PRIMARY KEY (Z_2BOXES, Z_1ASSETS) )"))
     }
 
-    @Test func fetchIndexesAreMadeForTheEntityAndItsSubentities() throws {
+    @Test func fetchIndexesAreMadeForTheEntityThatDeclaresThem() throws {
         let car = TestModel.entity(
             "Car",
             [
@@ -143,8 +143,8 @@ import Testing
                 "CREATE INDEX Z_Car_some ON ZCAR (ZYEAR COLLATE BINARY ASC) "
                     + "WHERE (ZYEAR <> 0 AND (ZMAKER IS NULL OR ZMAKER = 'it''s'))",
             ])
-        #expect(made.count == 6 && made[3].hasPrefix("CREATE INDEX \"Z_FastCar_by maker\""))
-        #expect(schema.notes.map(\.subject) == ["odd", "lost", "odd", "lost"])
+        #expect(made.count == 3)
+        #expect(schema.notes.map(\.subject) == ["odd", "lost"])
         _ = try SQLiteRowStore(url: nil, model: schema.layout.model)
     }
 

@@ -2,6 +2,7 @@ internal import Foundation
 internal import ObjectModel
 internal import Platform
 internal import RecordWire
+internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
 
@@ -28,11 +29,22 @@ struct BatchBuilder {
         try addObjects()
         if !isFull { try addDroppedNames() }
         if !isFull { try addPairs() }
-        for item in batch.items where item.subject.isUpsert {
-            try mirror.ledger.keepSent(item.result)
-        }
+        try keepSent()
         try mirror.ledger.finish()
         return batch
+    }
+
+    /// Marks each write, and keeps what was sent under its mark until the answer comes.
+    private mutating func keepSent() throws {
+        guard !batch.isEmpty else { return }
+        let last = try mirror.ledger.setting(.writeMark)?.int64 ?? 0
+        try mirror.ledger.set(.writeMark, to: .integer(last + 1))
+        let mark = String(last + 1, radix: 36)
+        for index in batch.items.indices {
+            batch.items[index].operation.record.writeMark = mark
+            guard batch.items[index].subject.isUpsert else { continue }
+            try mirror.ledger.keepSent(batch.items[index].result, mark: mark)
+        }
     }
 
     // MARK: Objects
@@ -84,7 +96,7 @@ struct BatchBuilder {
 
     private mutating func addDeletion(of entry: RecordEntry) throws {
         guard let base = entry.base else {
-            let known = try mirror.ledger.sent(entry.recordName)
+            let known = try mirror.ledger.lastSent(entry.recordName)
             guard let known else { return try mirror.ledger.removeEntry(entry) }
             return append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
         }
@@ -115,7 +127,7 @@ struct BatchBuilder {
     private mutating func addDeletion(of entry: PairEntry) throws {
         if let base = entry.base {
             append(.deletedPair(key: entry.key), .forceDelete, bare(base), base)
-        } else if let known = try mirror.ledger.sent(entry.recordName) {
+        } else if let known = try mirror.ledger.lastSent(entry.recordName) {
             append(.deletedPair(key: entry.key), .forceDelete, bare(known), known)
         } else {
             try mirror.ledger.removePair(entry)

@@ -93,7 +93,7 @@ struct HistoryAnalysis {
         if mirror.faults.isPlanted("export.forgetTombstone") {
             return try mirror.ledger.removeEntry(entry)
         }
-        let mayBeKnown = try entry.base != nil || mirror.ledger.sent(entry.recordName) != nil
+        let mayBeKnown = try entry.base != nil || mirror.ledger.lastSent(entry.recordName) != nil
         if mayBeKnown {
             try mirror.ledger.setNeedsCloudDelete(true, key: entry.key)
         } else {

@@ -29,7 +29,7 @@ struct ReplyRecording {
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
     mutating func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
-        if reply.previousSyncToken != nil { try mirror.ledger.set(.namesCallers, to: .integer(1)) }
+        if reply.previousSyncToken != nil { try mirror.ledger.set(.namesWriters, to: .integer(1)) }
         for (item, result) in zip(batch.items, reply.results) {
             switch result {
             case .record(let record): try accept(item, record)
@@ -52,7 +52,7 @@ struct ReplyRecording {
         outcome.exported += 1
         var base = item.result
         base.recordChangeTag = record.recordChangeTag
-        base.callerChangeTag = record.callerChangeTag
+        base.writeMark = item.operation.record.writeMark
         switch item.subject {
         case .object(let key, let transaction):
             try mirror.ledger.setBase(base, key: key)

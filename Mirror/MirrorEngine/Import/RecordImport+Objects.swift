@@ -89,12 +89,12 @@ extension RecordImport {
         }
     }
 
-    private mutating func insert(_ arrival: Arrival) throws {
+    mutating func insert(_ arrival: Arrival) throws {
         var row = Row(id: arrival.entry.row, layout: arrival.layout)
         row.attributes = arrival.state.attributes
         for slot in row.toOnes.indices {
             row.toOnes[slot] = try resolve(
-                arrival.state.toOnes[slot], property: arrival.layout.toOnes[slot].name,
+                arrival.state.toOnes[slot], arrival.layout.toOnes[slot],
                 of: arrival.record.recordName)
             if let target = row.toOnes[slot]?.target {
                 noteList(of: row.id, slot: slot, target: target)
@@ -148,8 +148,7 @@ extension RecordImport {
             case .attribute(let index):
                 update.attributes.append((index, merged.attributes[index]))
             case .toOne(let index):
-                let property = layout.toOnes[index].name
-                let link = try resolve(merged.toOnes[index], property: property, of: name)
+                let link = try resolve(merged.toOnes[index], layout.toOnes[index], of: name)
                 update.toOnes.append((index, link))
                 if let link { noteList(of: row, slot: index, target: link.target) }
             }
@@ -166,14 +165,18 @@ extension RecordImport {
         if mirror.faults.isPlanted("import.ignoreBase") { return nil }
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
         let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+        let name = arrival.record.recordName
         guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
-            let sent = try mirror.ledger.sent(arrival.record.recordName)
+            let latest = try mirror.ledger.lastSent(name)
         else { return base }
-        let own = try mirror.mapping.state(of: sent, entity: arrival.layout)
-        let callerTag = arrival.record.callerChangeTag
-        if try callerTag != nil || mirror.ledger.setting(.namesCallers) != nil {
-            return callerTag != arrival.entry.base?.callerChangeTag ? own : base
+        let mark = arrival.record.writeMark
+        if try mark != nil || mirror.ledger.setting(.namesWriters) != nil {
+            guard let mark, mark != arrival.entry.base?.writeMark,
+                let taken = try mirror.ledger.sent(name, mark: mark)
+            else { return base }
+            return try mirror.mapping.state(of: taken, entity: arrival.layout)
         }
+        let own = try mirror.mapping.state(of: latest, entity: arrival.layout)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
     }
 

@@ -23,7 +23,7 @@ extension RecordImport {
     private mutating func update(_ entry: PairEntry, with record: Record, _ pair: PairRecord) throws
     {
         guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
-        let wasSent = try mirror.ledger.sent(record.recordName) != nil
+        let wasSent = try mirror.ledger.lastSent(record.recordName) != nil
         try mirror.ledger.setPairBase(record, key: entry.key)
         guard !entry.needsDelete else { return }
         if wasSent || entry.isUploaded { try mirror.ledger.setPair(entry.key, isUploaded: true) }
@@ -39,19 +39,30 @@ extension RecordImport {
             let slot = try mirror.layout(of: first).toManySlot(kind.first.name)
         else { return try mirror.ledger.setPair(entry.key, isPending: true) }
         if entry.isPending { try mirror.ledger.setPair(entry.key, isPending: false) }
-        guard try prevails(entry, kind) else { return }
+        guard try kind.second != nil || outdoesRivals(entry, kind) else { return }
         var change = ToManyChange(owner: first, slot: slot)
         change.added = [Link(second, orderKey: entry.pair.firstOrder)]
         changes.toManys.append(change)
         if kind.first.isOrdered { touchedLists.insert(OrderedList(owner: first, slot: slot)) }
         try connectInverse(entry, kind, first: first, second: second)
         try flush()
+        try renameEnds(of: entry, first: first, second: second)
     }
 
-    /// A member of a to-many without inverse has one owner. Of two that devices gave it at the same time, the pair
-    /// with the smaller record name stays; every device decides alike.
-    private func prevails(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
-        let rivals = try mirror.rivals(of: entry.pair, kind).filter { $0.key != entry.key }
+    /// A pair of an object that was absorbed becomes a pair of the one that absorbed it.
+    private func renameEnds(of entry: PairEntry, first: RowID, second: RowID) throws {
+        guard
+            try mirror.ledger.knownName(of: first) != entry.pair.first
+                || mirror.ledger.knownName(of: second) != entry.pair.second
+        else { return }
+        try mirror.ledger.retirePair(entry)
+        try mirror.comparePairs(of: first)
+    }
+
+    /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair
+    /// with the smaller name stays and the service drops the other. Returns whether `entry` stays.
+    private func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
+        let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
         if rivals.contains(where: { $0.recordName < entry.recordName }) {
             try mirror.ledger.retirePair(entry)
             return false
@@ -64,7 +75,7 @@ extension RecordImport {
     private mutating func connectInverse(
         _ entry: PairEntry, _ kind: PairKind, first: RowID, second: RowID
     ) throws {
-        guard let inverse = kind.second, inverse.isOrdered, !kind.isReflexive,
+        guard let inverse = kind.second, inverse.isOrdered,
             let slot = try mirror.layout(of: second).toManySlot(inverse.name)
         else { return }
         var change = ToManyChange(owner: second, slot: slot)

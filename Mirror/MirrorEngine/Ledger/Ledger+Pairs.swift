@@ -51,6 +51,13 @@ extension Ledger {
             ])
     }
 
+    /// The lines that give the same member to another owner, and are not on their way out.
+    package func rivals(of pair: PairRecord, kind: PairKind) throws -> [PairEntry] {
+        try pairs(of: pair.second, isFirst: false, kind: kind).filter {
+            $0.pair.first != pair.first && !$0.needsDelete
+        }
+    }
+
     package func pendingPairs(after key: Int64, limit: Int) throws -> [PairEntry] {
         try pairs(
             "(p.ZISUPLOADED = 0 OR p.ZNEEDSDELETE = 1) AND p.Z_PK > ? AND NOT EXISTS "
@@ -122,7 +129,7 @@ extension Ledger {
 
     /// Takes a pair out: the service is told where it may know of it, else the line just goes.
     package func retirePair(_ entry: PairEntry) throws {
-        let mayBeKnown = try entry.base != nil || sent(entry.recordName) != nil
+        let mayBeKnown = try entry.base != nil || lastSent(entry.recordName) != nil
         if mayBeKnown {
             try setPair(entry.key, needsDelete: true)
         } else {

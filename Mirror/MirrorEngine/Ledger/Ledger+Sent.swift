@@ -7,17 +7,28 @@ internal import SQLiteDriver
 /// A sent record is kept until the base advances. When the reply was lost, the service's record is
 /// recognised as our own write by its values, and is no conflict.
 extension Ledger {
-    package func keepSent(_ record: Record) throws {
+    package func keepSent(_ record: Record, mark: String) throws {
         try connection.run(
-            "INSERT OR REPLACE INTO ADIPTYCHSENT (ZRECORDNAME, ZRECORD) VALUES (?, ?)",
-            [.text(record.recordName), .blob(RecordArchive.encode(record))])
+            "INSERT OR REPLACE INTO ADIPTYCHSENT (ZRECORDNAME, ZMARK, ZRECORD) VALUES (?, ?, ?)",
+            [.text(record.recordName), .text(mark), .blob(RecordArchive.encode(record))])
     }
 
-    package func sent(_ name: String) throws -> Record? {
-        guard
-            case .blob(let bytes)? = try connection.value(
-                "SELECT ZRECORD FROM ADIPTYCHSENT WHERE ZRECORDNAME = ?", [.text(name)])
-        else { return nil }
+    /// What was sent under `mark` and not yet answered.
+    package func sent(_ name: String, mark: String) throws -> Record? {
+        try sent(
+            "SELECT ZRECORD FROM ADIPTYCHSENT WHERE ZRECORDNAME = ? AND ZMARK = ?",
+            [.text(name), .text(mark)])
+    }
+
+    /// What was sent last and not yet answered.
+    package func lastSent(_ name: String) throws -> Record? {
+        try sent(
+            "SELECT ZRECORD FROM ADIPTYCHSENT WHERE ZRECORDNAME = ? "
+                + "ORDER BY length(ZMARK) DESC, ZMARK DESC LIMIT 1", [.text(name)])
+    }
+
+    private func sent(_ sql: String, _ values: [SQLiteValue]) throws -> Record? {
+        guard case .blob(let bytes)? = try connection.value(sql, values) else { return nil }
         return try Self.decode(bytes)
     }
 
@@ -46,6 +57,13 @@ extension Ledger {
                 + "ZRECORDMETADATA, "
                 + "ZMOVEDAT, ZRECORDNAME) VALUES (17017, 1, 1, ?, ?, ?)",
             [.integer(key), SQLiteValue(platform.clock.now()), .text(name)])
+    }
+
+    /// Names that stood for one line stand for another.
+    package func moveReceipts(from key: Int64, to other: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZRECORDMETADATA = ? WHERE ZRECORDMETADATA = ?",
+            [.integer(other), .integer(key)])
     }
 
     /// Names that the service is still to drop.

@@ -58,8 +58,12 @@ package struct LedgerKey: Hashable, Sendable {
     package static let container = LedgerKey(text: "DiptychContainer")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
-    /// Set once the service was seen to tell a device which write of a record was its own.
-    package static let namesCallers = LedgerKey(text: "DiptychServiceNamesCallers")
+    /// Set once the service was seen to tell a device which of its writes it took.
+    package static let namesWriters = LedgerKey(text: "DiptychServiceNamesWriters")
+    /// Set while imported records may have left ends of one-to-one relationships that do not meet.
+    package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")
+    /// The mark of the last export batch; it only grows.
+    package static let writeMark = LedgerKey(text: "DiptychWriteMark")
     /// The reason why sync does not run, in words; absent when the last round was whole.
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.

@@ -129,7 +129,8 @@ enum LedgerSchema {
     /// Our own tables: what was sent and not yet answered, every conflict, every refusal by the
     /// service.
     private static let ownTables = [
-        "CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR PRIMARY KEY, ZRECORD BLOB) WITHOUT ROWID",
+        "CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB, "
+            + "PRIMARY KEY (ZRECORDNAME, ZMARK)) WITHOUT ROWID",
         "CREATE TABLE ADIPTYCHCONFLICT (Z_PK INTEGER PRIMARY KEY, ZDATE TIMESTAMP, ZENTITY "
             + "VARCHAR, "
             + "ZRECORDNAME VARCHAR, ZPROPERTY VARCHAR, ZRULE VARCHAR, ZWINNER VARCHAR, ZBASE BLOB, "

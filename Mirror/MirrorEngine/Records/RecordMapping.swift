@@ -7,6 +7,8 @@ package import Stores
 package struct RecordMapping: Sendable {
     package let layout: ModelLayout
     private let recordTypes: [Int32: String]
+    /// Slots of attributes that each store computes for itself: they do not travel.
+    private let derivedSlots: [Int32: [Int]]
 
     package init(layout: ModelLayout) {
         self.layout = layout
@@ -15,6 +17,23 @@ package struct RecordMapping: Sendable {
                 let root = entity.entity.rootEntity.name ?? entity.name
                 return (entity.number, RecordNames.recordType(rootEntity: root))
             })
+        derivedSlots = Dictionary(
+            uniqueKeysWithValues: layout.entities.map { entity in
+                let slots = entity.attributes.indices.filter {
+                    entity.attributes[$0].attribute is NSDerivedAttributeDescription
+                }
+                return (entity.number, slots)
+            })
+    }
+
+    /// The row's values that travel: null stands for what its store computes.
+    package func attributes(of row: Row) -> [AttributeValue] {
+        guard let derived = derivedSlots[row.id.entity], !derived.isEmpty else {
+            return row.attributes
+        }
+        var attributes = row.attributes
+        for slot in derived { attributes[slot] = .null }
+        return attributes
     }
 
     package func recordType(of entity: Int32) -> String { recordTypes[entity] ?? "" }
@@ -56,6 +75,7 @@ package struct RecordMapping: Sendable {
         for (slot, attribute) in entity.attributes.enumerated() {
             state.attributes[slot] = try value(of: attribute, in: record)
         }
+        for slot in derivedSlots[entity.number] ?? [] { state.attributes[slot] = .null }
         for (slot, relationship) in entity.toOnes.enumerated() {
             state.toOnes[slot] = link(relationship.name, in: record)
         }

@@ -37,7 +37,7 @@ struct MirrorTransaction {
     func state(of row: Row, named name: String) throws -> ObjectState {
         let layout = try layout(of: row.id)
         var state = ObjectState(
-            entity: row.id.entity, attributes: row.attributes,
+            entity: row.id.entity, attributes: mapping.attributes(of: row),
             toOnes: Array(repeating: nil, count: row.toOnes.count))
         for (slot, link) in row.toOnes.enumerated() {
             guard let link, let target = try recordName(of: link.target) else { continue }
@@ -103,24 +103,23 @@ struct MirrorTransaction {
             let pair = PairRecord(
                 kind: end.kind, first: end.isFirst ? name : other,
                 second: end.isFirst ? other : name)
-            for rival in try rivals(of: pair, end.kind) { try ledger.retirePair(rival) }
+            if end.kind.second == nil {
+                // The member left its former owner, whose own row does not say so.
+                for rival in try ledger.rivals(of: pair, kind: end.kind) {
+                    try ledger.retirePair(rival)
+                }
+            }
             let recordName = settings.platform.randomness.uuid().uuidString
             try ledger.addPair(pair, named: recordName, isUploaded: false)
         }
-    }
-
-    /// The pairs that give a member another owner, where it can have only one: in a to-many without inverse.
-    func rivals(of pair: PairRecord, _ kind: PairKind) throws -> [PairEntry] {
-        guard kind.second == nil else { return [] }
-        return try ledger.pairs(of: pair.second, isFirst: false, kind: kind)
-            .filter { !$0.needsDelete && !$0.isPending }
     }
 
     private func compareOrder(
         of entry: PairEntry, with link: Link, from name: String, at end: PairCatalog.End
     ) throws {
         guard end.kind.isOrdered, !entry.isPending, let key = link.orderKey else { return }
-        let known = end.isFirst ? entry.pair.firstOrder : entry.pair.secondOrder
+        let leads = end.kind.isReflexive ? entry.pair.first == name : end.isFirst
+        let known = leads ? entry.pair.firstOrder : entry.pair.secondOrder
         if known != key { try ledger.setPair(entry.key, isUploaded: false) }
     }
 }

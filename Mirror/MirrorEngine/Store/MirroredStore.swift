@@ -68,6 +68,7 @@ public final class MirroredStore: Sendable {
             try catchUp(mirror)
             var importing = RecordImport(mirror: mirror)
             try importing.apply(page.records)
+            try repairOneToOnes(mirror, after: page)
             try faults.reach("import.beforeTokenWrite")
             if !faults.isPlanted("import.skipTokenWrite") {
                 try mirror.ledger.setToken(page.syncToken, zone: settings.zoneName)
@@ -103,6 +104,18 @@ public final class MirroredStore: Sendable {
     private func catchUp(_ mirror: MirrorTransaction) throws {
         let analysis = HistoryAnalysis(mirror: mirror)
         while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}
+    }
+
+    /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before,
+    /// the other half of a change may still be on its way.
+    private func repairOneToOnes(_ mirror: MirrorTransaction, after page: ZoneChangesReply) throws {
+        let concerned = page.records.contains { record in
+            settings.mapping.entity(of: record).map(OneToOneRepair.concerns) ?? record.deleted
+        }
+        if concerned { try mirror.ledger.set(.oneToOneCheck, to: .integer(1)) }
+        guard !page.moreComing, try mirror.ledger.setting(.oneToOneCheck) != nil else { return }
+        _ = try OneToOneRepair(mirror: mirror).run()
+        try mirror.ledger.set(.oneToOneCheck, to: .null)
     }
 
     package func nextBatch() throws -> ExportBatch {

@@ -63,7 +63,10 @@ struct GraphEditor {
             let key = try device.store.reserveKeys(entity: entity.number, count: 1).first
         else { return nil }
         var row = Row(id: RowID(entity: entity.number, key: key), layout: entity)
-        row.attributes = entity.attributes.map { values.value(for: $0.attribute) }
+        row.attributes = entity.attributes.map { slot in
+            slot.attribute is NSDerivedAttributeDescription
+                ? .null : values.value(for: slot.attribute)
+        }
         try device.edit { _ in
             var changes = ChangeSet()
             changes.inserts = [row]
@@ -79,7 +82,10 @@ struct GraphEditor {
             let entity = layout.entity(row.id.entity)
         else { return nil }
         let slot = randomness.below(entity.attributes.count)
-        guard !EditMemory.isCounter(entity.attributes[slot].attribute) else { return nil }
+        let attribute = entity.attributes[slot].attribute
+        guard !EditMemory.isCounter(attribute), !(attribute is NSDerivedAttributeDescription) else {
+            return nil
+        }
         let value = values.value(for: entity.attributes[slot].attribute)
         var update = RowUpdate(id: row.id, expectedVersion: row.version)
         update.attributes = [(slot, value)]

@@ -38,7 +38,8 @@ struct DeviceImage: Equatable {
         of row: Row, named name: String, _ entity: EntityLayout, _ device: SimulatedDevice
     ) throws -> ObjectState {
         var state = ObjectState(
-            entity: row.id.entity, attributes: row.attributes,
+            entity: row.id.entity,
+            attributes: device.mirrored.settings.mapping.attributes(of: row),
             toOnes: Array(repeating: nil, count: row.toOnes.count))
         for (slot, link) in row.toOnes.enumerated() {
             guard let link else { continue }
@@ -64,6 +65,22 @@ struct DeviceImage: Equatable {
             let ends = end.kind.isReflexive ? [name, member].sorted() : [name, member]
             pairs.insert("\(end.kind.relationshipNames): \(ends[0]) → \(ends[1])")
         }
+    }
+
+    /// One-to-one links that are not answered by their target.
+    func oneSidedLinks(_ layout: ModelLayout) -> [String] {
+        objects.flatMap { name, state -> [String] in
+            guard let entity = layout.entity(state.entity) else { return [] }
+            return entity.toOnes.indices.compactMap { slot in
+                let relationship = entity.toOnes[slot]
+                guard let target = state.toOnes[slot]?.recordName, let partner = objects[target],
+                    let inverse = relationship.inverseRelationship, !inverse.isToMany,
+                    let back = layout.entity(partner.entity)?.toOneSlot(inverse.name),
+                    partner.toOnes[back]?.recordName != name
+                else { return nil }
+                return "\(relationship.name) of \(name.prefix(6))"
+            }
+        }.sorted()
     }
 
     /// Reads the service's records as the objects they stand for.

@@ -22,6 +22,10 @@ struct WorldLaws {
         for (name, image) in images where !image.dangling.isEmpty {
             broken.append("\(name) has links to nothing: \(image.dangling.joined(separator: ", "))")
         }
+        let oneSided = first.image.oneSidedLinks(world.editor.layout)
+        if !oneSided.isEmpty {
+            broken.append("One-to-one links are not answered: \(oneSided.joined(separator: ", "))")
+        }
         broken += try world.devices.flatMap(queueIsEmpty)
         broken += memoryHolds(in: first.image)
         broken += try world.devices.flatMap(noFalseConflict)
@@ -56,16 +60,18 @@ struct WorldLaws {
         return broken
     }
 
+    /// Whether objects with the same unique key become one, so that one device's values may meet
+    /// another's of which the memory knows nothing.
+    private var merges: Bool {
+        world.editor.layout.entities.contains { !$0.entity.uniquenessConstraints.isEmpty }
+    }
+
     /// What was saved is there, what was deleted is not, counters come to all counts, and a
     /// property that one device alone wrote has what it wrote last.
     private func memoryHolds(in image: DeviceImage) -> [String] {
         let memory = world.editor.memory
         var broken: [String] = []
         let keepsEdited = world.settings.policy.deletion == .keepEdited
-        let merges = world.editor.layout.entities.contains {
-            !$0.entity.rootEntity.uniquenessConstraints.isEmpty
-                || !$0.entity.uniquenessConstraints.isEmpty
-        }
         if !merges {
             for name in memory.alive.sorted() where image.objects[name] == nil {
                 broken.append("The object \(name.prefix(6)) was saved and is lost.")
@@ -116,7 +122,7 @@ struct WorldLaws {
 
     /// A property that one device alone wrote is in no conflict log, unless its object was deleted.
     private func noFalseConflict(_ device: SimulatedDevice) throws -> [String] {
-        guard !overrulesWholeObjects else { return [] }
+        guard !merges, !overrulesWholeObjects else { return [] }
         let memory = world.editor.memory
         return try device.mirrored.conflicts().compactMap { conflict in
             let key = EditMemory.Property(recordName: conflict.recordName, name: conflict.property)

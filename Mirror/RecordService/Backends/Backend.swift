@@ -89,11 +89,12 @@ struct RecordRow {
     var fields: Data
     var created: RecordStamp
     var modified: RecordStamp
-    /// The change that the asking device's own last write made.
-    var callerChange: Int64?
-    /// The device whose write this one follows, when it was another, and what change that write
-    /// made.
-    var formerWriter: (device: String, change: Int64)?
+    /// The writing device's own mark of this write.
+    var mark: String?
+    /// The mark of the asking device's own last write.
+    var callerMark: String?
+    /// The device whose marked write this one follows, when it was another.
+    var formerWriter: (device: String, mark: String)?
 }
 
 struct TokenRow {

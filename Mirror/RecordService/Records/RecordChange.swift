@@ -31,6 +31,7 @@ struct RecordChange {
     mutating func result(of operation: RecordOperation, on row: RecordRow?) throws -> RecordResult {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
+            if let mark = operation.record.writeMark { try limits.checkName(mark, of: "write mark") }
             return .record(try apply(operation, to: row))
         } catch var error as RecordError {
             error.recordName = operation.record.recordName
@@ -85,7 +86,8 @@ struct RecordChange {
         counter += 1
         let row = RecordRow(
             name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
-            created: live?.created ?? stamp, modified: stamp, callerChange: counter,
+            created: live?.created ?? stamp, modified: stamp, mark: given.writeMark,
+            callerMark: given.writeMark,
             formerWriter: former.flatMap(formerWriter))
         rows.append(row)
         bytes += archive.count
@@ -106,7 +108,8 @@ struct RecordChange {
         row.formerWriter = formerWriter(of: row)
         counter += 1
         row.change = counter
-        row.callerChange = counter
+        row.mark = operation.record.writeMark
+        row.callerMark = row.mark
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp
@@ -114,12 +117,11 @@ struct RecordChange {
         return row.record(in: zone, fields: [:])
     }
 
-    /// Whose write this one follows, when it was another device's.
-    private func formerWriter(of row: RecordRow) -> (device: String, change: Int64)? {
-        guard let device = row.modified.deviceID, device != stamp.deviceID, row.change > 0 else {
-            return nil
-        }
-        return (device, row.change)
+    /// Whose marked write this one follows, when it was another device's.
+    private func formerWriter(of row: RecordRow) -> (device: String, mark: String)? {
+        guard let device = row.modified.deviceID, device != stamp.deviceID, let mark = row.mark
+        else { return nil }
+        return (device, mark)
     }
 
     /// The name of a record that never came is closed by a forceDelete, so that a late copy of the

@@ -14,7 +14,7 @@ extension RecordRow {
     func record(in zone: ZoneID, fields: [String: FieldValue?]) -> Record {
         var record = Record(
             recordName: name, recordType: type, recordChangeTag: tag, fields: fields)
-        record.callerChangeTag = callerChange.map { String($0, radix: 36) }
+        record.writeMark = callerMark
         record.created = created
         record.modified = modified
         record.deleted = isDeleted

@@ -18,10 +18,10 @@ public struct Record: Hashable, Sendable {
     public var recordType: String
     /// Opaque; compare for equality only. nil on a record the service has not seen.
     public var recordChangeTag: String?
-    /// The tag that the asking device's own last write of this record made (our extension); nil
-    /// when it never wrote it. By it a device knows whether a write was taken whose reply it never
-    /// got.
-    public var callerChangeTag: String?
+    /// The writing device's own mark of a write (our extension). In an answer it is the mark of the
+    /// asking device's last write of the record that was taken; nil when there is none. By it a
+    /// device knows which of its writes was taken when the reply was lost.
+    public var writeMark: String?
     /// A field set to nil in a request clears it.
     public var fields: [String: FieldValue?]
     public var created: RecordStamp?

@@ -40,6 +40,16 @@ final class ContextLane: Sendable {
         queue.async { self.own(work) }
     }
 
+    /// Runs `work` here after what is queued already, and returns what it returns.
+    func perform<Value>(_ work: @escaping () -> Value) async -> Value {
+        let passed = Passed(work)
+        let result = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Passed<Value>, Never>) in
+            enqueue { continuation.resume(returning: Passed(passed.value())) }
+        }
+        return result.value
+    }
+
     private func own<Value>(_ work: () -> Value) -> Value {
         let former = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
         defer { owner.store(former, ordering: .releasing) }

@@ -21,15 +21,7 @@ extension NSManagedObjectContext {
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
         if schedule == .immediate && lane.isCurrent { return try block() }
-        let passed = Passed(block)
-        let result = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Passed<Result<T, Failure>>, Never>) in
-            lane.enqueue {
-                let outcome = self.runEvent { Self.outcome(of: passed.value) }
-                continuation.resume(returning: Passed(outcome))
-            }
-        }
-        return try result.value.get()
+        return try await lane.perform { self.runEvent { Self.outcome(of: block) } }.get()
     }
 
     /// Runs `block` on the context's lane and waits. May be called from any lane, also from this
@@ -44,7 +36,7 @@ extension NSManagedObjectContext {
     /// The context whose lane runs the present code.
     @TaskLocal static var current: NSManagedObjectContext?
 
-    private static func outcome<T, Failure: Error>(
+    static func outcome<T, Failure: Error>(
         of block: () throws(Failure) -> T
     ) -> Result<T, Failure> {
         do {

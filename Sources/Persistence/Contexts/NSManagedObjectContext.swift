@@ -159,11 +159,21 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The object of an ID: as a fault, without asking whether its row exists.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        registry.object(objectID) ?? materialize(objectID, nil)
+        if let known = registry.object(objectID) { return known }
+        return materialize(own(objectID), nil)
+    }
+
+    /// The same row's ID in this context's coordinator, for one that came from another.
+    private func own(_ id: NSManagedObjectID) -> NSManagedObjectID {
+        guard let coordinator = persistentStoreCoordinator, let store = id.persistentStore,
+            !id.isTemporaryID, store.persistentStoreCoordinator !== coordinator
+        else { return id }
+        return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
     }
 
     /// The object of an ID, read from the store; throws when there is no such row.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        let objectID = own(objectID)
         if let known = registry.object(objectID), !known.isFault || known.isInserted {
             guard !known.isDeleted else { throw PersistenceErrors.missingObject(objectID) }
             return known

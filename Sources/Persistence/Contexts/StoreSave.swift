@@ -27,6 +27,9 @@ struct StoreSave {
             }
             if stores.last === store || stores.contains(where: { $0 === store }) { continue }
             guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
+            guard store.persistentStoreCoordinator === coordinator else {
+                throw PersistenceErrors.noStore(for: object.entity.name ?? "")
+            }
             stores.append(store)
         }
         return stores
@@ -69,6 +72,7 @@ struct StoreSave {
             guard let row = object.identity?.reservedRow else { continue }
             if object.isInserted { coordinator.publish(object.objectID) }
             object.commit(version: outcome.versions[row] ?? object.snapshot?.version ?? 1)
+            object.state.subtract([.inserted, .updated])
         }
         for (row, values) in outcome.derivedValues {
             guard let id = store.knownID(row), let object = context.registry.object(id) else {
@@ -76,5 +80,6 @@ struct StoreSave {
             }
             object.take(derived: values)
         }
+        if store.announcesChanges { coordinator.postRemoteChange(of: store) }
     }
 }

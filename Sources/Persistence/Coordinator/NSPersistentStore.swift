@@ -55,6 +55,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: Rows and IDs
 
+    /// Whether each save is announced by NSPersistentStoreRemoteChange, as imports always are.
+    final var announcesChanges: Bool {
+        let key = NSPersistentStoreRemoteChangeNotificationPostOptionKey
+        return (options?[key] as? NSNumber)?.boolValue ?? false
+    }
+
     /// The store's layout of an entity; nil when the store's configuration does not have it.
     final func layout(of shape: EntityShape) -> EntityLayout? {
         rowStore.layout.entity(named: shape.layout.name)
@@ -97,18 +103,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 }
 
 /// The IDs of a store's rows that anyone holds.
+///
+/// The table holds them strongly and drops those nobody else holds when it has doubled: a weak
+/// reference would send each retain of an ID the long way. Only the table hands them out, under its
+/// lock, so one that is held here alone stays so.
 private struct StoreIDs {
-    private struct Entry {
-        weak var id: NSManagedObjectID?
-    }
-
-    private var entries: [RowID: Entry] = [:]
+    private var entries: [RowID: NSManagedObjectID] = [:]
     private var sweepCount = 1024
 
-    func knownID(_ row: RowID) -> NSManagedObjectID? { entries[row]?.id }
+    func knownID(_ row: RowID) -> NSManagedObjectID? { entries[row] }
 
     mutating func id(for row: RowID, in store: NSPersistentStore) -> NSManagedObjectID {
-        if let known = entries[row]?.id { return known }
+        if let known = entries[row] { return known }
         let entity = store.rowStore.layout.entity(row.entity)?.entity ?? NSEntityDescription()
         let fresh = NSManagedObjectID(row: row, entity: entity, store: store)
         put(fresh, row)
@@ -122,10 +128,21 @@ private struct StoreIDs {
     }
 
     private mutating func put(_ id: NSManagedObjectID, _ row: RowID) {
-        if entries.count >= sweepCount {
-            entries = entries.filter { $0.value.id != nil }
-            sweepCount = max(1024, entries.count * 2)
+        if entries.count >= sweepCount { sweep() }
+        entries[row] = id
+    }
+
+    private mutating func sweep() {
+        var index = entries.startIndex
+        var held: [RowID: NSManagedObjectID] = [:]
+        while index != entries.endIndex {
+            let row = entries.keys[index]
+            if !isKnownUniquelyReferenced(&entries.values[index]) {
+                held[row] = entries.values[index]
+            }
+            index = entries.index(after: index)
         }
-        entries[row] = Entry(id: id)
+        entries = held
+        sweepCount = max(1024, entries.count * 2)
     }
 }

@@ -187,8 +187,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Work in turn
 
-    /// Runs `block` on the coordinator's own lane and waits.
-    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-        try block()
+    /// Runs `block` after others given to this coordinator, and waits. Stores serialise their own
+    /// work, so nothing else needs it.
+    public final func performAndWait<T, Failure: Error>(
+        _ block: () throws(Failure) -> T
+    ) throws(Failure) -> T {
+        try lane.run { NSManagedObjectContext.outcome(of: block) }.get()
+    }
+
+    /// Runs `block` after others given to this coordinator, and returns what it returns.
+    public final func perform<T, Failure: Error>(
+        _ block: @escaping () throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        try await lane.perform { NSManagedObjectContext.outcome(of: block) }.get()
     }
 }

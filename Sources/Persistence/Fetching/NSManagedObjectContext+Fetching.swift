@@ -96,10 +96,18 @@ extension NSManagedObjectContext {
 
     final func count(matching query: ObjectQuery, includingPending: Bool) throws -> Int {
         guard let source else { throw PersistenceErrors.noCoordinator }
-        guard isPlain(query, source, includingPending) else {
+        if isPlain(query, source, includingPending) { return try source.count(query) }
+        let translation = PredicateTranslation(query)
+        guard translation.isStorable else {
             return try objects(matching: query, includingPending: includingPending).count
         }
-        return try source.count(query)
+        let changed = includingPending ? changedObjects(for: query) : []
+        var all = query.everything
+        all.predicate = query.predicate
+        let stored = try source.count(all)
+        let overlaid = try source.count(all.among(changed.map(\.objectID)))
+        let present = try changed.filter { try !$0.isDeleted && translation.matches($0) }.count
+        return query.bounded(stored - overlaid + present)
     }
 
     /// Whether the source can answer without the context's help.
@@ -191,6 +199,21 @@ extension ObjectQuery {
         all.limit = 0
         all.offset = 0
         return all
+    }
+
+    /// The same query, of these objects only.
+    func among(_ ids: [NSManagedObjectID]) -> ObjectQuery {
+        var fewer = self
+        let isOne = ComparisonNode(left: .evaluatedObject, operator: .in, right: .constant(ids))
+        let parts = [predicate.map(node(of:)), .comparison(isOne)].compactMap { $0 }
+        fewer.predicate = Predicates.predicate(of: .and(parts))
+        return fewer
+    }
+
+    /// How many of `count` results are within the query's bounds.
+    func bounded(_ count: Int) -> Int {
+        let rest = max(count - offset, 0)
+        return limit > 0 ? min(rest, limit) : rest
     }
 
     func bounded<Element>(_ elements: [Element]) -> [Element] {

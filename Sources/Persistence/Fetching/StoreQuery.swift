@@ -50,9 +50,7 @@ struct StoreQuery {
     func count() throws -> Int {
         let total = try eachStore { store, rows in [try store.rowStore.count(matching: rows)] }
             .reduce(0, +)
-        guard !isFinal else { return total }
-        let rest = max(total - bounds.offset, 0)
-        return bounds.limit > 0 ? min(rest, bounds.limit) : rest
+        return isFinal ? total : bounds.bounded(total)
     }
 
     private func eachStore<Value>(

@@ -30,24 +30,15 @@ struct ConflictResolution {
         for conflict in open { conflict.accept() }
     }
 
+    /// Brings all conflicts of the violated constraint before the policy at once.
     func resolve(_ violation: UniquenessViolation) throws {
-        guard let object = pendingObject(violation.id) else { throw violation }
-        let holder = violation.holder.flatMap { row in
-            pendingObject(row) ?? context.object(with: store.id(for: row))
+        guard let layout = store.rowStore.layout.entity(named: violation.entity) else {
+            throw violation
         }
-        let isStored = holder.map { !$0.isInserted } ?? false
-        if isStored { holder?.willAccessValue(forKey: nil) }
-        let conflict = NSConstraintConflict(
-            constraint: violation.constraint, database: isStored ? holder : nil,
-            databaseSnapshot: isStored ? holder?.snapshot.flatMap { holder?.values(of: $0) } : nil,
-            conflicting: isStored || holder == nil ? [object] : [holder, object].compactMap { $0 },
-            conflictingSnapshots: [])
-        try context.settings.mergePolicy.resolve(mergeConflicts: [conflict])
-    }
-
-    private func pendingObject(_ row: RowID) -> NSManagedObject? {
-        context.pending.objects.first {
-            $0.identity?.reservedRow == row && $0.objectID.persistentStore === store
-        }
+        let search = ConstraintSearch(
+            context: context, store: store, layout: layout, names: violation.constraint)
+        let conflicts = try search.conflicts()
+        guard !conflicts.isEmpty else { throw violation }
+        try context.settings.mergePolicy.resolve(mergeConflicts: conflicts)
     }
 }

@@ -30,8 +30,8 @@ enum ProgrammingMistake {
 
     static func noModel(named name: String) -> Never {
         preconditionFailure(
-            "No model \"\(name)\" (.momd, .mom, .xcdatamodeld, .xcdatamodel) is among the program's "
-                + "resources; add it to the target, or use init(name:managedObjectModel:)."
+            "No model \"\(name)\" (.momd, .mom, .xcdatamodeld, .xcdatamodel) is among the "
+                + "program's resources; add it, or use init(name:managedObjectModel:)."
         )
     }
 

@@ -95,8 +95,9 @@ struct ToManyMembers {
         isReordered = false
     }
 
-    /// Forgets what was read; what was changed stays.
+    /// Forgets what was read; what was changed stays, and so does an order that was changed.
     mutating func unload() {
+        guard !isOrdered || !isChanged else { return }
         current = nil
         sequence = []
     }

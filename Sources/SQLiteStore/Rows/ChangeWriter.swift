@@ -178,7 +178,7 @@ final class ChangeWriter {
     /// write.
     private func writeHistory(of changes: ChangeSet, graves: [HistoryLog.Entry]) throws -> Int64? {
         guard let history else { return nil }
-        let updates = changes.updates.filter { !$0.isEmpty }
+        let updates = changes.updates.filter { !$0.isEmpty } + toManys.displaced
         let count = changes.inserts.count + updates.count + graves.count
         guard count > 0 else { return nil }
         let number = try history.log.begin(author: changes.author, contextName: changes.contextName)

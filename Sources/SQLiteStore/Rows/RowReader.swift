@@ -90,12 +90,16 @@ final class RowReader {
 
     private func members(of owner: RowID, in side: JoinSide) throws -> [Link] {
         let order = side.order.map { "j.\($0)" } ?? "NULL"
-        func half(_ owner: String, _ member: String) -> String {
+        func half(_ owner: String, _ member: String, _ order: String) -> String {
             "SELECT d.Z_PK, d.Z_ENT, \(order) AS place FROM \(side.table) j "
                 + "JOIN \(side.destinationTable) d ON d.Z_PK = j.\(member) WHERE j.\(owner) = ?1"
         }
-        var text = half(side.owner, side.member)
-        if side.isReflexive { text += " UNION \(half(side.member, side.owner))" }
+        var text = half(side.owner, side.member, order)
+        if side.isReflexive {
+            // A pair may stand there in one direction or in both; only its own direction has its place.
+            let other = half(side.member, side.owner, "NULL")
+            text = "SELECT Z_PK, Z_ENT, max(place) AS place FROM (\(text) UNION ALL \(other)) GROUP BY 1"
+        }
         text += side.order == nil ? " ORDER BY 1" : " ORDER BY 3, 1"
         return try links(text, [.integer(owner.key)], destination: side.destination)
     }

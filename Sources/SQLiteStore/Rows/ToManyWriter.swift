@@ -1,3 +1,4 @@
+internal import ObjectModel
 internal import SQLiteDriver
 internal import Stores
 
@@ -8,6 +9,8 @@ final class ToManyWriter {
     private let reader: RowReader
     /// The last order key handed out within one change set, by column and owner.
     private var last: [Place: Int64] = [:]
+    /// Owners that lost a member to another one, within one change set: the caller does not know of them.
+    private(set) var displaced: [RowUpdate] = []
 
     private struct Place: Hashable {
         var column: String
@@ -21,7 +24,10 @@ final class ToManyWriter {
     }
 
     /// Forgets what was handed out; called at the start of each change set.
-    func begin() { last.removeAll(keepingCapacity: true) }
+    func begin() {
+        last.removeAll(keepingCapacity: true)
+        displaced.removeAll()
+    }
 
     func write(_ change: ToManyChange) throws {
         guard let columns = schema.columns(of: change.owner.entity),
@@ -67,6 +73,7 @@ final class ToManyWriter {
                     + "WHERE Z_PK = ? AND \(place.key) = ?", [.integer(member.key), owner])
         }
         for link in change.added {
+            try noteFormerOwner(of: link.target, change, in: place)
             try connection.run(
                 "UPDATE \(place.table) SET \(place.key) = ?1\(clearOrder) "
                     + "WHERE Z_PK = ?2 AND \(place.key) IS NOT ?1",
@@ -80,6 +87,25 @@ final class ToManyWriter {
                 "UPDATE \(place.table) SET \(order) = ? WHERE Z_PK = ? AND \(order) IS NULL",
                 [.integer(next), .integer(link.target.key)])
         }
+    }
+
+    /// A member has one owner: the one it had until now loses it.
+    private func noteFormerOwner(
+        of member: RowID, _ change: ToManyChange, in place: MemberColumns
+    ) throws {
+        guard let owners = schema.columns(of: change.owner.entity)?.table,
+            let name = schema.layout.entity(change.owner.entity)?.toManys[change.slot].name,
+            let row = try connection.rows(
+                "SELECT o.Z_PK, o.Z_ENT FROM \(place.table) t JOIN \(owners) o ON o.Z_PK = t.\(place.key) "
+                    + "WHERE t.Z_PK = ? AND o.Z_PK <> ?",
+                [.integer(member.key), .integer(change.owner.key)]
+            ).first,
+            let key = row[0].int64, let entity = row[1].int64.flatMap(Int32.init(exactly:)),
+            let slot = schema.layout.entity(entity)?.toManySlot(name)
+        else { return }
+        var update = RowUpdate(id: RowID(entity: entity, key: key))
+        update.changedToManys = [slot]
+        displaced.append(update)
     }
 
     /// Given order keys of single members, then the order of all.
@@ -146,14 +172,24 @@ final class ToManyWriter {
         }
         guard inserted > 0 else { return }
         if let order = side.order, givesOrder, link.orderKey == nil {
-            let next = try nextOrder(table: side.table, order: order, owner: side.owner, key: owner)
-            try setOrder(order, to: next, owner: owner, member: member, in: side)
+            try append(member, to: owner, order, in: side)
+        }
+        if let order = side.order, side.isReflexive, member != owner {
+            try append(owner, to: member, order, in: side)
         }
         if let order = side.inverseOrder {
             let next = try nextOrder(
                 table: side.table, order: order, owner: side.member, key: member)
             try setOrder(order, to: next, owner: owner, member: member, in: side)
         }
+    }
+
+    /// Gives a member the place after the owner's last one.
+    private func append(
+        _ member: Int64, to owner: Int64, _ order: String, in side: JoinSide
+    ) throws {
+        let next = try nextOrder(table: side.table, order: order, owner: side.owner, key: owner)
+        try setOrder(order, to: next, owner: owner, member: member, in: side)
     }
 
     private func setOrder(

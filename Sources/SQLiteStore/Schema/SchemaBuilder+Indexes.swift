@@ -48,33 +48,52 @@ extension SchemaBuilder {
             schema.indexes.append(
                 "CREATE INDEX \(name) ON \(table) (\(column) COLLATE BINARY ASC)")
         }
-        for group in entity.entity.compoundIndexes {
-            let names = group.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
-            let columns = names.compactMap { self.column(of: $0, in: entity) }
+        for group in compoundIndexes(of: entity) {
+            let columns = group.compactMap { column(of: $0, in: entity) }
             guard columns.count == group.count, columns.count > 1 else { continue }
-            let name = sqlName("Z_\(entity.name)_\(names.joined(separator: "_"))")
+            let name = sqlName("Z_\(entity.name)_\(group.joined(separator: "_"))")
             let list = columns.map { "\($0) COLLATE BINARY ASC" }.joined(separator: ", ")
             schema.indexes.append("CREATE INDEX \(name) ON \(table) (\(list))")
         }
     }
 
+    /// The old groups that no fetch index has replaced and no ancestor made.
+    private func compoundIndexes(of entity: EntityLayout) -> [[String]] {
+        func names(_ groups: [[Any]]) -> [[String]] {
+            groups.map { group in
+                group.map { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name ?? "" }
+            }
+        }
+        func columns(_ group: [String]) -> [String?] { group.map { column(of: $0, in: entity) } }
+        let replaced = entity.entity.indexes.map { columns($0.elements.map(Self.name(of:))) }
+        let inherited = names(entity.entity.superentity?.compoundIndexes ?? [])
+        return names(entity.entity.compoundIndexes).filter {
+            !replaced.contains(columns($0)) && !inherited.contains($0)
+        }
+    }
+
+    /// The property an element names, or the expression it is: `self` and `entity` are the key's
+    /// and the entity's columns.
+    private static func name(of element: NSFetchIndexElementDescription) -> String {
+        element.property?.name ?? element.propertyName ?? element.expressionText ?? ""
+    }
+
     // MARK: Fetch indexes
 
-    /// The entity's own fetch indexes, and those it inherits under its own name.
+    /// The entity's own fetch indexes. Those of its ancestors serve its rows too.
     private mutating func buildFetchIndexes(of entity: EntityLayout, table: String) {
-        var source: NSEntityDescription? = entity.entity
-        while let current = source {
-            for index in current.indexes { build(index, for: entity, table: table) }
-            source = current.superentity
+        var built: Set<String> = []
+        for index in entity.entity.indexes where built.insert(index.name).inserted {
+            build(index, for: entity, table: table)
         }
     }
 
     private mutating func build(
         _ index: NSFetchIndexDescription, for entity: EntityLayout, table: String
     ) {
-        let properties = index.elements.map { $0.property?.name ?? $0.propertyName ?? "" }
-        // The foreign key has an index of its own.
-        if properties.count == 1, links[entity.number]?[properties[0]] != nil { return }
+        let properties = index.elements.map { Self.name(of: $0) }
+        // A foreign key has an index of its own, and so has a join table.
+        if properties.count == 1, entity.entity.relationshipsByName[properties[0]] != nil { return }
         let columns = properties.compactMap { column(of: $0, in: entity) }
         guard !columns.isEmpty, columns.count == properties.count else {
             return note(
@@ -94,6 +113,7 @@ extension SchemaBuilder {
 
     func column(of property: String, in entity: EntityLayout) -> String? {
         if property == "self" || property == "SELF" || property == "objectID" { return "Z_PK" }
+        if property == "entity", entity.entity.propertiesByName[property] == nil { return "Z_ENT" }
         return attributes[entity.number]?[property]?.name ?? links[entity.number]?[property]?.key
     }
 

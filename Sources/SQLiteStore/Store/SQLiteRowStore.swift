@@ -17,6 +17,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// What the schema could not do as the model asks.
     public let schemaNotes: [SchemaNote]
     private let isReadOnly: Bool
+    private let platform: Platform
     private let lane = Lane()
     private let open: OpenStore
 
@@ -41,6 +42,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         schemaNotes = made.store.schema.notes
         keepsHistory = options.tracksHistory && !options.isReadOnly
         isReadOnly = options.isReadOnly
+        self.platform = platform
         self.url = url
     }
 
@@ -50,6 +52,15 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         return try StoreError.mapping(path: file.path) {
             let connection = try file.openForReading()
             return try StoreMetadata(reading: connection, path: file.path).dictionary
+        }
+    }
+
+    /// The model that the store at `url` keeps of itself, for migrations; nil where it keeps none.
+    /// It can be older than the file's tables.
+    public static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
+        let file = StoreFile(url: url, options: .init())
+        return try StoreError.mapping(path: file.path) {
+            try ModelCache.read(from: file.openForReading(), path: file.path)
         }
     }
 
@@ -85,7 +96,9 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
                 try open.connection.transaction(kind) {
                     let handed = StoreTransaction(open)
                     defer { handed.end() }
-                    return try body(handed)
+                    let result = try body(handed)
+                    if kind == .immediate { try platform.faults.reach("store.beforeCommit") }
+                    return result
                 }
             }
         }

@@ -142,7 +142,7 @@ struct StoreFile {
         let draft = url.deletingLastPathComponent().appendingPathComponent(name)
         defer { Self.remove(draft) }
         try autoreleased { try prepare(Connection(path: draft.path), fill) }
-        try platform.faults.reach("store.create.beforePlacing")
+        try platform.faults.reach("store.beforePlacing")
         if link(draft.path, url.path) != 0, errno != EEXIST {
             do {
                 try FileManager.default.moveItem(at: draft, to: url)

@@ -36,12 +36,8 @@ struct StoreMetadata {
 
     /// Reads the metadata of an open file.
     init(reading connection: Connection, path: String) throws {
-        guard
-            let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1").first,
-            let identifier = row[0].string, let data = row[1].data,
-            let values = try? PropertyListSerialization.propertyList(from: data, format: nil)
-                as? [String: Any]
-        else {
+        let row = try connection.rows("SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1").first
+        guard let row, let identifier = row[0].string, let values = Self.dictionary(row[1]) else {
             throw StoreError(
                 .corrupt,
                 "The store's metadata is missing or damaged; restore the file from a copy.",
@@ -49,6 +45,14 @@ struct StoreMetadata {
         }
         self.values = values
         self.identifier = identifier
+    }
+
+    /// A store that was emptied of its metadata fits no model, yet opens without versioning.
+    private static func dictionary(_ stored: SQLiteValue) -> [String: Any]? {
+        if stored.isNull { return [:] }
+        return stored.data.flatMap {
+            try? PropertyListSerialization.propertyList(from: $0, format: nil) as? [String: Any]
+        }
     }
 
     /// The dictionary as applications see it.

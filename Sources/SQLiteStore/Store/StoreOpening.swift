@@ -88,6 +88,7 @@ struct StoreOpening {
             }
             try BookkeepingTables.fill(connection, layout: layout)
             try metadata.write(to: connection)
+            try ModelCache.write(model, to: connection)
         }
     }
 }

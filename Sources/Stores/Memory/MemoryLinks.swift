@@ -33,10 +33,23 @@ struct MemoryLinks {
         mutating func remove(_ member: RowID) { keys[member] = nil }
     }
 
+    /// A member of a relationship without inverse: it has one owner, as in a SQLite store.
+    private struct OneWay: Hashable {
+        var relationship: ObjectIdentifier
+        var member: RowID
+    }
+
     private var collections: [Collection: Members] = [:]
+    private var owners: [OneWay: Collection] = [:]
+    private let oneWays: Set<ObjectIdentifier>
     private let layout: ModelLayout
 
-    init(layout: ModelLayout) { self.layout = layout }
+    init(layout: ModelLayout) {
+        self.layout = layout
+        let toManys = layout.entities.flatMap(\.toManys)
+        oneWays = Set(
+            toManys.filter { $0.inverseRelationship == nil }.map(ObjectIdentifier.init))
+    }
 
     func members(of owner: RowID, slot: Int) -> [Link] {
         guard let members = collections[Collection(owner: owner, slot: slot)] else { return [] }
@@ -75,6 +88,7 @@ struct MemoryLinks {
         for (slot, relationship) in entity.toManys.enumerated() {
             let own = collections.removeValue(forKey: Collection(owner: row.id, slot: slot))
             for member in (own?.keys ?? [:]).keys {
+                owners[OneWay(relationship: ObjectIdentifier(relationship), member: member)] = nil
                 guard let back = inverse(relationship, at: member) else { continue }
                 collections[back]?.remove(row.id)
             }
@@ -91,6 +105,8 @@ struct MemoryLinks {
         if !isOneToMany {
             for member in change.removed {
                 collections[collection]?.remove(member)
+                let place = OneWay(relationship: ObjectIdentifier(relationship), member: member)
+                if owners[place] == collection { owners[place] = nil }
                 if let back = inverse(relationship, at: member) {
                     collections[back]?.remove(change.owner)
                 }
@@ -104,6 +120,9 @@ struct MemoryLinks {
     private mutating func add(
         _ link: Link, to collection: Collection, along relationship: NSRelationshipDescription
     ) {
+        if relationship.inverseRelationship == nil {
+            own(link.target, by: collection, relationship)
+        }
         if collections[collection]?[link.target] == nil || link.orderKey != nil {
             let key = relationship.isOrdered ? link.orderKey ?? nextKey(in: collection) : nil
             collections[collection, default: Members()].put(link.target, at: key)
@@ -114,6 +133,16 @@ struct MemoryLinks {
         let isOrdered = relationship.inverseRelationship?.isOrdered ?? false
         let key = isOrdered ? nextKey(in: back) : nil
         collections[back, default: Members()].put(collection.owner, at: key)
+    }
+
+    /// Takes a member of a one-way relationship from its former owner.
+    private mutating func own(
+        _ member: RowID, by collection: Collection, _ relationship: NSRelationshipDescription
+    ) {
+        let place = OneWay(relationship: ObjectIdentifier(relationship), member: member)
+        if let former = owners.updateValue(collection, forKey: place), former != collection {
+            collections[former]?.remove(member)
+        }
     }
 
     private mutating func reorder(
@@ -144,14 +173,9 @@ struct MemoryLinks {
     }
 
     private mutating func removeFromOneWayCollections(_ id: RowID) {
-        for entity in layout.entities {
-            for (slot, relationship) in entity.toManys.enumerated()
-            where relationship.inverseRelationship == nil {
-                for collection in collections.keys
-                where collection.slot == slot && collection.owner.entity == entity.number {
-                    collections[collection]?.remove(id)
-                }
-            }
+        for relationship in oneWays {
+            let place = OneWay(relationship: relationship, member: id)
+            if let owner = owners.removeValue(forKey: place) { collections[owner]?.remove(id) }
         }
     }
 }

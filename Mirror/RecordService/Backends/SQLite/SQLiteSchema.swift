@@ -53,11 +53,11 @@ enum SQLiteSchema {
             change INTEGER NOT NULL, deleted INTEGER NOT NULL,
             created_at INTEGER NOT NULL, created_by TEXT, created_on TEXT,
             modified_at INTEGER NOT NULL, modified_by TEXT, modified_on TEXT,
-            fields BLOB NOT NULL,
+            mark TEXT, fields BLOB NOT NULL,
             PRIMARY KEY (zone, name));
         CREATE TABLE former_writers(
             zone INTEGER NOT NULL, name TEXT NOT NULL, device TEXT NOT NULL,
-            change INTEGER NOT NULL,
+            mark TEXT NOT NULL,
             PRIMARY KEY (zone, name, device)) WITHOUT ROWID;
         CREATE UNIQUE INDEX records_by_change ON records(zone, change);
         CREATE TABLE field_types(

@@ -6,11 +6,11 @@ internal import SQLiteDriver
 extension SQLiteTransaction {
     private static let columns = """
         name, type, change, deleted, created_at, created_by, created_on, modified_at, modified_by,
-        modified_on, fields
+        modified_on, fields, mark
         """
-    /// The change of the asking device's own last write: the newest one, or one before another's.
-    private static let callerChange = """
-        CASE WHEN modified_on = ?1 THEN change ELSE (SELECT w.change FROM former_writers w
+    /// The mark of the asking device's own last write: the newest one, or one before another's.
+    private static let callerMark = """
+        CASE WHEN modified_on = ?1 THEN mark ELSE (SELECT w.mark FROM former_writers w
         WHERE w.zone = records.zone AND w.name = records.name AND w.device = ?1) END
         """
 
@@ -24,14 +24,14 @@ extension SQLiteTransaction {
             modified: RecordStamp(
                 timestamp: row.int64(at: 7), userRecordName: row.text(at: 8),
                 deviceID: row.text(at: 9)),
-            callerChange: row.isNull(at: 11) ? nil : row.int64(at: 11))
+            mark: row.text(at: 11), callerMark: row.text(at: 12))
     }
 
     func records(
         named names: [String], in zone: Int64, for device: String?
     ) throws -> [String: RecordRow] {
         let statement = try connection.prepare(
-            "SELECT \(Self.columns), \(Self.callerChange) FROM records WHERE zone = ?2 AND name "
+            "SELECT \(Self.columns), \(Self.callerMark) FROM records WHERE zone = ?2 AND name "
                 + "= ?3"
         )
         defer { statement.reset() }
@@ -48,13 +48,13 @@ extension SQLiteTransaction {
     func save(_ records: [RecordRow], in zone: Int64) throws {
         let statement = try connection.prepare(
             """
-            INSERT INTO records(zone, \(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO records(zone, \(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (zone, name) DO UPDATE SET
                 type = excluded.type, change = excluded.change, deleted = excluded.deleted,
                 created_at = excluded.created_at, created_by = excluded.created_by,
                 created_on = excluded.created_on, modified_at = excluded.modified_at,
                 modified_by = excluded.modified_by, modified_on = excluded.modified_on,
-                fields = excluded.fields
+                fields = excluded.fields, mark = excluded.mark
             """)
         defer { statement.reset() }
         for record in records {
@@ -65,6 +65,7 @@ extension SQLiteTransaction {
                 SQLiteValue(record.created.userRecordName), SQLiteValue(record.created.deviceID),
                 .integer(record.modified.timestamp), SQLiteValue(record.modified.userRecordName),
                 SQLiteValue(record.modified.deviceID), .blob(record.fields),
+                SQLiteValue(record.mark),
             ])
             while try statement.step() {}
             if let writer = record.formerWriter { try keep(writer, of: record.name, in: zone) }
@@ -72,11 +73,11 @@ extension SQLiteTransaction {
     }
 
     private func keep(
-        _ writer: (device: String, change: Int64), of name: String, in zone: Int64
+        _ writer: (device: String, mark: String), of name: String, in zone: Int64
     ) throws {
         try connection.run(
-            "INSERT OR REPLACE INTO former_writers(zone, name, device, change) VALUES (?, ?, ?, ?)",
-            [.integer(zone), .text(name), .text(writer.device), .integer(writer.change)])
+            "INSERT OR REPLACE INTO former_writers(zone, name, device, mark) VALUES (?, ?, ?, ?)",
+            [.integer(zone), .text(name), .text(writer.device), .text(writer.mark)])
     }
 
     func removeRecords(in zone: Int64) throws {
@@ -97,7 +98,7 @@ extension SQLiteTransaction {
         }
         let statement = try connection.prepare(
             """
-            SELECT \(Self.columns), \(Self.callerChange) FROM records
+            SELECT \(Self.columns), \(Self.callerMark) FROM records
             WHERE zone = ?2 AND change > ?3 \(filter)
             ORDER BY change LIMIT ?
             """)

@@ -1,0 +1,131 @@
+internal import ObjectModel
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Makes both ends of every one-to-one relationship agree, once the zone was read to its end.
+///
+/// Two devices may have given one object to different partners at the same time; field by field the
+/// merge then leaves ends that do not meet. The end that comes first by entity and relationship
+/// name decides: of several claims to one partner the one with the smallest record name stays.
+/// Every device decides alike; what it changes waits for export.
+struct OneToOneRepair {
+    let mirror: MirrorTransaction
+
+    /// A one-to-one relationship by its deciding end.
+    private struct Pair {
+        let claim: LinkColumns
+        let claimTable: String
+        let claimSlot: Int
+        let claimEntity: EntityLayout
+        let answer: LinkColumns
+        let answerTable: String
+        let answerSlot: Int
+        let answerEntity: EntityLayout
+    }
+
+    /// Whether the model has such relationships at all.
+    static func concerns(_ layout: EntityLayout) -> Bool {
+        layout.toOnes.contains { $0.inverseRelationship.map { !$0.isToMany } ?? false }
+    }
+
+    /// Returns how many rows were changed.
+    func run() throws -> Int {
+        var changed = 0
+        for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
+            for slot in entity.toOnes.indices {
+                guard let pair = pair(entity, slot) else { continue }
+                changed += try dropRivals(pair)
+                changed += try answerClaims(pair)
+            }
+        }
+        return changed
+    }
+
+    private func pair(_ entity: EntityLayout, _ slot: Int) -> Pair? {
+        let relationship = entity.toOnes[slot]
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            inverse !== relationship, Self.decides(relationship, inverse),
+            let destination = relationship.destinationEntity?.name
+                .flatMap({ mirror.mapping.layout.entity(named: $0) }),
+            let answerSlot = destination.toOneSlot(inverse.name),
+            let here = mirror.store.schema.columns(of: entity.number),
+            let there = mirror.store.schema.columns(of: destination.number)
+        else { return nil }
+        return Pair(
+            claim: here.toOnes[slot], claimTable: here.table, claimSlot: slot, claimEntity: entity,
+            answer: there.toOnes[answerSlot], answerTable: there.table, answerSlot: answerSlot,
+            answerEntity: destination)
+    }
+
+    private static func decides(
+        _ one: NSRelationshipDescription, _ other: NSRelationshipDescription
+    ) -> Bool {
+        let left = [other.destinationEntity?.name ?? "", one.name]
+        let right = [one.destinationEntity?.name ?? "", other.name]
+        return left.lexicographicallyPrecedes(right)
+    }
+
+    /// Of several objects that claim one partner, all but the one with the smallest name let go.
+    private func dropRivals(_ pair: Pair) throws -> Int {
+        let claim = pair.claim.key
+        let rivals = try mirror.store.connection.rows(
+            "SELECT Z_PK, \(claim) FROM \(pair.claimTable) WHERE \(claim) IN (SELECT \(claim) FROM "
+                + "\(pair.claimTable) WHERE \(claim) IS NOT NULL GROUP BY \(claim) "
+                + "HAVING count(*) > 1) ORDER BY \(claim)")
+        var claims: [Int64: [RowID]] = [:]
+        for rival in rivals {
+            guard let key = rival[0].int64, let partner = rival[1].int64,
+                let row = try row(pair.claimEntity, key)
+            else { continue }
+            claims[partner, default: []].append(row)
+        }
+        var dropped = 0
+        for partner in claims.keys.sorted() {
+            let named = try (claims[partner] ?? []).map {
+                ($0, try mirror.ledger.recordName(for: $0))
+            }
+            .sorted { $0.1 < $1.1 }
+            for (row, _) in named.dropFirst() {
+                try set(row, pair.claimEntity.toOnes[pair.claimSlot].name, to: nil)
+                dropped += 1
+            }
+        }
+        return dropped
+    }
+
+    /// Each partner points back at whoever claims it, and at nobody else.
+    private func answerClaims(_ pair: Pair) throws -> Int {
+        let answer = pair.answer.key
+        let wrong = try mirror.store.connection.rows(
+            "SELECT p.Z_PK, c.Z_PK FROM \(pair.answerTable) p LEFT JOIN \(pair.claimTable) c "
+                + "ON c.\(pair.claim.key) = p.Z_PK WHERE p.\(answer) IS NOT c.Z_PK")
+        for line in wrong {
+            guard let key = line[0].int64, let partner = try row(pair.answerEntity, key) else {
+                continue
+            }
+            let claimant = try line[1].int64.flatMap { try row(pair.claimEntity, $0) }
+            try set(partner, pair.answerEntity.toOnes[pair.answerSlot].name, to: claimant)
+        }
+        return wrong.count
+    }
+
+    /// The row of a key in an entity's tree, with its concrete entity.
+    private func row(_ entity: EntityLayout, _ key: Int64) throws -> RowID? {
+        for number in mirror.mapping.layout.family(of: entity) {
+            if let row = try mirror.store.row(RowID(entity: number, key: key)) { return row.id }
+        }
+        return nil
+    }
+
+    private func set(_ row: RowID, _ property: String, to target: RowID?) throws {
+        guard let slot = try mirror.layout(of: row).toOneSlot(property) else { return }
+        var changes = ChangeSet()
+        changes.author = RecordNames.importAuthor
+        var update = RowUpdate(id: row)
+        update.toOnes = [(slot, target.map { Link($0) })]
+        changes.updates = [update]
+        _ = try mirror.store.apply(changes)
+        try mirror.markForExport(row)
+    }
+}

@@ -89,7 +89,7 @@ import Testing
             library,
             #"""
             {"insert": "Author", "as": "ursula", "values": {"name": "Ursula"}}
-            {"insert": "Book", "as": "b", "values": {"title": "Orsinia", "pages": 220, "inPrint": 0}}
+            {"insert": "Book", "as": "b", "values": {"title": "Orsinia", "pages": 9, "inPrint": 0}}
             {"link": "ursula.books", "to": "b"}
             {"insert": "Tag", "as": "t", "values": {"name": "tales"}}
             {"link": "b.tags", "to": ["t"]}

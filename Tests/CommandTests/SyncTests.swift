@@ -164,6 +164,25 @@ import Testing
         let run = try workshop.run(["sync", library, "--json"] + other.settings)
         #expect(run.status == 1)
         #expect(run.errorCode == "otherContainer")
+        #expect((run.error["hint"] as? String)?.contains("--moved") == true)
+    }
+
+    @Test func aServiceMayMove() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        try workshop.done(["sync", library] + service.settings)
+        service.kill()
+        try workshop.edit(library, "insert Tag name=b")
+        let elsewhere = try workshop.service("--data", service.text("dataFolder"))
+        let refused = try workshop.run(["sync", library] + elsewhere.settings)
+        #expect(refused.status == 1)
+        try workshop.done(["sync", library, "--moved"] + elsewhere.settings)
+        try workshop.done(["sync", library] + elsewhere.settings)
+        let copy = try workshop.library("copy.sqlite")
+        try workshop.done(["sync", copy] + elsewhere.settings)
+        try workshop.expectEqual(library, copy, rows: 2)
     }
 
     @Test func aServiceThatIsAwayIsNoLoss() throws {

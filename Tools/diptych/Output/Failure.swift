@@ -108,6 +108,10 @@ enum Failure {
         if let cause = error.cause as? any ChannelFailure { return describe(cause) }
         var result = split("\(error.code)", error.message)
         if error.code == .throttled || error.code == .offline { result.status = .tryAgain }
+        if error.code == .otherContainer {
+            result.hint =
+                "Use that service. If it only has a new address, say so once with --moved."
+        }
         return result
     }
 

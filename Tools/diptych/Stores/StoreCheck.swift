@@ -37,8 +37,10 @@ struct StoreCheck {
     /// Whether the store's own description of itself can be read. Throws for what is no store.
     static func metadata(of store: URL) throws -> [Problem] {
         do {
-            _ = try SQLiteRowStore.metadata(at: store)
-            return []
+            let metadata = try SQLiteRowStore.metadata(at: store)
+            if metadata["NSStoreModelVersionHashes"] != nil { return [] }
+            let message = "The store's metadata say nothing of its model."
+            return [Problem(code: "damagedMetadata", message: message, object: nil)]
         } catch let error as StoreError where error.code == .corrupt {
             let message = "The store's metadata is missing or damaged."
             return [Problem(code: "damagedMetadata", message: message, object: nil)]

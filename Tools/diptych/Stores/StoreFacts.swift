@@ -30,7 +30,10 @@ struct StoreFacts {
         identifier = metadata["NSStoreUUID"] as? String ?? ""
         model = try access.knownModel()
         // Opening tells a model that does not fit, and where it keeps each entity.
-        let store = try model.map { try access.open(model: $0, readOnly: true) }
+        let isEmptied = metadata["NSStoreModelVersionHashes"] == nil
+        let store = try model.map {
+            try access.open(model: $0, readOnly: true, anyVersion: isEmptied)
+        }
         let connection = try ReadingConnection.open(access.url)
         var tables: [String: String] = [:]
         try store?.read { transaction in

@@ -77,6 +77,8 @@ struct Serve: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
+        // Records are nobody else's business on this machine.
+        umask(0o077)
         let folder = try DataFolder(folder)
         let service = try RecordService(path: folder.database.path, platform: .system)
         let access = ServiceAccess(service: service, folder: folder)

@@ -121,7 +121,8 @@ final class Workshop {
 
 /// A `diptych serve` process.
 final class TestService {
-    private let workshop: Workshop
+    // Not strongly: the workshop ends its services when it goes.
+    private weak var workshop: Workshop?
     private let words: [String]
     private(set) var child: Child
     private(set) var ready: [String: Any] = [:]
@@ -170,6 +171,7 @@ final class TestService {
 
     /// Starts it again at the same place.
     func restart() throws {
+        let workshop = try #require(workshop)
         child = try Self.launch(workshop, words, port: port)
         ready = try Self.await(child)
     }

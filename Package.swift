@@ -76,7 +76,7 @@ let tools: [Target] = [
         dependencies: [
             "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
             "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-            "RecordServer", "CZlib",
+            "RecordServer",
         ],
         path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house)
 ]
@@ -114,7 +114,7 @@ let testTargets: [Target] = [
         ]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
-    tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
+    tests("CommandTests", uses: ["diptych"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

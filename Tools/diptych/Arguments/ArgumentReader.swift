@@ -67,7 +67,9 @@ struct ArgumentReader {
 
     private func isOption(_ word: String) -> Bool {
         word.hasPrefix("--")
-            && manual.allOptions.contains { word == "--\($0.name)" || word.hasPrefix("--\($0.name)=") }
+            && manual.allOptions.contains {
+                word == "--\($0.name)" || word.hasPrefix("--\($0.name)=")
+            }
     }
 
     private func checkOperands() throws {
@@ -101,7 +103,8 @@ enum Spelling {
     /// The word that takes the fewest changes, where those are few.
     static func nearest(to word: String, among words: [String]) -> String? {
         let found = words.map { ($0, distance(Array(word), Array($0))) }.min { $0.1 < $1.1 }
-        guard let (name, changes) = found, changes <= max(1, word.count / 3) else { return nil }
+        let changesMax = word.count < 4 ? 1 : max(2, word.count / 3)
+        guard let (name, changes) = found, changes <= changesMax else { return nil }
         return name
     }
 

@@ -64,7 +64,9 @@ enum Failure {
 
     /// What Core Data's errors say, which tell their code by a number.
     private static func describe(_ error: NSError) -> CommandError {
-        if let cause = error.userInfo[NSUnderlyingErrorKey] as? StoreError { return describe(cause) }
+        if let cause = error.userInfo[NSUnderlyingErrorKey] as? StoreError {
+            return describe(cause)
+        }
         let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
         var message = error.localizedDescription
         if let first = details.first {
@@ -106,6 +108,10 @@ enum Failure {
         if let cause = error.cause as? any ChannelFailure { return describe(cause) }
         var result = split("\(error.code)", error.message)
         if error.code == .throttled || error.code == .offline { result.status = .tryAgain }
+        if error.code == .otherContainer {
+            result.hint =
+                "Use that service. If it only has a new address, say so once with --moved."
+        }
         return result
     }
 
@@ -118,7 +124,8 @@ enum Failure {
         }
         if error.isTransient {
             result.status = .tryAgain
-            result.hint = (result.hint.map { $0 + " " } ?? "") + "Nothing is lost; sync again later."
+            result.hint =
+                (result.hint.map { $0 + " " } ?? "") + "Nothing is lost; sync again later."
         }
         return result
     }

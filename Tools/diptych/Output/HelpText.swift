@@ -29,7 +29,7 @@ enum HelpText {
         var verbs = Table(indent: 2)
         for manual in VerbTable.manuals { verbs.add(manual.name, manual.summary) }
         return """
-            Diptych keeps Core Data stores of several machines equal, with a record service of its own.
+            Diptych keeps Core Data stores of several machines equal, with a service of its own.
 
               diptych VERB [operands] [options]
 
@@ -52,9 +52,10 @@ enum HelpText {
             Example
               # start a service on this machine, then put a store under sync
               diptych serve --data records --listen 127.0.0.1:8443
-              diptych sync Library.sqlite --model Library.xcdatamodel --service https://127.0.0.1:8443 \\
-                  --container iCloud.local.diptych --token-file records/iCloud.local.diptych.tokens \\
-                  --ca-file records/tls/authority.pem
+              diptych create Library.sqlite --model Library.xcdatamodel
+              diptych sync Library.sqlite --service https://127.0.0.1:8443 \\
+                  --container iCloud.local.diptych --ca-file records/tls/authority.pem \\
+                  --token-file records/iCloud.local.diptych.tokens --remember
             """
     }
 

@@ -54,7 +54,8 @@ struct SyncReport: Sendable {
         table.add("applied", "\(summary.imported)", "changes")
         table.add("merged", "\(summary.merged)", "objects")
         table.add(
-            "conflicts", "\(summary.conflicts)", waiting > 0 ? "\(waiting) wait for you" : "settled")
+            "conflicts", "\(summary.conflicts)", waiting > 0 ? "\(waiting) wait for you" : "settled"
+        )
         table.add("bytes", Figure.bytes(bytes.sent), "out, \(Figure.bytes(bytes.received)) in")
         table.add("time", Figure.seconds(seconds), "\(bytes.requests) requests")
         console.line(console.bold(headline(summary, store)))

@@ -21,7 +21,7 @@ struct StoreAccess: Sendable {
     func knownModel() throws -> NSManagedObjectModel? {
         if let modelFile { return try ModelSource.load(modelFile) }
         try requireStore()
-        guard let model = try ModelSource.cachedModel(of: url) else { return nil }
+        guard let model = try SQLiteRowStore.cachedModel(at: url) else { return nil }
         try model.checkConsistency()
         return model
     }
@@ -37,9 +37,13 @@ struct StoreAccess: Sendable {
         return try open(model: model(), readOnly: readOnly)
     }
 
-    func open(model: NSManagedObjectModel, readOnly: Bool) throws -> SQLiteRowStore {
+    /// `anyVersion` opens a store that was written with another model, as far as its columns go.
+    func open(
+        model: NSManagedObjectModel, readOnly: Bool, anyVersion: Bool = false
+    ) throws -> SQLiteRowStore {
         var options = SQLiteStoreOptions()
         options.isReadOnly = readOnly
+        options.ignoresVersioning = anyVersion
         options.pragmas = pragmas
         return try SQLiteRowStore(url: url, model: model, options: options, platform: .system)
     }

@@ -34,6 +34,19 @@ struct StoreCheck {
             .map { Problem(code: "damagedFile", message: "SQLite finds: \($0).", object: nil) }
     }
 
+    /// Whether the store's own description of itself can be read. Throws for what is no store.
+    static func metadata(of store: URL) throws -> [Problem] {
+        do {
+            let metadata = try SQLiteRowStore.metadata(at: store)
+            if metadata["NSStoreModelVersionHashes"] != nil { return [] }
+            let message = "The store's metadata say nothing of its model."
+            return [Problem(code: "damagedMetadata", message: message, object: nil)]
+        } catch let error as StoreError where error.code == .corrupt {
+            let message = "The store's metadata is missing or damaged."
+            return [Problem(code: "damagedMetadata", message: message, object: nil)]
+        }
+    }
+
     mutating func run() throws {
         for entity in transaction.layout.entities {
             guard let columns = schema.columns(of: entity.number) else { continue }
@@ -41,7 +54,6 @@ struct StoreCheck {
             for (relationship, link) in zip(entity.toOnes, columns.toOnes) {
                 try checkLinks(relationship.name, link, columns)
             }
-            try checkBothEnds(of: entity, columns)
             for place in columns.toManys {
                 if case .join(let side) = place { try checkPairs(side, columns.table) }
             }
@@ -96,34 +108,9 @@ struct StoreCheck {
                 + "WHERE d.Z_PK = s.\(link.key)) LIMIT 100", [.integer(Int64(columns.number))])
         for row in dangling {
             note(
-                "danglingLink", "\(name) points at key \(row[1].int64 ?? 0) of \(table), "
+                "danglingLink",
+                "\(name) points at key \(row[1].int64 ?? 0) of \(table), "
                     + "which is not there.", id(columns.number, row[0]))
-        }
-    }
-
-    /// Where both ends of a relationship are to-one, each names the other.
-    private mutating func checkBothEnds(
-        of entity: EntityLayout, _ columns: EntityColumns
-    ) throws {
-        for (slot, relationship) in entity.toOnes.enumerated() {
-            guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
-                inverse.inverseRelationship === relationship,
-                let other = transaction.layout.entity(named: inverse.entity.name ?? ""),
-                let place = other.toOneSlot(inverse.name),
-                let otherColumns = schema.columns(of: other.number)
-            else { continue }
-            let link = columns.toOnes[slot]
-            let back = otherColumns.toOnes[place].key
-            let oneSided = try connection.rows(
-                "SELECT s.Z_PK FROM \(columns.table) s JOIN \(otherColumns.table) d "
-                    + "ON d.Z_PK = s.\(link.key) WHERE s.Z_ENT = ? AND d.\(back) IS NOT s.Z_PK "
-                    + "LIMIT 100", [.integer(Int64(columns.number))])
-            for row in oneSided {
-                note(
-                    "oneSidedLink",
-                    "\(relationship.name) points at an object whose \(inverse.name) does not point "
-                        + "back.", id(columns.number, row[0]))
-            }
         }
     }
 

@@ -26,11 +26,14 @@ struct StoreFacts {
 
     init(_ access: StoreAccess) throws {
         try access.requireStore()
-        metadata = try SQLiteRowStore.metadata(at: access.url)
+        metadata = try Self.metadata(of: access.url)
         identifier = metadata["NSStoreUUID"] as? String ?? ""
         model = try access.knownModel()
         // Opening tells a model that does not fit, and where it keeps each entity.
-        let store = try model.map { try access.open(model: $0, readOnly: true) }
+        let isEmptied = metadata["NSStoreModelVersionHashes"] == nil
+        let store = try model.map {
+            try access.open(model: $0, readOnly: true, anyVersion: isEmptied)
+        }
         let connection = try ReadingConnection.open(access.url)
         var tables: [String: String] = [:]
         try store?.read { transaction in
@@ -41,6 +44,17 @@ struct StoreFacts {
         history = try Self.history(connection)
         mirror = try MirrorFacts(connection)
         entities = try Self.entities(connection, tables, metadata)
+    }
+
+    /// The metadata; of a store whose property list is missing or damaged, the identifier alone.
+    private static func metadata(of url: URL) throws -> [String: Any] {
+        do {
+            return try SQLiteRowStore.metadata(at: url)
+        } catch let error as StoreError where error.code == .corrupt {
+            let row = try? ReadingConnection.open(url).value("SELECT Z_UUID FROM Z_METADATA")
+            guard let identifier = row?.string else { throw error }
+            return ["NSStoreUUID": identifier]
+        }
     }
 
     private static func history(_ connection: Connection) throws -> (Int, Int)? {

@@ -22,7 +22,6 @@ struct Create: Verb {
     func run(_ console: Console) async throws -> ExitStatus {
         let model = try access.model()
         let store = try access.create(model: model)
-        try ModelSource.keep(model, in: store)
         let entities = store.layout.entities.map(\.name)
         if console.isJSON {
             console.emit([
@@ -36,7 +35,9 @@ struct Create: Verb {
         } else {
             for note in store.schemaNotes { console.warn(note.description) }
             console.line(
-                "Made \(access.url.path) with \(Figure.count(entities.count, "entity", "entities")).")
+                "Made \(access.url.path) with "
+                    + Figure.count(entities.count, "entity", "entities") + "."
+            )
         }
         return .done
     }

@@ -7,11 +7,13 @@ internal import Stores
 /// `diptych inspect`: what is in a store.
 struct Inspect: Verb {
     private static let entity = Option("entity", "NAME", "print the objects of an entity")
-    private static let condition = Option("where", "PREDICATE", "only those the predicate holds for")
+    private static let condition = Option(
+        "where", "PREDICATE", "only those the predicate holds for")
     private static let sort = Option("sort", "KEY,…", "in this order; -KEY for the reverse")
     private static let limit = Option("limit", "N", "at most so many objects")
     private static let schema = Option("schema", nil, "print the tables, indexes and triggers")
-    private static let check = Option("check", nil, "look for damage; exit status 1 where there is any")
+    private static let check = Option(
+        "check", nil, "look for damage; exit status 1 where there is any")
 
     static let manual = Manual(
         name: "inspect", summary: "Shows what is in a store, or looks for damage.",
@@ -113,7 +115,9 @@ struct Inspect: Verb {
             console.line("\(access.name) is whole.")
         } else {
             var table = Table()
-            for problem in problems { table.add(problem.code, problem.object ?? "", problem.message) }
+            for problem in problems {
+                table.add(problem.code, problem.object ?? "", problem.message)
+            }
             console.line(table.text)
             console.line("\(access.name): \(Figure.count(problems.count, "problem")).")
         }
@@ -122,9 +126,8 @@ struct Inspect: Verb {
 
     private func findProblems() throws -> [StoreCheck.Problem] {
         try access.requireStore()
-        _ = try SQLiteRowStore.metadata(at: access.url)
         let connection = try ReadingConnection.open(access.url)
-        let damage = try StoreCheck.integrity(of: connection)
+        let damage = try StoreCheck.integrity(of: connection) + StoreCheck.metadata(of: access.url)
         guard damage.isEmpty, let model = try access.knownModel() else { return damage }
         let store: SQLiteRowStore
         do {

@@ -95,8 +95,13 @@ public final class SimulatedWorld {
         for faults in crashing { faults.setCrashPercent(0) }
         defer { armFaults() }
         let edits = 1 + randomness.below(3)
-        for _ in 0..<edits {
-            if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
+        do {
+            for _ in 0..<edits {
+                if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
+            }
+        } catch let crash as SimulatedCrash {
+            tell("\(device.name) killed at \(crash.point) while saving")
+            try device.restart()
         }
     }
 

@@ -78,7 +78,15 @@ let tools: [Target] = [
             "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
             "RecordServer",
         ],
-        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house)
+        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house),
+    .executableTarget(
+        name: "diptych-bench",
+        dependencies: [
+            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
+            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
+            "RecordServer", "CSQLite",
+        ],
+        path: "Tools/Benchmarks", exclude: ["README.md"], swiftSettings: house),
 ]
 
 let testTargets: [Target] = [

@@ -15,7 +15,7 @@ enum BuiltCommand {
         var text: String
     }
 
-    /// A process for one line of a document, run by bash in `folder`, with `diptych` on the path and
+    /// A process for one line of a document: run by bash in `place`, with `diptych` on the path and
     /// no settings of whoever runs the test.
     static func shell(_ line: String, in place: URL, to output: FileHandle) -> Process {
         let process = Process()

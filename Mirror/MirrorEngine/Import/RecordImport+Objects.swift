@@ -29,7 +29,11 @@ extension RecordImport {
             outcome.unknown += 1
             return nil
         }
-        if try mirror.ledger.absorber(of: record.recordName) != nil { return nil }
+        if let receipt = try mirror.ledger.receipt(of: record.recordName) {
+            // Dropped, and alive all the same: another device kept it for an edit of its own.
+            guard receipt.isDropped else { return nil }
+            try mirror.ledger.removeReceipt(of: record.recordName)
+        }
         let state = try mirror.mapping.state(of: record, entity: layout)
         if let entry = try mirror.ledger.entry(named: record.recordName) {
             let isEcho = entry.base?.recordChangeTag == record.recordChangeTag

@@ -123,6 +123,13 @@ let testTargets: [Target] = [
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych"]),
+    tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
+    tests(
+        "DocumentationTests",
+        uses: [
+            "diptych", "CoreData", "MirrorEngine", "MirrorTransport", "MirrorTestKit", "RecordWire",
+            "RecordServer", "RecordService", "Platform",
+        ]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

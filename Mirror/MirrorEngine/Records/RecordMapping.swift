@@ -3,7 +3,7 @@ internal import ObjectModel
 package import RecordWire
 package import Stores
 
-/// How the objects of one model are spelled as records (MIRRORING §2).
+/// How the objects of one model are spelled as records (SERVICE §7).
 package struct RecordMapping: Sendable {
     package let layout: ModelLayout
     private let recordTypes: [Int32: String]

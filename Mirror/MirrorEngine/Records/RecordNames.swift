@@ -1,5 +1,4 @@
-/// The names NSPersistentCloudKitContainer gives to zones, record types and fields (MIRRORING §1,
-/// §2).
+/// The names NSPersistentCloudKitContainer gives to zones, record types and fields (SERVICE §7).
 enum RecordNames {
     static let zone = "com.apple.coredata.cloudkit.zone"
     static let entityName = "CD_entityName"

@@ -1,6 +1,6 @@
 internal import RecordWire
 
-/// Records by name. (PROTOCOL §3, records/lookup)
+/// Records by name. (SERVICE §3, records/lookup)
 extension RecordService {
     func lookupRecords(
         _ lookup: LookupRecords, _ key: DatabaseKey, device: String?

@@ -122,7 +122,6 @@ let testTargets: [Target] = [
         ]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
-    tests("CommandTests", uses: ["diptych"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
     tests(
         "DocumentationTests",

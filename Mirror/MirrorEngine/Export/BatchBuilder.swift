@@ -45,6 +45,7 @@ struct BatchBuilder {
             guard batch.items[index].subject.isUpsert else { continue }
             try mirror.ledger.keepSent(batch.items[index].result, mark: mark)
         }
+        try mirror.ledger.logExport(of: batch, mark: mark)
     }
 
     // MARK: Objects

@@ -41,6 +41,9 @@ struct ReplyRecording {
             try importing.apply(records)
             outcome.imported = importing.outcome
         }
+        if let mark = batch.items.first?.operation.record.writeMark {
+            try mirror.ledger.logAnswer(toExport: mark)
+        }
         try advanceToken(reply)
         try mirror.ledger.finish()
         return outcome

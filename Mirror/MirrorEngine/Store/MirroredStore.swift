@@ -75,6 +75,7 @@ public final class MirroredStore: Sendable {
             }
             if !page.moreComing { try mirror.ledger.set(.initialImport, to: .integer(1)) }
             if !page.records.isEmpty {
+                try mirror.ledger.logImport(token: page.syncToken)
                 try mirror.ledger.log(
                     .import, started: started, affected: page.records.count,
                     finished: importing.outcome.applied)

@@ -100,10 +100,18 @@ struct BatchBuilder {
     private mutating func addDeletion(of entry: RecordEntry) throws {
         guard let base = entry.base else {
             let known = try mirror.ledger.lastSent(entry.recordName)
-            guard let known else { return try mirror.ledger.removeEntry(entry) }
+            guard let known else { return try forget(entry) }
             return append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
         }
         append(.deletedObject(key: entry.key), .delete, bare(base), base)
+    }
+
+    /// An object that was deleted before the service heard of it.
+    private func forget(_ entry: RecordEntry) throws {
+        for pair in try mirror.ledger.pairs(of: entry.recordName) {
+            try mirror.ledger.retirePair(pair)
+        }
+        try mirror.ledger.removeEntry(entry)
     }
 
     // MARK: Pairs

@@ -27,6 +27,7 @@ extension RecordImport {
             try log(conflict, arrival.layout, min(ownName, arrival.record.recordName))
         }
         try mirror.ledger.removeEntry(arrival.entry)
+        try redirectLinks(from: arrival.entry.row, to: holder)
         if arrival.record.recordName < ownName {
             try adopt(arrival, by: twin)
             try mirror.ledger.setNeedsUpload(result.merged != arrival.state, key: twin.key)
@@ -42,6 +43,19 @@ extension RecordImport {
         else { return true }
         try change(holder, from: local, to: result.merged, arrival.layout, named: name)
         return true
+    }
+
+    /// Links of this batch that were made to a row which will not come into being.
+    private mutating func redirectLinks(from row: RowID, to other: RowID) throws {
+        try flush()
+        for (source, slot) in try mirror.store.referrers(of: row) {
+            guard var link = try mirror.store.row(source)?.toOnes[slot] else { continue }
+            link.target = other
+            var update = RowUpdate(id: source)
+            update.toOnes = [(slot, link)]
+            changes.updates.append(update)
+        }
+        try flush()
     }
 
     /// A record whose unique key an object of another entity of the same tree has. It comes in
@@ -84,6 +98,7 @@ extension RecordImport {
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
         let mayBeKnown = try twin.base != nil || mirror.ledger.lastSent(twin.recordName) != nil
+        let owners = try oneWayOwners(of: twin.recordName)
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
             try mirror.ledger.retirePair(pair)
         }
@@ -97,7 +112,21 @@ extension RecordImport {
         for (source, _) in try mirror.store.referrers(of: twin.row) {
             try mirror.markForExport(source)
         }
-        try mirror.comparePairs(of: twin.row)
+        for row in [twin.row] + owners.map(\.owner) { try mirror.comparePairs(of: row) }
+    }
+
+    /// The to-manys without inverse that have the object as a member.
+    private func oneWayOwners(of name: String) throws -> [ToManyChange] {
+        try mirror.ledger.pairs(of: name).compactMap { entry in
+            guard entry.pair.second == name, !entry.needsDelete, !entry.isPending,
+                let kind = mirror.pairs.kind(
+                    entityNames: entry.pair.entityNames,
+                    relationshipNames: entry.pair.relationshipNames),
+                kind.second == nil, let owner = try mirror.ledger.row(named: entry.pair.first),
+                let slot = try mirror.layout(of: owner).toManySlot(kind.first.name)
+            else { return nil }
+            return ToManyChange(owner: owner, slot: slot)
+        }
     }
 
     /// Absorbs one of two objects here when an edit from the service gives them the same unique
@@ -116,6 +145,7 @@ extension RecordImport {
             try moveLink(of: source, slot, to: survivor)
         }
         try moveMembers(of: loser, to: survivor)
+        let owners = try moveMembership(of: loser, to: survivor)
         for pair in try mirror.ledger.pairs(of: loser.recordName) {
             try mirror.ledger.retirePair(pair)
         }
@@ -124,8 +154,29 @@ extension RecordImport {
         try mirror.ledger.moveReceipts(from: loser.key, to: survivor.key)
         try mirror.ledger.removeEntry(loser)
         try mirror.ledger.keepReceipt(forDropping: loser.recordName, mergedInto: survivor.key)
-        try mirror.comparePairs(of: survivor.row)
+        for row in [survivor.row] + owners { try mirror.comparePairs(of: row) }
         outcome.merged += 1
+    }
+
+    /// Puts the survivor in the loser's place in to-manys without inverse, unless it has another
+    /// owner there. Returns the owners.
+    private mutating func moveMembership(
+        of loser: RecordEntry, to survivor: RecordEntry
+    ) throws -> [RowID] {
+        let taken = try oneWayOwners(of: survivor.recordName)
+        let entity = try mirror.layout(of: survivor.row).entity
+        var owners: [RowID] = []
+        for var change in try oneWayOwners(of: loser.recordName) {
+            let relationship = try mirror.layout(of: change.owner).toManys[change.slot]
+            let isTaken = try taken.contains {
+                try mirror.layout(of: $0.owner).toManys[$0.slot] === relationship
+            }
+            guard !isTaken, change.owner != loser.row, entity.fits(relationship) else { continue }
+            change.added = [Link(survivor.row)]
+            changes.toManys.append(change)
+            owners.append(change.owner)
+        }
+        return owners
     }
 
     /// Points a to-one at the survivor. Where it cannot hold it, or the survivor has a partner of

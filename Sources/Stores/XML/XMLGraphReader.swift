@@ -89,7 +89,8 @@ struct XMLGraphReader {
             case "attribute": object.attributes.append(try readAttribute(tag.attributes))
             case "relationship":
                 object.relationships.append(try relationship(tag.attributes))
-                targets.append(tag.attributes["idrefs"]?.split(separator: " ") ?? [])
+                targets.append(
+                    tag.attributes["idrefs"]?.split(whereSeparator: \.isWhitespace) ?? [])
                 _ = try scanner.textToEnd(of: tag.name)
             default: throw scanner.broken("<\(tag.name)> is no part of an object")
             }

@@ -75,11 +75,8 @@ struct XMLGraphWriter {
         text += "></relationship>\n"
     }
 
+    /// A name; what XML cannot hold in it is left out, as no entity of a model has such a name.
     private static func quoted(_ name: String) -> String {
-        guard name.contains(where: { "&<>\"".contains($0) }) else { return name }
-        return name.replacingOccurrences(of: "&", with: "&amp;")
-            .replacingOccurrences(of: "<", with: "&lt;")
-            .replacingOccurrences(of: ">", with: "&gt;")
-            .replacingOccurrences(of: "\"", with: "&quot;")
+        XMLText.quoted(name) ?? ""
     }
 }

@@ -56,7 +56,8 @@ enum XMLPropertyList {
     /// The element of a value; nil where no property list can hold it. Keys are sorted.
     static func text(_ value: Any, margin: String) -> String? {
         switch value {
-        case let text as String: return "\(margin)<string>\(escaped(text))</string>\n"
+        case let text as String:
+            return XMLText.quoted(text).map { "\(margin)<string>\($0)</string>\n" }
         case let data as Data: return "\(margin)<data>\(data.base64EncodedString())</data>\n"
         case let date as Date: return "\(margin)<date>\(date.formatted(.iso8601))</date>\n"
         case let number as Int: return "\(margin)<integer>\(number)</integer>\n"
@@ -88,17 +89,11 @@ enum XMLPropertyList {
     private static func text(_ members: [String: Any], margin: String) -> String? {
         var made = "\(margin)<dict>\n"
         for (key, value) in members.sorted(by: { $0.key < $1.key }) {
-            guard let text = text(value, margin: margin + "    ") else { return nil }
-            made += "\(margin)    <key>\(escaped(key))</key>\n\(text)"
+            guard let text = text(value, margin: margin + "    "), let key = XMLText.quoted(key)
+            else { return nil }
+            made += "\(margin)    <key>\(key)</key>\n\(text)"
         }
         return made + "\(margin)</dict>\n"
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.replacingOccurrences(of: "&", with: "&amp;")
-            .replacingOccurrences(of: "<", with: "&lt;")
-            .replacingOccurrences(of: ">", with: "&gt;")
-            .replacingOccurrences(of: "\r", with: "&#13;")
     }
 }
 

@@ -19,6 +19,25 @@ enum XMLText {
         return made
     }
 
+    /// `text` with XML's own entities, for names and metadata; nil where XML cannot hold it.
+    static func quoted(_ text: String) -> String? {
+        var made = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": made += "&amp;"
+            case "<": made += "&lt;"
+            case ">": made += "&gt;"
+            case "\"": made += "&quot;"
+            case "\r": made += "&#13;"
+            case "\t", "\n": made.unicodeScalars.append(scalar)
+            default:
+                guard !needsEscape(scalar) || scalar == "\\" else { return nil }
+                made.unicodeScalars.append(scalar)
+            }
+        }
+        return made
+    }
+
     private static func needsEscape(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A: false

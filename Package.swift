@@ -78,7 +78,10 @@ let tools: [Target] = [
             "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
             "RecordServer", "CZlib",
         ],
-        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house)
+        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house),
+    .executableTarget(
+        name: "diptych-modelc", dependencies: ["ObjectModel"], path: "Tools/ModelCompiler",
+        exclude: ["README.md"], swiftSettings: house),
 ]
 
 let testTargets: [Target] = [
@@ -109,6 +112,7 @@ let testTargets: [Target] = [
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
+    tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

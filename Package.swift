@@ -87,6 +87,8 @@ let tools: [Target] = [
             "RecordServer", "CSQLite",
         ],
         path: "Tools/Benchmarks", exclude: ["README.md"], swiftSettings: house),
+        name: "diptych-modelc", dependencies: ["ObjectModel"], path: "Tools/ModelCompiler",
+        exclude: ["README.md"], swiftSettings: house),
 ]
 
 let testTargets: [Target] = [
@@ -129,6 +131,7 @@ let testTargets: [Target] = [
             "diptych", "CoreData", "MirrorEngine", "MirrorTransport", "MirrorTestKit", "RecordWire",
             "RecordServer", "RecordService", "Platform",
         ]),
+    tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

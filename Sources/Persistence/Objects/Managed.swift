@@ -45,7 +45,11 @@ extension NSManagedObject {
         if case .attribute(let slot) = shape.slot(key), let quick: Value = plain(attributes[slot]) {
             return quick
         }
-        let value = primitiveValue(forKey: key)
+        return typed(primitiveValue(forKey: key), key)
+    }
+
+    /// `value` as the declaration has it; see `managedValue(forKey:)`.
+    final func typed<Value>(_ value: Any?, _ key: String) -> Value {
         if let value, let typed = value as? Value { return typed }
         if let value, let text = value as? String, let other = text as? Value { return other }
         if value == nil {
@@ -59,9 +63,14 @@ extension NSManagedObject {
     /// Sets a property from the type a declaration gives it. For generated and hand-written
     /// accessors.
     public final func setManagedValue<Value>(_ value: Value, forKey key: String) {
+        setValue(present(value), forKey: key)
+    }
+
+    /// `value` as an object takes it: an empty optional is no value.
+    final func present<Value>(_ value: Value) -> Any? {
         let isNil =
             Value.self is any OptionalValue.Type && (value as? any OptionalValue)?.isNone == true
-        setValue(isNil ? nil : value, forKey: key)
+        return isNil ? nil : value
     }
 
     /// Values whose stored and declared types are the same, without a detour.

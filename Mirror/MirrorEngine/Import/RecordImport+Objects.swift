@@ -34,7 +34,7 @@ extension RecordImport {
             guard receipt.isDropped else { return nil }
             try mirror.ledger.removeReceipt(of: record.recordName)
         }
-        let state = try mirror.mapping.state(of: record, entity: layout)
+        guard let state = try readableState(of: record, layout) else { return nil }
         if let entry = try mirror.ledger.entry(named: record.recordName) {
             let isEcho = entry.base?.recordChangeTag == record.recordChangeTag
             if isEcho && entry.base?.deleted != true { return nil }
@@ -44,6 +44,22 @@ extension RecordImport {
             return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false)
         }
         return try makeArrival(record, layout: layout, state: state)
+    }
+
+    /// The record's values; nil for one that this model cannot read. It is put aside with its reason,
+    /// which the status shows, and does not hold up the others; a newer model reads it anew.
+    private mutating func readableState(
+        of record: Record, _ layout: EntityLayout
+    ) throws -> ObjectState? {
+        do {
+            return try mirror.mapping.state(of: record, entity: layout)
+        } catch let error as MirrorError where error.code == .fieldMismatch {
+            outcome.unknown += 1
+            let reason = RecordError(
+                RecordError.Code(rawValue: "FIELD_MISMATCH"), error.message)
+            try mirror.ledger.keepRefusal(of: record.recordName, reason)
+            return nil
+        }
     }
 
     private mutating func makeArrival(

@@ -87,6 +87,7 @@ let tools: [Target] = [
             "RecordServer", "CSQLite",
         ],
         path: "Tools/Benchmarks", exclude: ["README.md"], swiftSettings: house),
+    .executableTarget(
         name: "diptych-modelc", dependencies: ["ObjectModel"], path: "Tools/ModelCompiler",
         exclude: ["README.md"], swiftSettings: house),
 ]

@@ -178,6 +178,8 @@ extension Ledger {
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try connection.run(
+            "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
                 + "AND ZWINNER = 'waiting'", [.text(entry.recordName)])
         try forgetSent(entry.recordName)

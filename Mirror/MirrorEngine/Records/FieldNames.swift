@@ -46,7 +46,7 @@ struct FieldNames: Sendable {
     // MARK: Claims
 
     private static func names(for claims: Set<Claim>) -> [Claim: String] {
-        var taken: Set<String> = [RecordNames.entityName]
+        var taken: Set<String> = [RecordNames.entityName, RecordNames.editTimes]
         var names: [Claim: String] = [:]
         for claim in claims.sorted(by: { ($0.path, $0.type) < ($1.path, $1.type) }) {
             var name = RecordNames.field(claim.path)

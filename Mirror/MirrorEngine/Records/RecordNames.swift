@@ -12,6 +12,9 @@ enum RecordNames {
     static let pairFirstOrder = "CD_firstOrder"
     static let pairSecondOrder = "CD_secondOrder"
 
+    /// When the properties under the rule `latest` were edited: an extension.
+    static let editTimes = "CD_editTimes"
+
     static let importAuthor = "NSCloudKitMirroringDelegate.import"
 
     static func recordType(rootEntity: String) -> String { "CD_\(rootEntity)" }

@@ -87,25 +87,6 @@ let tools: [Target] = [
     tool("diptych", at: "Tools/diptych", uses: everything),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
     tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel"]),
-    .executableTarget(
-        name: "diptych",
-        dependencies: [
-            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
-            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-            "RecordServer",
-        ],
-        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house),
-    .executableTarget(
-        name: "diptych-bench",
-        dependencies: [
-            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
-            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-            "RecordServer", "CSQLite",
-        ],
-        path: "Tools/Benchmarks", exclude: ["README.md"], swiftSettings: house),
-    .executableTarget(
-        name: "diptych-modelc", dependencies: ["ObjectModel"], path: "Tools/ModelCompiler",
-        exclude: ["README.md"], swiftSettings: house),
 ]
 
 let testTargets: [Target] = [

@@ -163,7 +163,12 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    package func deviceID() throws -> String { try read { try $0.ledger.deviceID() } }
+    package func deviceID() throws -> String {
+        try write { mirror in
+            _ = try mirror.ledger.prepare()
+            return try mirror.ledger.deviceID()
+        }
+    }
 
     // MARK: Checks
 

@@ -4,7 +4,8 @@ import Testing
 /// What the command says about itself, and about words it does not know.
 @Suite struct HelpTests {
     static let verbs = [
-        "sync", "status", "conflicts", "events", "serve", "inspect", "create", "edit",
+        "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "create",
+        "edit",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {

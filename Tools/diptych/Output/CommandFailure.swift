@@ -110,7 +110,8 @@ enum CommandFailure {
         if error.code == .throttled || error.code == .offline { result.status = .tryAgain }
         if error.code == .otherContainer {
             result.hint =
-                "Use that service. If it only has a new address, say so once with --moved."
+                "Use that service. If it only has a new address, say so once with --moved; "
+                + "to start over with another one, run 'diptych reset' first."
         }
         return result
     }

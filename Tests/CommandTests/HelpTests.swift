@@ -5,7 +5,7 @@ import Testing
 @Suite struct HelpTests {
     static let verbs = [
         "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "create",
-        "edit",
+        "edit", "export", "import", "convert",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {

@@ -16,6 +16,7 @@ enum CommandFailure {
         case let error as CommandError: error
         case let error as StoreError: describe(error)
         case let error as ModelFileError: split("\(error.code)", error.message)
+        case let error as ClassGenerationError: split("\(error.code)", error.message)
         case let error as ModelConsistencyError: split("contradictoryModel", error.message)
         case let error as PredicateFormatError: describe(error)
         case let error as EvaluationError: split("\(error.code)", error.message)

@@ -31,9 +31,13 @@ struct Convert: Verb {
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
         output = URL(fileURLWithPath: arguments.operand(1)).absoluteURL
-        _ = try arguments.required(Self.type)
         let word = try arguments.choice(Self.type, among: StoreType.allCases.map(\.word))
-        type = word.flatMap(StoreType.named) ?? .sqlite
+        guard let type = word.flatMap(StoreType.named) else {
+            throw CommandError(
+                "usage", "--to is missing.", hint: "Write --to sqlite, xml or binary.",
+                status: .usage)
+        }
+        self.type = type
     }
 
     func run(_ console: Console) async throws -> ExitStatus {

@@ -20,8 +20,9 @@ struct Inspect: Verb {
         operands: ["STORE"], options: [entity, condition, sort, limit, schema, check, .model],
         notes: [
             HelpText.wrapped(
-                "STORE may be SQLite, XML or binary; it is only read. Without a model, from --model or in the store itself, "
-                    + "entities and counts are shown; objects need one.")
+                "STORE may be SQLite, XML or binary; it is only read. Without a model, from "
+                    + "--model or in a SQLite store itself, entities and "
+                    + "counts are shown; objects need one.")
         ],
         examples: [
             ("diptych inspect Library.sqlite", "entities, counts, history, mirror"),

@@ -104,6 +104,7 @@ let testTargets: [Target] = [
         uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
     tests(
         "MirrorEngineTests",

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Persistence
 internal import Stores
 
 /// `diptych convert`: a store of one type as a store of another.
@@ -46,35 +47,32 @@ struct Convert: Verb {
                 "exists", "\(output.lastPathComponent) is there already.",
                 hint: "Choose another name, or remove the file first.")
         }
-        let source = try access.openAny(readOnly: true)
-        let copied: (objects: Int, lostLinks: Int)
-        do {
-            let target = try type.open(
-                output, model: try access.model(), readOnly: false, pragmas: access.pragmas)
-            copied = try StoreCopy(source: source, target: target).run()
-        } catch {
-            removeDraft()
-            throw error
-        }
-        if copied.lostLinks > 0 {
-            let links = Figure.count(copied.lostLinks, "link")
-            console.warn("\(links) led to no object and stayed behind")
-        }
+        let objects = try migrate()
         if console.isJSON {
             console.emit([
                 "path": .string(output.path), "type": .string(type.rawValue),
-                "objects": JSON(copied.objects), "lostLinks": JSON(copied.lostLinks),
+                "objects": JSON(objects),
             ])
         } else {
-            let count = Figure.count(copied.objects, "object")
+            let count = Figure.count(objects, "object")
             console.line("Made \(output.path), \(type.title) store with \(count).")
         }
         return .done
     }
 
-    private func removeDraft() {
-        for suffix in ["", "-wal", "-shm"] {
-            try? FileManager.default.removeItem(atPath: output.path + suffix)
+    /// Returns how many objects the new store has.
+    private func migrate() throws -> Int {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try access.model())
+        let source = try coordinator.addPersistentStore(
+            ofType: StoreType(of: access.url).rawValue, configurationName: nil, at: access.url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let made = try coordinator.migratePersistentStore(
+            source, to: output, options: [NSSQLitePragmasOption: access.pragmas],
+            withType: type.rawValue)
+        return try made.rowStore.layout.entities.reduce(0) { sum, entity in
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            return sum + (try made.rowStore.count(matching: query))
         }
     }
 }

@@ -102,7 +102,7 @@ public final class MirroredStore: Sendable {
 
     /// Notes what was saved since the last look before anything is merged, so that a deletion made
     /// meanwhile is known.
-    private func catchUp(_ mirror: MirrorTransaction) throws {
+    func catchUp(_ mirror: MirrorTransaction) throws {
         let analysis = HistoryAnalysis(mirror: mirror)
         while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}
     }

@@ -10,14 +10,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     // lane.
 
     /// The rows. For the mirror and tools of this package, which work without objects.
-    package let rowStore: any RowStore
-    public let type: String
-    public let configurationName: String
-    public let options: [AnyHashable: Any]?
+    package internal(set) final var rowStore: any RowStore
+    /// How it was opened.
+    final let opening: StoreOpening
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// Where the store is; nil or `/dev/null` for one in memory.
     public internal(set) var url: URL?
-    public let isReadOnly: Bool
     private let ids = Lock(StoreIDs())
 
     init(
@@ -25,20 +23,24 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         coordinator: NSPersistentStoreCoordinator
     ) {
         self.rowStore = rowStore
-        type = description.type
-        configurationName = description.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
-        options = description.options
+        opening = description
         url = description.url
-        isReadOnly = description.isReadOnly
         persistentStoreCoordinator = coordinator
     }
 
+    open var type: String { opening.type }
+    public final var configurationName: String {
+        opening.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
+    }
+    public final var options: [AnyHashable: Any]? { opening.options }
+    public final var isReadOnly: Bool { opening.isReadOnly }
+
     /// The store's UUID, which is part of its objects' URIs.
-    public var identifier: String { rowStore.identifier }
+    open var identifier: String { rowStore.identifier }
 
     /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when
     /// unreadable.
-    public var metadata: [String: Any] {
+    open var metadata: [String: Any] {
         get { (try? rowStore.metadata()) ?? [:] }
         set { try? rowStore.setMetadata(newValue) }
     }
@@ -51,6 +53,28 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         public static let xml = StoreType(rawValue: NSXMLStoreType)
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+    }
+
+    // MARK: Coming and going
+
+    /// Called when the store joined a coordinator.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+    /// Called before the store leaves its coordinator.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    // MARK: Files that are not open
+
+    /// The metadata of the store's file at `url`. A registered class gives its own.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try StoreFileType(recognizing: url).metadata(at: url)
+    }
+
+    /// Replaces the application's metadata of the store's file at `url`. A registered class gives
+    /// its own.
+    open class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+    ) throws {
+        try StoreFileType(recognizing: url).setMetadata(metadata ?? [:], at: url)
     }
 
     // MARK: Rows and IDs

@@ -112,8 +112,24 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             throw PersistenceErrors.translate(error)
         }
         state.withLock { $0.stores.append(store) }
+        store.didAdd(to: self)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
         return store
+    }
+
+    /// Puts a store in the place of one that it was made from.
+    final func replace(_ store: NSPersistentStore, with made: NSPersistentStore) {
+        store.willRemove(from: self)
+        state.withLock { state in
+            let place = state.stores.firstIndex { $0 === store } ?? state.stores.endIndex
+            state.stores.removeAll { $0 === store }
+            state.stores.insert(made, at: min(place, state.stores.count))
+        }
+        store.persistentStoreCoordinator = nil
+        made.didAdd(to: self)
+        postStoresChanged([
+            NSRemovedPersistentStoresKey: [store], NSAddedPersistentStoresKey: [made],
+        ])
     }
 
     /// Closes a store. Its objects stay in memory and cannot be saved any more.
@@ -121,6 +137,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
+        store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil
         postStoresChanged([NSRemovedPersistentStoresKey: [store]])

@@ -9,6 +9,7 @@ public import Platform
 /// one before the save or the one after it.
 public final class GraphRowStore<Format: GraphFormat>: RowStore {
     private struct State {
+        var file: GraphFile
         var metadata: GraphMetadata
         var lastKey: Int64
         /// The file as this store last read or wrote it.
@@ -19,7 +20,6 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
     public let identifier: String
     public let keepsHistory = false
     private let rows: MemoryRowStore
-    private let file: GraphFile
     private let isReadOnly: Bool
     private let platform: Platform
     /// Held while the file is written, so that saves follow each other; readers need `rows` only.
@@ -40,7 +40,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
         }
         layout = ModelLayout(model: model, configuration: configuration)
         let names = try GraphNames(layout)
-        file = GraphFile(url)
+        let file = GraphFile(url)
         let made = try Self.contents(of: file, layout, options, platform)
         let changes = try GraphLoading.changes(
             from: made.graph, layout: layout, names: names, path: file.path)
@@ -52,19 +52,19 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
         let highest = changes.inserts.map(\.id.key).max() ?? 0
         state = Lock(
             State(
-                metadata: GraphMetadata(made.graph.metadata),
+                file: file, metadata: GraphMetadata(made.graph.metadata),
                 lastKey: max(made.graph.lastKey, highest), stamp: made.stamp))
-        try load(changes)
+        try load(changes, path: file.path)
     }
 
-    private func load(_ changes: ChangeSet) throws {
+    private func load(_ changes: ChangeSet, path: String) throws {
         do {
             rows.install(try rows.draft(changes).tables)
         } catch let violation as UniquenessViolation {
             throw StoreError(
                 .corrupt, "Objects in the store's file break a uniqueness constraint of the model.",
                 fields: [
-                    "path": file.path, "entity": violation.entity,
+                    "path": path, "entity": violation.entity,
                     "constraint": violation.constraint.joined(separator: ", "),
                 ], cause: violation)
         }
@@ -121,20 +121,28 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
         var graph = StoredGraph(identifier: identifier, lastKey: state.lastKey)
         graph.metadata = state.metadata.values
         graph.objects = GraphDrawing<Format>(tables, layout: layout).objects
-        try file.replace(with: Format.write(graph), platform: platform)
-        state.stamp = file.stamp
+        try state.file.replace(with: Format.write(graph), platform: platform)
+        state.stamp = state.file.stamp
     }
 
     private func checkWritable(_ state: State) throws {
         guard !isReadOnly else {
-            throw file.failure(
+            throw state.file.failure(
                 .readOnly, "The store was opened read-only; open it for writing to save.")
         }
-        guard state.stamp == file.stamp else {
-            throw file.failure(
+        guard state.stamp == state.file.stamp else {
+            throw state.file.failure(
                 .busy,
                 "Another program changed the store's file since it was opened; close the store and "
                     + "open it again, so that neither change is lost.")
+        }
+    }
+
+    /// Lets later saves write to `url`, over whatever is there then.
+    public func relocate(to url: URL) {
+        state.withLock { state in
+            state.file = GraphFile(url)
+            state.stamp = state.file.stamp
         }
     }
 
@@ -177,7 +185,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
         StoreError(
             .unsupported,
             "Stores of type \(Format.storeType) keep no history; migrate to a SQLite store.",
-            fields: ["path": file.path])
+            fields: ["type": Format.storeType])
     }
 }
 

@@ -24,6 +24,13 @@ func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
         providers: [.apt([package])])
 }
 
+/// A command at `path`.
+func tool(_ name: String, at path: String, uses: [String]) -> Target {
+    .executableTarget(
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: path,
+        exclude: ["README.md"], swiftSettings: house)
+}
+
 /// The tests of a module. `DIPTYCH_TESTS=A,B` builds only the named test targets.
 func tests(_ name: String, uses: [String], resources: [Resource] = []) -> Target {
     .testTarget(
@@ -70,26 +77,16 @@ let twoMachines: [Target] = [
         uses: stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"]),
 ]
 
+let everything =
+    stores + [
+        "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
+        "RecordServer",
+    ]
+
 let tools: [Target] = [
-    .executableTarget(
-        name: "diptych",
-        dependencies: [
-            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
-            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-            "RecordServer",
-        ],
-        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house),
-    .executableTarget(
-        name: "diptych-bench",
-        dependencies: [
-            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
-            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-            "RecordServer", "CSQLite",
-        ],
-        path: "Tools/Benchmarks", exclude: ["README.md"], swiftSettings: house),
-    .executableTarget(
-        name: "diptych-modelc", dependencies: ["ObjectModel"], path: "Tools/ModelCompiler",
-        exclude: ["README.md"], swiftSettings: house),
+    tool("diptych", at: "Tools/diptych", uses: everything),
+    tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
+    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel"]),
 ]
 
 let testTargets: [Target] = [
@@ -107,6 +104,7 @@ let testTargets: [Target] = [
         uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
     tests(
         "MirrorEngineTests",

@@ -125,7 +125,8 @@ struct CarriedModel {
         guard result.refused == 0 else {
             let refusals = try device.mirrored.status()?.refusals.map(\.reason) ?? []
             throw Difference(
-                description: "The service refused: \(Set(refusals).sorted().joined(separator: "; "))")
+                description:
+                    "The service refused: \(Set(refusals).sorted().joined(separator: "; "))")
         }
         return result.exported + result.imported.received
     }

@@ -39,14 +39,16 @@ struct StoreImage {
         var lines: [String] = []
         for table in Set(rows.keys).union(other.rows.keys).sorted() {
             let (mine, theirs) = (rows[table] ?? [:], other.rows[table] ?? [:])
-            for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] != theirs[name] {
+            for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] != theirs[name]
+            {
                 lines.append(
                     "\(table) \(name.prefix(6)): "
                         + Self.columns(mine[name] ?? "no row", theirs[name] ?? "no row"))
             }
         }
         for table in Set(pairs.keys).union(other.pairs.keys).sorted() {
-            for pair in (pairs[table] ?? []).symmetricDifference(other.pairs[table] ?? []).sorted() {
+            for pair in (pairs[table] ?? []).symmetricDifference(other.pairs[table] ?? []).sorted()
+            {
                 lines.append("\(table): \(pair) in one only")
             }
         }
@@ -207,7 +209,8 @@ struct StoreImage {
         }
         let system = try connection.rows(
             "SELECT Z_ENT, 'A' || upper(Z_NAME) FROM Z_PRIMARYKEY WHERE Z_ENT >= 16001")
-        for row in system where row[0].int64 != 16_001 && row[0].int64 != 16_002 && row[0].int64 != 16_003 {
+        let history: Set<Int64?> = [16_001, 16_002, 16_003]
+        for row in system where !history.contains(row[0].int64) {
             try checkHighestKey(number: row[0].int64 ?? 0, table: row[1].string ?? "")
         }
     }

@@ -78,6 +78,31 @@ import Testing
         #expect(try world.a.value(world.noteA, "edited") == expected)
     }
 
+    /// Whoever edited later wins, whoever syncs first.
+    @Test(arguments: [true, false], [true, false])
+    func theLatestEditWins(isBLater: Bool, syncsBFirst: Bool) throws {
+        let world = try World(policy: MergePolicy(standard: .latest))
+        let (early, late) = isBLater ? (world.a, world.b) : (world.b, world.a)
+        try early.set(early.only("Note"), "title", .text("early"))
+        late.clock.advance(seconds: 60)
+        try late.set(late.only("Note"), "title", .text("late"))
+        if syncsBFirst { try world.b.sync() }
+        try world.settle()
+        #expect(try world.a.value(world.noteA, "title") == .text("late"))
+        #expect(try world.b.value(world.noteB, "title") == .text("late"))
+    }
+
+    @Test func anEditOfWhatWasSeenIsLaterWhateverTheClocksSay() throws {
+        let world = try World(policy: MergePolicy(standard: .latest))
+        world.a.clock.advance(seconds: 3_600)
+        try world.a.set(world.noteA, "title", .text("from a clock an hour ahead"))
+        try world.settle()
+        try world.b.set(world.noteB, "title", .text("after having seen it"))
+        try world.a.set(world.noteA, "rating", .double(1))
+        try world.settle()
+        #expect(try world.a.value(world.noteA, "title") == .text("after having seen it"))
+    }
+
     @Test func aClosureAnswersForOneProperty() throws {
         var policy = MergePolicy()
         policy.set(

@@ -12,6 +12,7 @@ final class Device {
     let store: SQLiteRowStore
     let mirrored: MirroredStore
     let service: SimulatedService
+    let clock = VirtualClock()
     private let performer: InstructionPerformer
     /// Answers a request instead of the service, where a test wants it to.
     var intercept: (RecordRequest) throws -> RecordResponse? = { _ in nil }
@@ -23,7 +24,7 @@ final class Device {
         policy: MergePolicy = MergePolicy(), file: URL? = nil
     ) throws {
         let platform = Platform(
-            clock: VirtualClock(), randomness: SeededRandomness(seed: seed), faults: NoFaults())
+            clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
         mirrored = try MirroredStore(store: store, policy: policy, platform: platform)
         performer = InstructionPerformer(mirrored: mirrored, container: "test")

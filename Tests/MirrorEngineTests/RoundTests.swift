@@ -196,4 +196,20 @@ import Testing
         #expect(result.retryAfterSeconds == 30)
         #expect(try a.mirrored.status()?.lastError != nil)
     }
+
+    @Test func aRecordThatTheModelCannotReadIsPutAsideAndToldOf() throws {
+        try a.insert("Note", ["title": .text("fine")])
+        try a.sync()
+        var odd = Record(recordName: "odd", recordType: "CD_Tag")
+        odd.fields = ["CD_entityName": .string("Tag"), "CD_label": .int64(5)]
+        let zone = ZoneID(zoneName: a.mirrored.settings.zoneName)
+        let write = RecordRequest.modifyRecords(
+            ModifyRecords(operations: [RecordOperation(.create, odd)], zoneID: zone))
+        _ = try service.handle(write, from: "another program")
+        let result = try b.sync()
+        #expect(result.imported.unknown == 1 && result.imported.applied == 1)
+        let status = try #require(try b.mirrored.status())
+        #expect(!status.isInSync && status.refusals.map(\.recordName) == ["odd"])
+        #expect(status.refusals.first?.reason.contains("CD_label") == true)
+    }
 }

@@ -71,6 +71,7 @@ struct BatchBuilder {
         let state = try mirror.state(of: row, named: entry.recordName)
         guard let base = entry.base, !base.deleted else {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
+            try addTimes(to: &record, entity: row.id.entity)
             record.recordChangeTag = entry.base?.recordChangeTag
             return append(
                 .object(key: entry.key, transaction: entry.pendingTransaction), .create, record,
@@ -85,6 +86,7 @@ struct BatchBuilder {
             recordName: entry.recordName, recordType: base.recordType,
             recordChangeTag: base.recordChangeTag)
         change.fields = try mirror.mapping.fields(of: state, in: slots)
+        try addTimes(to: &change, entity: row.id.entity)
         var result = base
         for (name, value) in change.fields {
             if let value {
@@ -95,6 +97,13 @@ struct BatchBuilder {
         }
         append(
             .object(key: entry.key, transaction: entry.pendingTransaction), .update, change, result)
+    }
+
+    /// The times of edits travel with the values they belong to.
+    private func addTimes(to record: inout Record, entity: Int32) throws {
+        guard mirror.settings.timedProperties[entity]?.isEmpty == false else { return }
+        let times = try mirror.ledger.editTimes(of: record.recordName)
+        if let field = times.field { record.fields[RecordNames.editTimes] = field }
     }
 
     private mutating func addDeletion(of entry: RecordEntry) throws {

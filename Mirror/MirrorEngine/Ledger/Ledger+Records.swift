@@ -153,6 +153,8 @@ extension Ledger {
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1 WHERE Z_PK = ?1 "
                 + "AND ZENCODEDRECORDASSET IS NULL", [.integer(key)])
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(record.recordName)])
         try forgetSent(record.recordName)
     }
 
@@ -175,6 +177,8 @@ extension Ledger {
             [.text(entry.recordName)])
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try connection.run(
+            "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
                 + "AND ZWINNER = 'waiting'", [.text(entry.recordName)])

@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and three of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and four of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -132,6 +132,9 @@ enum LedgerSchema {
     private static let ownTables = [
         "CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB, "
             + "PRIMARY KEY (ZRECORDNAME, ZMARK)) WITHOUT ROWID",
+        "CREATE TABLE ADIPTYCHEDIT (ZRECORDNAME VARCHAR, ZPROPERTY VARCHAR, "
+            + "ZMILLISECONDS INTEGER, ZDEVICE VARCHAR, PRIMARY KEY (ZRECORDNAME, ZPROPERTY)) "
+            + "WITHOUT ROWID",
         "CREATE TABLE ADIPTYCHCONFLICT (Z_PK INTEGER PRIMARY KEY, ZDATE TIMESTAMP, ZENTITY "
             + "VARCHAR, "
             + "ZRECORDNAME VARCHAR, ZPROPERTY VARCHAR, ZRULE VARCHAR, ZWINNER VARCHAR, ZBASE BLOB, "

@@ -32,7 +32,11 @@ struct ValueGenerator {
     }
 
     private func word() -> String {
-        let words = ["amber", "birch", "cedar", "däwn", "elm 🌿", "fern\nmoss", "", "o'hare"]
+        // Two of them look alike and are of different bytes.
+        let words = [
+            "amber", "birch", "cedar", "d\u{E4}wn", "da\u{308}wn", "elm 🌿", "fern\nmoss", "",
+            "o'hare",
+        ]
         return "\(randomness.pick(words) ?? "")\(randomness.below(20))"
     }
 }

@@ -87,7 +87,7 @@ struct RecordChange {
         let row = RecordRow(
             name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
             created: live?.created ?? stamp, modified: stamp, mark: given.writeMark,
-            callerMark: given.writeMark,
+            callerMark: stamp.deviceID == nil ? nil : given.writeMark,
             formerWriter: former.flatMap(formerWriter))
         rows.append(row)
         bytes += archive.count
@@ -109,7 +109,7 @@ struct RecordChange {
         counter += 1
         row.change = counter
         row.mark = operation.record.writeMark
-        row.callerMark = row.mark
+        row.callerMark = stamp.deviceID == nil ? nil : row.mark
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp

@@ -36,6 +36,8 @@ package struct StoreOpening: @unchecked Sendable {
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
         let pragmas = options?[NSSQLitePragmasOption] as? [String: Any] ?? [:]
         made.pragmas = pragmas.mapValues { "\($0)" }
+        made.analyzesOnOpening = flag(NSSQLiteAnalyzeOption) ?? false
+        made.vacuumsOnOpening = flag(NSSQLiteManualVacuumOption) ?? false
         if let seconds = options?[NSPersistentStoreTimeoutOption] as? NSNumber {
             made.busyMilliseconds = Int32(min(seconds.doubleValue * 1000, 1e9))
         }
@@ -65,9 +67,13 @@ package enum StoreRegistry {
                 platform: opening.platform, keepsHistory: opening.keepsHistory)
         },
         NSSQLiteStoreType: { opening in
-            try SQLiteRowStore(
+            let store = try SQLiteRowStore(
                 url: opening.file, model: opening.model, configuration: opening.configuration,
                 options: opening.sqliteOptions, platform: opening.platform)
+            if let warning = store.fileSystemWarning {
+                FileHandle.standardError.write(Data("CoreData: warning: \(warning)\n".utf8))
+            }
+            return store
         },
         NSXMLStoreType: { opening in
             try XMLRowStore(

@@ -21,6 +21,6 @@ protocol Verb: Sendable {
     static var manual: Manual { get }
     /// Takes its settings; throws a `CommandError` of status `.usage` for those it cannot use.
     init(_ arguments: Arguments) throws
-    /// Does the work. What fails is thrown; `Failure` turns any error into words.
+    /// Does the work. What fails is thrown; `CommandFailure` turns any error into words.
     func run(_ console: Console) async throws -> ExitStatus
 }

@@ -2,7 +2,7 @@
 enum VerbTable {
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Serve.self, Inspect.self,
-        Create.self, Edit.self,
+        Create.self, EditStore.self,
     ]
 
     static var manuals: [Manual] { verbs.map { $0.manual } }

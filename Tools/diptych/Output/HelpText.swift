@@ -7,7 +7,7 @@ enum HelpText {
 
     static func text(of manual: Manual) -> String {
         var parts = ["\(manual.summary)\n\n  \(usage(of: manual))"]
-        var options = Table(indent: 2)
+        var options = TextTable(indent: 2)
         for option in manual.allOptions { options.add(option.spelling, option.help) }
         parts.append("Options\n" + options.text)
         parts += manual.notes
@@ -26,7 +26,7 @@ enum HelpText {
     }
 
     static var overview: String {
-        var verbs = Table(indent: 2)
+        var verbs = TextTable(indent: 2)
         for manual in VerbTable.manuals { verbs.add(manual.name, manual.summary) }
         return """
             Diptych keeps Core Data stores of several machines equal, with a service of its own.

@@ -53,7 +53,7 @@ struct RowReport {
 
     /// The rows under the names of `layout`'s properties; members are counted.
     func table(_ rows: [Row], of layout: EntityLayout) throws -> String {
-        var table = Table()
+        var table = TextTable()
         let names =
             layout.attributes.map(\.name) + layout.toOnes.map(\.name) + layout.toManys.map(\.name)
         table.add(cells: ["OBJECT"] + names.map { $0.uppercased() })

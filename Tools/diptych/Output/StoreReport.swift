@@ -95,7 +95,7 @@ struct StoreReport {
 
     func print(_ console: Console) {
         console.line(console.bold("\(name): a SQLite store, \(facts.identifier)"))
-        var head = Table(indent: 2)
+        var head = TextTable(indent: 2)
         head.add("framework", facts.frameworkVersion.map(String.init) ?? "unknown")
         if let history = facts.history {
             head.add(
@@ -115,7 +115,7 @@ struct StoreReport {
         }
         head.add("model", facts.model == nil ? "unknown; give --model to see properties" : "known")
         console.line(head.text)
-        var table = Table(rightAligned: [1, 2], indent: 2)
+        var table = TextTable(rightAligned: [1, 2], indent: 2)
         table.add("ENTITY", "OBJECTS", "WITH SUB", "PROPERTIES")
         for entity in facts.entities {
             let parent = entity.parent.map { " : \($0)" } ?? ""

@@ -48,7 +48,7 @@ struct SyncReport: Sendable {
             return
         }
         let waiting = summary.conflictsWaiting
-        var table = Table(rightAligned: [1], indent: 2)
+        var table = TextTable(rightAligned: [1], indent: 2)
         table.add("sent", "\(summary.exported)", "records")
         table.add("fetched", "\(fetched.withLock { $0 })", "records")
         table.add("applied", "\(summary.imported)", "changes")

@@ -44,7 +44,7 @@ final class ScriptRun {
         if let error = error as? ScriptError {
             result = error.at(line: line)
         } else {
-            result = Failure.describe(error)
+            result = CommandFailure.describe(error)
             result.message = "Line \(line): " + result.message
         }
         let kept =

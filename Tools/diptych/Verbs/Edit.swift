@@ -2,7 +2,7 @@ internal import Foundation
 internal import Persistence
 
 /// `diptych edit`: a small script of changes, through a context.
-struct Edit: Verb {
+struct EditStore: Verb {
     private static let author = Option(
         "author", "NAME", setting: true, "who the history says made the changes")
 

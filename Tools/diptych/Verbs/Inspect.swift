@@ -114,7 +114,7 @@ struct Inspect: Verb {
         } else if problems.isEmpty {
             console.line("\(access.name) is whole.")
         } else {
-            var table = Table()
+            var table = TextTable()
             for problem in problems {
                 table.add(problem.code, problem.object ?? "", problem.message)
             }

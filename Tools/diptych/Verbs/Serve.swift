@@ -108,7 +108,7 @@ struct Serve: Verb {
         configuration.address = address.address
         configuration.port = address.port
         configuration.failureLog = { uuid, error in
-            console.warn("request \(uuid) failed: \(Failure.describe(error).message)")
+            console.warn("request \(uuid) failed: \(CommandFailure.describe(error).message)")
         }
         return configuration
     }

@@ -35,7 +35,7 @@ struct Status: Verb {
     private func print(_ standing: Standing, _ console: Console) {
         console.line(console.bold("\(access.name): \(standing.headline)"))
         guard let status = standing.status else { return }
-        var table = Table(indent: 2)
+        var table = TextTable(indent: 2)
         table.add("service", status.container ?? "not known yet")
         table.add("zone", status.zone)
         table.add("waiting", waiting(status.pending))

@@ -10,7 +10,7 @@ internal import SQLiteDriver
 internal import Stores
 
 /// Turns any error into one sentence and a hint.
-enum Failure {
+enum CommandFailure {
     static func describe(_ error: any Error) -> CommandError {
         switch error {
         case let error as CommandError: error

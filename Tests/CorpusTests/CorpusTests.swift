@@ -36,7 +36,10 @@ import Testing
 
     private func line(of model: Corpus.Model, seed: UInt64) -> CarriedModel.Line {
         do {
-            return CarriedModel(name: model.name, model: try model.load(), seed: seed).run()
+            var carried = CarriedModel(name: model.name, model: try model.load(), seed: seed)
+            carried.objectsPerEntity = 6
+            carried.edits = 12 + 2 * carried.model.entities.count
+            return carried.run()
         } catch let error as ModelFileError {
             var line = CarriedModel.Line(name: model.name)
             line.outcome = .refused("\(error)")

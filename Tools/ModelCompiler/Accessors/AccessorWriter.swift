@@ -109,8 +109,10 @@ struct AccessorWriter {
                 found[entry.name] = entry
                 continue
             }
-            let order = Access.allCases
-            let rank = { (access: Access?) in access.flatMap(order.firstIndex(of:)) ?? order.count }
+            let order = AccessLevel.allCases
+            let rank = { (access: AccessLevel?) in
+                access.flatMap(order.firstIndex(of:)) ?? order.count
+            }
             if rank(entry.access) < rank(other.access) { found[entry.name] = entry }
         }
         if found["CoreData"] == nil {

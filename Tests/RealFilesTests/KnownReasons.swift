@@ -8,6 +8,7 @@ struct KnownReasons {
     private let theirs: Set<String>
     private let ourIndexes: Set<IndexShape>
     private let theirIndexes: Set<IndexShape>
+    private let joins: (ours: JoinTexts, theirs: JoinTexts)
 
     init(framework: Int, isMigrated: Bool, ours: Set<String>, theirs: Set<String>) {
         self.framework = framework
@@ -16,12 +17,13 @@ struct KnownReasons {
         self.theirs = theirs
         ourIndexes = Set(ours.compactMap { IndexShape($0) })
         theirIndexes = Set(theirs.compactMap { IndexShape($0) })
+        joins = (JoinTexts(ours, ourIndexes), JoinTexts(theirs, theirIndexes))
     }
 
     /// Why they have a statement that we do not make; nil where nobody knows.
     func reason(forTheirs text: String) -> String? {
         ofApplication(text) ?? ofOldFrameworks(text, others: ours, ourIndexes)
-            ?? ofMigration(text) ?? ofJoins(text, others: ours)
+            ?? ofMigration(text) ?? ofJoins(text, others: joins.ours)
     }
 
     /// Why we make a statement that they do not have; nil where nobody knows.
@@ -37,7 +39,8 @@ struct KnownReasons {
         {
             return "triggers of an R-tree lost in a migration in place"
         }
-        return ofOldFrameworks(text, others: theirs, theirIndexes) ?? ofJoins(text, others: theirs)
+        return ofOldFrameworks(text, others: theirs, theirIndexes)
+            ?? ofJoins(text, others: joins.theirs)
     }
 
     // MARK: Applications
@@ -93,20 +96,12 @@ struct KnownReasons {
 
     /// Numbers that tell equal columns of different join tables apart are given in an order nobody
     /// knows; the rest of the statement must be the same.
-    private func ofJoins(_ text: String, others: Set<String>) -> String? {
+    private func ofJoins(_ text: String, others: JoinTexts) -> String? {
         guard text.contains(" Z_"), !text.hasPrefix("CREATE TRIGGER") else { return nil }
-        let reason = "number that tells equal join columns apart, unknown order"
-        if let index = IndexShape(text)?.unnumbered {
-            return others.contains { IndexShape($0)?.unnumbered == index } ? reason : nil
-        }
-        let wanted = Self.unnumbered(text)
-        guard others.contains(where: { Self.unnumbered($0) == wanted }) else { return nil }
-        return reason
-    }
-
-    /// The text without the numbers at the ends of join columns' names.
-    fileprivate static func unnumbered(_ text: String) -> String {
-        text.replacing(/(Z_(?:FOK_)?[0-9]+[A-Z]+)[0-9]+/) { String($0.output.1) }
+        let isThere =
+            IndexShape(text).map { others.indexes.contains($0.unnumbered) }
+            ?? others.tables.contains(JoinTexts.unnumbered(text))
+        return isThere ? "number that tells equal join columns apart, unknown order" : nil
     }
 
     // MARK: Migrations
@@ -133,7 +128,7 @@ private struct IndexShape: Hashable {
 
     var unnumbered: IndexShape {
         var index = self
-        index.columns = columns.map(KnownReasons.unnumbered)
+        index.columns = columns.map(JoinTexts.unnumbered)
         return index
     }
 
@@ -144,5 +139,22 @@ private struct IndexShape: Hashable {
         columns = match.output.2.split(separator: ", ").map {
             $0.split(separator: " ").first.map(String.init) ?? ""
         }
+    }
+}
+
+/// The statements about join tables without the numbers that tell equal columns apart.
+private struct JoinTexts {
+    let tables: Set<String>
+    let indexes: Set<IndexShape>
+
+    init(_ statements: Set<String>, _ indexes: Set<IndexShape>) {
+        tables = Set(
+            statements.filter { $0.hasPrefix("CREATE TABLE Z_") }.map(Self.unnumbered))
+        self.indexes = Set(
+            indexes.filter { $0.table.hasPrefix("Z_") }.map(\.unnumbered))
+    }
+
+    static func unnumbered(_ text: String) -> String {
+        text.replacing(/(Z_(?:FOK_)?[0-9]+[A-Z]+)[0-9]+/) { String($0.output.1) }
     }
 }

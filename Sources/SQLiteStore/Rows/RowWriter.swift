@@ -68,7 +68,7 @@ final class RowWriter {
         try statement.bind(.integer(update.id.key), at: plan.keyIndex)
         if let expected = update.expectedVersion {
             try statement.bind(.integer(expected), at: plan.keyIndex + 1)
-            return try statement.perform() == 0 ? nil : expected + 1
+            return try statement.perform() == 0 ? nil : expected &+ 1
         }
         defer { statement.rewind() }
         guard try statement.step() else { return nil }

@@ -51,8 +51,11 @@ final class OpenStore {
         try derived.register(with: connection)
         if writesHistory {
             let tombstones = schema.preservedSlots.values.map(\.count).max() ?? 0
-            try connection.transaction {
-                try HistoryTables.prepare(connection, keys: keys, tombstones: tombstones)
+            // Opening waits for no other writer where there is nothing to make.
+            if try !HistoryTables.arePrepared(connection, tombstones: tombstones) {
+                try connection.transaction {
+                    try HistoryTables.prepare(connection, keys: keys, tombstones: tombstones)
+                }
             }
         }
         let hasHistory = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty

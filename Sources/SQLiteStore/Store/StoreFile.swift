@@ -112,10 +112,14 @@ struct StoreFile {
     /// The settings of a connection that works.
     func configure(_ connection: Connection) throws {
         let pragmas = try StorePragma.list(options.pragmas).filter { $0.moment == .opening }
-        if !options.isReadOnly, url != nil, pragmas.first?.name != StorePragma.journal {
+        try connection.script("PRAGMA synchronous = \(options.synchronous.rawValue)")
+        let choosesJournal = pragmas.contains { $0.name == StorePragma.journal }
+        for pragma in pragmas where pragma.name == "synchronous" {
+            try connection.script(pragma.statement)
+        }
+        if !options.isReadOnly, url != nil, !choosesJournal {
             try connection.script("PRAGMA journal_mode = WAL")
         }
-        try connection.script("PRAGMA synchronous = \(options.synchronous.rawValue)")
         for pragma in pragmas where !(options.isReadOnly && pragma.name == StorePragma.journal) {
             try connection.script(pragma.statement)
         }

@@ -110,7 +110,7 @@ let testTargets: [Target] = [
         "MirrorEngineTests",
         uses: [
             "MirrorEngine", "MirrorTestKit", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
-            "Platform",
+            "SQLiteDriver", "Platform",
         ]),
     tests(
         "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],

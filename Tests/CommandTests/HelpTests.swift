@@ -4,7 +4,8 @@ import Testing
 /// What the command says about itself, and about words it does not know.
 @Suite struct HelpTests {
     static let verbs = [
-        "sync", "status", "conflicts", "events", "serve", "inspect", "create", "edit",
+        "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "create",
+        "edit", "export", "import", "convert", "model",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {
@@ -56,6 +57,10 @@ import Testing
             "Did you mean local?"
         ), (["conflicts", "x", "--resolve", "3"], "--resolve and --take go together.", "--take"),
         (["inspect", "x", "--limit", "3"], "--limit needs --entity.", "--entity"),
+        (["model", "dif", "x"], "WORK cannot be 'dif'.", "Did you mean diff?"),
+        (["model", "diff", "x"], "NEWER is missing.", "diptych model diff MODEL NEWER"),
+        (["model", "hash", "x", "y"], "'y' is one word too many.", "diptych model hash MODEL"),
+        (["convert", "x", "y"], "--to is missing.", "--to sqlite"),
         (["serve", "--listen", "nowhere"], "--listen cannot be 'nowhere'.", "ADDRESS:PORT"),
         (["serve", "--tls", "maybe"], "--tls cannot be 'maybe'.", "auto"),
     ]) func wrongUsageIsSaidInASentenceWithAHint(

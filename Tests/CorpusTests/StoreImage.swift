@@ -135,7 +135,8 @@ struct StoreImage {
                 guard let target = link.destinationTable else { continue }
                 let companion = link.companion.map { "OR d.Z_ENT IS NOT t.\($0)" } ?? ""
                 let wrong = try connection.value(
-                    "SELECT count(*) FROM \(table) t LEFT JOIN \(target) d ON d.Z_PK = t.\(link.key) "
+                    "SELECT count(*) FROM \(table) t LEFT JOIN \(target) d "
+                        + "ON d.Z_PK = t.\(link.key) "
                         + "WHERE t.\(link.key) IS NOT NULL AND (d.Z_PK IS NULL \(companion))")
                 if wrong?.int64 != 0 {
                     faults.append("\(table).\(link.key) points at nothing, or at another entity")

@@ -11,7 +11,7 @@ import Stores
 final class Device {
     let store: SQLiteRowStore
     let mirrored: MirroredStore
-    let service: SimulatedService
+    var service: SimulatedService
     let clock = VirtualClock()
     private let performer: InstructionPerformer
     /// Answers a request instead of the service, where a test wants it to.

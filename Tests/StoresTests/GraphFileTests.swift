@@ -138,16 +138,16 @@ import Testing
     }
 
     @Test(arguments: [
-        "<object type=\"LABEL\" id=\"z1\"/><object type=\"LABEL\" id=\"z1\"/>",
-        "<object type=\"LABEL\"><attribute name=\"title\" type=\"string\">a</attribute></object>",
-        "<object type=\"LABEL\" id=\"z1\" id=\"z2\"/>",
-        "<object type=\"THING\" id=\"z1\"><attribute name=\"small\" type=\"int16\">x</attribute></object>",
-        "<object type=\"THING\" id=\"z1\"><attribute name=\"title\" type=\"string\"><b/></attribute></object>",
-        "<object type=\"THING\" id=\"z1\"><relationship name=\"box\" type=\"1\"/></object>",
-        "<object type=\"THING\" id=\"z1\"><relationship name=\"box\" type=\"0/1\" idrefs=\"z9\"/></object>",
-        "<object type=\"THING\" id=\"z1\"><relationship name=\"box\" type=\"0/1\" idrefs=\"z1\"/></object>",
-        "<object type=\"NOTHING\" id=\"z1\"/>",
-        "<object type=\"LABEL\" id=\"z1\"><attribute name=\"no\" type=\"string\">a</attribute></object>",
+        #"<object type="LABEL" id="z1"/><object type="LABEL" id="z1"/>"#,
+        #"<object type="LABEL"><attribute name="title" type="string">a</attribute></object>"#,
+        #"<object type="LABEL" id="z1" id="z2"/>"#,
+        thing(#"<attribute name="small" type="int16">x</attribute>"#),
+        thing(#"<attribute name="title" type="string"><b/></attribute>"#),
+        thing(#"<relationship name="box" type="1"/>"#),
+        thing(#"<relationship name="box" type="0/1" idrefs="z9"/>"#),
+        thing(#"<relationship name="box" type="0/1" idrefs="z1"/>"#),
+        #"<object type="NOTHING" id="z1"/>"#,
+        thing(#"<attribute name="no" type="string">a</attribute>"#),
     ])
     func objectsThatDoNotFitAreRefused(objects: String) throws {
         let scratch = try Scratch()
@@ -159,6 +159,10 @@ import Testing
         #expect([.corrupt, .modelMismatch].contains(error.code))
     }
 
+    private static func thing(_ properties: String) -> String {
+        "<object type=\"THING\" id=\"z1\">\(properties)</object>"
+    }
+
     @Test func objectsOfOtherWritersAreCompleted() throws {
         let scratch = try Scratch()
         _ = try GraphKind.xml.open(scratch.file)
@@ -166,8 +170,11 @@ import Testing
             <object type="BOX" id="box1">
                 <relationship name="things" type="0/0" destination="THING" idrefs="b a"/>
             </object>
-            <object type="THING" id="a"><attribute name="title" type="string"><![CDATA[<a>]]></attribute></object>
-            <object type="SPECIALTHING" id="b"><attribute name="title" type="string">&lt;b&#62;</attribute>
+            <object type="THING" id="a">
+                <attribute name="title" type="string"><![CDATA[<a>]]></attribute>
+            </object>
+            <object type="SPECIALTHING" id="b">
+                <attribute name="title" type="string">&lt;b&#62;</attribute>
             </object>
             """
         let text = try String(contentsOf: scratch.file, encoding: .utf8)

@@ -69,7 +69,8 @@ struct BatchBuilder {
         // Deleted since the history was looked at: the next look tells what goes with it.
         guard let row else { return }
         let state = try mirror.state(of: row, named: entry.recordName)
-        guard let base = entry.base, !base.deleted else {
+        // A base without a tag was agreed on before a reset; this service may not know the record.
+        guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             try addTimes(to: &record, entity: row.id.entity)
             record.recordChangeTag = entry.base?.recordChangeTag

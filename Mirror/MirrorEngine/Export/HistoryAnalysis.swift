@@ -72,7 +72,12 @@ struct HistoryAnalysis {
     private func timedProperties(of change: HistoryChange) -> Set<String> {
         let timed = mirror.settings.timedProperties[change.id.entity] ?? []
         guard !timed.isEmpty, change.kind == .update else { return timed }
-        return timed.intersection(change.changedProperties)
+        let changed = Set(change.changedProperties)
+        // An element of a composite changes with the composite.
+        return timed.filter { property in
+            changed.contains(property)
+                || changed.contains(String(property.prefix { $0 != "." }))
+        }
     }
 
     private func changesPairs(_ change: HistoryChange) -> Bool {

@@ -111,8 +111,8 @@ struct OneToOneRepair {
         return wrong.count
     }
 
-    /// A relationship that is its own inverse, such as a spouse: by record name, each claim to somebody
-    /// who is free is answered, and each other one is let go.
+    /// A relationship that is its own inverse, such as a spouse: by record name, each claim to
+    /// somebody who is free is answered, and each other one is let go.
     private func settleOwnInverse(_ entity: EntityLayout, _ slot: Int) throws -> Int {
         let relationship = entity.toOnes[slot]
         guard relationship.inverseRelationship === relationship,

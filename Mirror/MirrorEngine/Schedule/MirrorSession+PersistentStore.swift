@@ -23,6 +23,24 @@ public struct MirrorDestination: Hashable, Sendable {
 }
 
 extension MirrorSession {
+    /// The name under which a store's device writes records, for `RecordTarget.deviceID`. It is made up
+    /// when the store is first asked, and kept in the store. Throws as the initializer does.
+    public static func deviceID(
+        of store: NSPersistentStore, platform: Platform = .system
+    ) throws -> String {
+        try MirroredStore(store: rows(of: store), platform: platform).deviceID()
+    }
+
+    private static func rows(of store: NSPersistentStore) throws -> SQLiteRowStore {
+        guard let rows = store.rowStore as? SQLiteRowStore else {
+            throw MirrorError(
+                .storeNotMirrorable,
+                "Only SQLite stores can be mirrored; this one is of type \(store.type). "
+                    + "Migrate it to NSSQLiteStoreType.", fields: ["type": store.type])
+        }
+        return rows
+    }
+
     /// Mirrors a store that a coordinator has open; its contexts learn of what is imported as of
     /// any other save, and `NSPersistentStoreRemoteChange` is posted after each round that changed
     /// something.
@@ -36,12 +54,7 @@ extension MirrorSession {
         platform: Platform = .system,
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) throws {
-        guard let rows = store.rowStore as? SQLiteRowStore else {
-            throw MirrorError(
-                .storeNotMirrorable,
-                "Only SQLite stores can be mirrored; this one is of type \(store.type). "
-                    + "Migrate it to NSSQLiteStoreType.", fields: ["type": store.type])
-        }
+        let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
             store: rows, policy: policy, zoneName: destination.zone, platform: platform)
         self.init(

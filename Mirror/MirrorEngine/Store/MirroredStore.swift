@@ -102,7 +102,7 @@ public final class MirroredStore: Sendable {
 
     /// Notes what was saved since the last look before anything is merged, so that a deletion made
     /// meanwhile is known.
-    private func catchUp(_ mirror: MirrorTransaction) throws {
+    func catchUp(_ mirror: MirrorTransaction) throws {
         let analysis = HistoryAnalysis(mirror: mirror)
         while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}
     }
@@ -163,7 +163,12 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    package func deviceID() throws -> String { try read { try $0.ledger.deviceID() } }
+    package func deviceID() throws -> String {
+        try write { mirror in
+            _ = try mirror.ledger.prepare()
+            return try mirror.ledger.deviceID()
+        }
+    }
 
     // MARK: Checks
 

@@ -2,8 +2,8 @@ internal import MirrorEngine
 internal import ObjectModel
 internal import Stores
 
-/// Links rows that are still to be written, as a context would save them: both ends of a one-to-one,
-/// the to-one end of a one-to-many, pairs of all else.
+/// Links rows that are still to be written, as a context would save them: both ends of a
+/// one-to-one, the to-one end of a one-to-many, pairs of all else.
 struct GraphLinker {
     let randomness: SeededRandomness
     let layout: ModelLayout

@@ -7,7 +7,8 @@ internal import Stores
 struct ValueGenerator {
     let randomness: SeededRandomness
 
-    /// A value for an attribute. Those of unique keys are drawn from fewer, so that they often clash.
+    /// A value for an attribute. Those of unique keys are drawn from fewer, so that they often
+    /// clash.
     func value(for attribute: NSAttributeDescription) -> AttributeValue {
         if attribute.isPartOfKey, attribute.attributeType == .stringAttributeType {
             return .text("key \(randomness.below(12))")

@@ -31,7 +31,9 @@ struct RecordChange {
     mutating func result(of operation: RecordOperation, on row: RecordRow?) throws -> RecordResult {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
-            if let mark = operation.record.writeMark { try limits.checkName(mark, of: "write mark") }
+            if let mark = operation.record.writeMark {
+                try limits.checkName(mark, of: "write mark")
+            }
             return .record(try apply(operation, to: row))
         } catch var error as RecordError {
             error.recordName = operation.record.recordName

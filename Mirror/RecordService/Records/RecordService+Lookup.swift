@@ -43,7 +43,7 @@ extension RecordService {
         RecordError(
             .notFound,
             wasDeleted
-                ? "The record was deleted; create it to bring it back."
+                ? "The record was deleted; create it with the deletion's tag to bring it back."
                 : "There is no record of this name in the zone.", recordName: name)
     }
 

@@ -105,15 +105,31 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         let store: NSPersistentStore
         do {
-            let rowStore = try StoreRegistry.factory(for: opening.type)(opening)
-            store = NSPersistentStore(
-                rowStore: rowStore, description: opening, coordinator: self)
+            store = try made(opening)
         } catch {
             throw PersistenceErrors.translate(error)
         }
         state.withLock { $0.stores.append(store) }
         store.didAdd(to: self)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
+        return store
+    }
+
+    private func made(_ opening: StoreOpening) throws -> NSPersistentStore {
+        guard let storeClass = StoreRegistry.storeClass(for: opening.type) else {
+            let rowStore = try StoreRegistry.factory(for: opening.type)(opening)
+            return NSPersistentStore(rowStore: rowStore, description: opening, coordinator: self)
+        }
+        guard let url = opening.url else {
+            throw StoreError(
+                .cannotOpen, "A store of a registered type needs a URL.",
+                fields: ["type": opening.type])
+        }
+        let store = storeClass.init(
+            persistentStoreCoordinator: self, configurationName: opening.configuration, at: url,
+            options: opening.options)
+        store.opening = opening
+        try store.openRows(platform: platform)
         return store
     }
 
@@ -171,13 +187,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme == "x-coredata", let host = url.host else { return nil }
         let parts = url.path.split(separator: "/")
-        guard parts.count == 2, parts[1].first == "p", let key = Int64(parts[1].dropFirst()),
+        guard parts.count == 2,
             let store = persistentStores.first(where: {
                 $0.identifier.caseInsensitiveCompare(host) == .orderedSame
             }),
-            let layout = store.rowStore.layout.entity(named: String(parts[0]))
+            let layout = store.rowStore.layout.entity(named: String(parts[0])),
+            let row = store.row(uriName: String(parts[1]), layout)
         else { return nil }
-        return store.id(for: .init(entity: layout.number, key: key))
+        return store.id(for: row)
     }
 
     /// The ID a URI's text stands for.

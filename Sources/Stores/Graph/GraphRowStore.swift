@@ -28,7 +28,8 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
     /// Opens the store at `url`, or makes it where there is no file.
     ///
     /// Throws `StoreError`: `.notAStore`, `.cannotOpen`, `.modelMismatch`, `.readOnly`,
-    /// `.diskFull`, `.corrupt`, `.unsupported` (derived attributes; names that differ in case only).
+    /// `.diskFull`, `.corrupt`, `.unsupported` (derived attributes, names that differ in case
+    /// only).
     public init(
         url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
         options: GraphFileOptions = .init(), platform: Platform = .system
@@ -54,20 +55,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
             State(
                 file: file, metadata: GraphMetadata(made.graph.metadata),
                 lastKey: max(made.graph.lastKey, highest), stamp: made.stamp))
-        try load(changes, path: file.path)
-    }
-
-    private func load(_ changes: ChangeSet, path: String) throws {
-        do {
-            rows.install(try rows.draft(changes).tables)
-        } catch let violation as UniquenessViolation {
-            throw StoreError(
-                .corrupt, "Objects in the store's file break a uniqueness constraint of the model.",
-                fields: [
-                    "path": path, "entity": violation.entity,
-                    "constraint": violation.constraint.joined(separator: ", "),
-                ], cause: violation)
-        }
+        try rows.load(changes, path: file.path)
     }
 
     /// Reads the file, or makes it.

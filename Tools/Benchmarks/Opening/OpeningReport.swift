@@ -30,7 +30,8 @@ enum OpeningReport {
         let walk = try ChildProcess.run(.iterate, [folder.path("long.sqlite"), String(rows)])
         Report.rate("read all objects", rows, seconds: walk["seconds"], floor: walk["raw"])
         Report.fact("peak memory", Report.megabytes(walk["walkBytes"]))
-        Report.note("Batches of \(batchSize), each after the date of the last. The floor: one raw SELECT.")
+        Report.note(
+            "Batches of \(batchSize), each after the date of the last. The floor: one raw SELECT.")
     }
 
     // MARK: Opening
@@ -69,7 +70,8 @@ enum OpeningReport {
         try fill(url, count)
         var found = Findings()
         found["raw"] = try Stopwatch.seconds { try RawFigures.check(walkRaw(url), count) }
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleModel.make(indexed: true))
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: SampleModel.make(indexed: true))
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         PeakMemory.restart()
@@ -83,7 +85,8 @@ enum OpeningReport {
     private static func fill(_ url: URL, _ count: Int) throws {
         var options = SQLiteStoreOptions()
         options.tracksHistory = false
-        let store = try SQLiteRowStore(url: url, model: SampleModel.make(indexed: true), options: options)
+        let store = try SQLiteRowStore(
+            url: url, model: SampleModel.make(indexed: true), options: options)
         guard let entity = store.layout.entity(named: SampleModel.entity) else {
             throw BenchmarkError("The model lacks \(SampleModel.entity).")
         }

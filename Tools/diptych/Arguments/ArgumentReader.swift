@@ -78,9 +78,10 @@ struct ArgumentReader {
             let missing = manual.operands[operands.count]
             throw wrong("\(missing) is missing.", usage)
         }
-        guard operands.count == manual.operands.count else {
+        let most = manual.operands.count + manual.optionalOperands.count
+        guard operands.count <= most else {
             throw wrong(
-                "'\(operands[manual.operands.count])' is one word too many.",
+                "'\(operands[most])' is one word too many.",
                 usage + " Put names with spaces in quotes.")
         }
     }

@@ -5,6 +5,8 @@ struct Manual: Sendable {
     let summary: String
     /// The words that stand for themselves, in order, such as `STORE`. All must be given.
     var operands: [String] = []
+    /// Words that may follow those.
+    var optionalOperands: [String] = []
     var options: [Option] = []
     /// Whether the first operand is a store, beside which a `diptych.conf` may lie.
     var readsSettingsBesideStore = true

@@ -16,6 +16,7 @@ enum CommandFailure {
         case let error as CommandError: error
         case let error as StoreError: describe(error)
         case let error as ModelFileError: split("\(error.code)", error.message)
+        case let error as ClassGenerationError: split("\(error.code)", error.message)
         case let error as ModelConsistencyError: split("contradictoryModel", error.message)
         case let error as PredicateFormatError: describe(error)
         case let error as EvaluationError: split("\(error.code)", error.message)
@@ -110,7 +111,8 @@ enum CommandFailure {
         if error.code == .throttled || error.code == .offline { result.status = .tryAgain }
         if error.code == .otherContainer {
             result.hint =
-                "Use that service. If it only has a new address, say so once with --moved."
+                "Use that service. If it only has a new address, say so once with --moved; "
+                + "to start over with another one, run 'diptych reset' first."
         }
         return result
     }

@@ -2,7 +2,8 @@
 enum HelpText {
     static func usage(of manual: Manual) -> String {
         let options = manual.options.isEmpty ? "" : " [options]"
-        return (["diptych", manual.name] + manual.operands).joined(separator: " ") + options
+        let words = manual.operands + manual.optionalOperands.map { "[\($0)]" }
+        return (["diptych", manual.name] + words).joined(separator: " ") + options
     }
 
     static func text(of manual: Manual) -> String {

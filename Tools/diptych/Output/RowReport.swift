@@ -1,32 +1,39 @@
 internal import Foundation
 internal import ObjectModel
-internal import SQLiteStore
 internal import Stores
 
 /// Prints rows of a store.
 struct RowReport {
-    let transaction: StoreTransaction
+    let layout: ModelLayout
     let identifier: String
+    /// The members of an object's to-many relationship, by its slot.
+    private let readMembers: (RowID, Int) throws -> [Link]
+
+    init(_ store: any RowStore) {
+        layout = store.layout
+        identifier = store.identifier
+        readMembers = { try store.members(of: $0, toMany: $1) }
+    }
 
     func id(_ row: RowID) -> String {
-        let name = transaction.layout.entity(row.entity)?.name ?? "\(row.entity)"
+        let name = layout.entity(row.entity)?.name ?? "\(row.entity)"
         return "x-coredata://\(identifier)/\(name)/p\(row.key)"
     }
 
     func json(_ row: Row) throws -> JSON {
-        guard let layout = transaction.layout.entity(row.id.entity) else { return .null }
-        var links: [(String, JSON)] = zip(layout.toOnes, row.toOnes).map { relationship, link in
+        guard let entity = layout.entity(row.id.entity) else { return .null }
+        var links: [(String, JSON)] = zip(entity.toOnes, row.toOnes).map { relationship, link in
             (relationship.name, JSON(link.map { id($0.target) }))
         }
-        for (slot, relationship) in layout.toManys.enumerated() {
-            let members = try transaction.members(of: row.id, toMany: slot)
+        for (slot, relationship) in entity.toManys.enumerated() {
+            let members = try readMembers(row.id, slot)
             links.append((relationship.name, .array(members.map { .string(id($0.target)) })))
         }
-        let values = zip(layout.attributes, row.attributes).map { slot, value in
+        let values = zip(entity.attributes, row.attributes).map { slot, value in
             (slot.name, Self.json(value, slot.attribute.attributeType))
         }
         return [
-            "id": .string(id(row.id)), "entity": .string(layout.name), "values": .object(values),
+            "id": .string(id(row.id)), "entity": .string(entity.name), "values": .object(values),
             "relationships": .object(links.sorted { $0.0 < $1.0 }),
         ]
     }
@@ -51,30 +58,30 @@ struct RowReport {
 
     // MARK: For people
 
-    /// The rows under the names of `layout`'s properties; members are counted.
-    func table(_ rows: [Row], of layout: EntityLayout) throws -> String {
+    /// The rows under the names of `entity`'s properties; members are counted.
+    func table(_ rows: [Row], of entity: EntityLayout) throws -> String {
         var table = TextTable()
         let names =
-            layout.attributes.map(\.name) + layout.toOnes.map(\.name) + layout.toManys.map(\.name)
+            entity.attributes.map(\.name) + entity.toOnes.map(\.name) + entity.toManys.map(\.name)
         table.add(cells: ["OBJECT"] + names.map { $0.uppercased() })
         for row in rows {
-            guard let own = transaction.layout.entity(row.id.entity) else { continue }
+            guard let own = layout.entity(row.id.entity) else { continue }
             table.add(
                 cells: ["\(own.name)/p\(row.id.key)"] + (try names.map { try cell($0, row, own) }))
         }
         return table.text
     }
 
-    private func cell(_ name: String, _ row: Row, _ layout: EntityLayout) throws -> String {
-        if let slot = layout.attributeSlot(name) {
-            return Self.text(row.attributes[slot], layout.attributes[slot].attribute.attributeType)
+    private func cell(_ name: String, _ row: Row, _ entity: EntityLayout) throws -> String {
+        if let slot = entity.attributeSlot(name) {
+            return Self.text(row.attributes[slot], entity.attributes[slot].attribute.attributeType)
         }
-        if let slot = layout.toOneSlot(name) {
+        if let slot = entity.toOneSlot(name) {
             guard let target = row.toOnes[slot]?.target else { return "–" }
-            return "\(transaction.layout.entity(target.entity)?.name ?? "?")/p\(target.key)"
+            return "\(layout.entity(target.entity)?.name ?? "?")/p\(target.key)"
         }
-        guard let slot = layout.toManySlot(name) else { return "" }
-        return "\(try transaction.members(of: row.id, toMany: slot).count)"
+        guard let slot = entity.toManySlot(name) else { return "" }
+        return "\(try readMembers(row.id, slot).count)"
     }
 
     private static func text(_ value: AttributeValue, _ type: NSAttributeType) -> String {

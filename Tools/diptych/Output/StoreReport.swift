@@ -11,7 +11,7 @@ struct StoreReport {
     var json: JSON {
         [
             "store": [
-                "type": "SQLite", "uuid": .string(facts.identifier),
+                "type": .string(facts.type.rawValue), "uuid": .string(facts.identifier),
                 "frameworkVersion": facts.frameworkVersion.map { JSON($0) } ?? .null,
                 "metadata": Self.json(facts.metadata),
             ], "entities": .array(facts.entities.map(json)),
@@ -94,7 +94,7 @@ struct StoreReport {
     // MARK: For people
 
     func print(_ console: Console) {
-        console.line(console.bold("\(name): a SQLite store, \(facts.identifier)"))
+        console.line(console.bold("\(name): \(facts.type.title) store, \(facts.identifier)"))
         var head = TextTable(indent: 2)
         head.add("framework", facts.frameworkVersion.map(String.init) ?? "unknown")
         if let history = facts.history {

@@ -4,17 +4,21 @@ internal import SQLiteStore
 
 /// Where the model comes from: a file, or the copy a store keeps of its own.
 enum ModelSource {
-    /// The model in `file`, which may be a store. Throws for one that contradicts itself.
-    static func load(_ file: URL) throws -> NSManagedObjectModel {
-        let model: NSManagedObjectModel
-        if FileKind(of: file) == .sqlite {
-            guard let cached = try SQLiteRowStore.cachedModel(at: file) else { throw noCache(file) }
-            model = cached
-        } else {
-            model = try NSManagedObjectModel.load(from: file)
-        }
+    /// The model in `file`, which may be a store; of several versions the one named or else the
+    /// current one. Throws for one that contradicts itself.
+    static func load(_ file: URL, version: String? = nil) throws -> NSManagedObjectModel {
+        let model = try read(file, version: version)
         try model.checkConsistency()
         return model
+    }
+
+    /// The same, whether it contradicts itself or not.
+    static func read(_ file: URL, version: String?) throws -> NSManagedObjectModel {
+        guard FileKind(of: file) == .sqlite else {
+            return try NSManagedObjectModel.load(from: file, version: version)
+        }
+        guard let cached = try SQLiteRowStore.cachedModel(at: file) else { throw noCache(file) }
+        return cached
     }
 
     static func noCache(_ store: URL) -> CommandError {

@@ -15,7 +15,7 @@ struct StoreCheck {
 
     private let transaction: StoreTransaction
     private let store: URL
-    private let rows: RowReport
+    private let identifier: String
     private(set) var problems: [Problem] = []
 
     private var connection: Connection { transaction.connection }
@@ -24,7 +24,7 @@ struct StoreCheck {
     init(_ transaction: StoreTransaction, identifier: String, store: URL) {
         self.transaction = transaction
         self.store = store
-        rows = RowReport(transaction: transaction, identifier: identifier)
+        self.identifier = identifier
     }
 
     /// SQLite's own check of the file; needs no model.
@@ -37,13 +37,28 @@ struct StoreCheck {
     /// Whether the store's own description of itself can be read. Throws for what is no store.
     static func metadata(of store: URL) throws -> [Problem] {
         do {
-            let metadata = try SQLiteRowStore.metadata(at: store)
+            let metadata = try StoreType(of: store).metadata(at: store)
             if metadata["NSStoreModelVersionHashes"] != nil { return [] }
             let message = "The store's metadata say nothing of its model."
             return [Problem(code: "damagedMetadata", message: message, object: nil)]
         } catch let error as StoreError where error.code == .corrupt {
             let message = "The store's metadata is missing or damaged."
             return [Problem(code: "damagedMetadata", message: message, object: nil)]
+        }
+    }
+
+    /// The entities in which a model is not the store's own.
+    static func otherModel(_ error: StoreError) -> [Problem] {
+        let names = ["changed", "onlyInModel", "onlyInStore"].flatMap {
+            error.fields[$0]?.split(separator: ",").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            } ?? []
+        }
+        let all = names.isEmpty ? [error.fields["entity"]].compactMap { $0 } : names
+        return all.map {
+            Problem(
+                code: "otherModel", message: "The model's \($0) is not the one of the store.",
+                object: $0)
         }
     }
 
@@ -66,7 +81,8 @@ struct StoreCheck {
     }
 
     private func id(_ entity: Int32, _ key: SQLiteValue) -> String {
-        rows.id(RowID(entity: entity, key: key.int64 ?? 0))
+        let name = transaction.layout.entity(entity)?.name ?? "\(entity)"
+        return "x-coredata://\(identifier)/\(name)/p\(key.int64 ?? 0)"
     }
 
     // MARK: Keys

@@ -4,7 +4,7 @@ internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
 
-/// What a SQLite store says about itself, with or without its model.
+/// What a store says about itself, with or without its model.
 struct StoreFacts {
     struct Entity {
         let name: String
@@ -15,6 +15,7 @@ struct StoreFacts {
         let hash: Data?
     }
 
+    let type: StoreType
     let identifier: String
     let metadata: [String: Any]
     let model: NSManagedObjectModel?
@@ -22,13 +23,21 @@ struct StoreFacts {
     let history: (transactions: Int, changes: Int)?
     let mirror: MirrorFacts?
 
-    var frameworkVersion: Int? { metadata["NSPersistenceFrameworkVersion"] as? Int }
+    var frameworkVersion: Int? {
+        let version = metadata["NSPersistenceFrameworkVersion"]
+        return version as? Int ?? (version as? Int64).map { Int($0) }
+    }
 
     init(_ access: StoreAccess) throws {
-        try access.requireStore()
-        metadata = try Self.metadata(of: access.url)
+        type = try StoreType(of: access.url)
+        metadata = try Self.metadata(of: access.url, type)
         identifier = metadata["NSStoreUUID"] as? String ?? ""
         model = try access.knownModel()
+        guard type == .sqlite else {
+            (history, mirror) = (nil, nil)
+            entities = try Self.entities(of: access, type, model, metadata)
+            return
+        }
         // Opening tells a model that does not fit, and where it keeps each entity.
         let isEmptied = metadata["NSStoreModelVersionHashes"] == nil
         let store = try model.map {
@@ -47,10 +56,10 @@ struct StoreFacts {
     }
 
     /// The metadata; of a store whose property list is missing or damaged, the identifier alone.
-    private static func metadata(of url: URL) throws -> [String: Any] {
+    private static func metadata(of url: URL, _ type: StoreType) throws -> [String: Any] {
         do {
-            return try SQLiteRowStore.metadata(at: url)
-        } catch let error as StoreError where error.code == .corrupt {
+            return try type.metadata(at: url)
+        } catch let error as StoreError where error.code == .corrupt && type == .sqlite {
             let row = try? ReadingConnection.open(url).value("SELECT Z_UUID FROM Z_METADATA")
             guard let identifier = row?.string else { throw error }
             return ["NSStoreUUID": identifier]

@@ -20,8 +20,9 @@ struct Inspect: Verb {
         operands: ["STORE"], options: [entity, condition, sort, limit, schema, check, .model],
         notes: [
             HelpText.wrapped(
-                "The store is only read. Without a model, from --model or in the store itself, "
-                    + "entities and counts are shown; objects need one.")
+                "STORE may be SQLite, XML or binary; it is only read. Without a model, from "
+                    + "--model or in a SQLite store itself, entities and "
+                    + "counts are shown; objects need one.")
         ],
         examples: [
             ("diptych inspect Library.sqlite", "entities, counts, history, mirror"),
@@ -74,7 +75,7 @@ struct Inspect: Verb {
             return .done
         case .check: return try printCheck(console)
         case .rows(let choice):
-            try choice.print(try access.open(readOnly: true), console)
+            try choice.print(try access.openAny(readOnly: true), console)
             return .done
         }
     }
@@ -125,7 +126,7 @@ struct Inspect: Verb {
     }
 
     private func findProblems() throws -> [StoreCheck.Problem] {
-        try access.requireStore()
+        guard try StoreType(of: access.url) == .sqlite else { return try findGraphProblems() }
         let connection = try ReadingConnection.open(access.url)
         let damage = try StoreCheck.integrity(of: connection) + StoreCheck.metadata(of: access.url)
         guard damage.isEmpty, let model = try access.knownModel() else { return damage }
@@ -133,21 +134,35 @@ struct Inspect: Verb {
         do {
             store = try access.open(model: model, readOnly: true)
         } catch let error as StoreError where error.code == .modelMismatch {
-            let names = ["changed", "onlyInModel", "onlyInStore"].flatMap {
-                error.fields[$0]?.split(separator: ",").map {
-                    $0.trimmingCharacters(in: .whitespaces)
-                } ?? []
-            }
-            return names.map {
-                StoreCheck.Problem(
-                    code: "otherModel", message: "The model's \($0) is not the one of the store.",
-                    object: $0)
-            }
+            return StoreCheck.otherModel(error)
         }
         return try store.read { transaction in
             var check = StoreCheck(transaction, identifier: store.identifier, store: access.url)
             try check.run()
             return check.problems
+        }
+    }
+
+    /// An XML or binary store is read whole, which finds whatever is wrong in it.
+    private func findGraphProblems() throws -> [StoreCheck.Problem] {
+        let type = try StoreType(of: access.url)
+        do {
+            let damage = try StoreCheck.metadata(of: access.url)
+            guard let model = try access.knownModel() else {
+                _ = try StoreFacts(access)
+                return damage
+            }
+            guard damage.isEmpty else { return damage }
+            _ = try type.open(access.url, model: model, readOnly: true, pragmas: [:])
+            return []
+        } catch let error as StoreError where error.code == .modelMismatch {
+            return StoreCheck.otherModel(error)
+        } catch let error as StoreError where error.code == .corrupt {
+            return [
+                StoreCheck.Problem(
+                    code: "damagedFile", message: CommandFailure.describe(error).message,
+                    object: error.fields["entity"])
+            ]
         }
     }
 }
@@ -159,7 +174,7 @@ struct RowChoice: Sendable {
     let sort: String?
     let limit: Int
 
-    func print(_ store: SQLiteRowStore, _ console: Console) throws {
+    func print(_ store: any RowStore, _ console: Console) throws {
         guard let layout = store.layout.entity(named: entity) else {
             let names = store.layout.entities.map(\.name).sorted()
             let near = Spelling.nearest(to: entity, among: names).map { "Did you mean \($0)? " }
@@ -175,9 +190,9 @@ struct RowChoice: Sendable {
                 key: String(isReversed ? key.dropFirst() : key), ascending: !isReversed)
         }
         query.limit = limit
-        try store.read { transaction in
-            let report = RowReport(transaction: transaction, identifier: store.identifier)
-            let rows = try transaction.rows(matching: query)
+        try store.reading {
+            let report = RowReport(store)
+            let rows = try store.rows(matching: query)
             if console.isJSON {
                 for row in rows { console.emit(try report.json(row)) }
             } else if rows.isEmpty {

@@ -82,6 +82,9 @@ let tools: [Target] = [
     .executableTarget(
         name: "diptych-modelc", dependencies: ["ObjectModel"], path: "Tools/ModelCompiler",
         exclude: ["README.md"], swiftSettings: house),
+    .plugin(
+        name: "CoreDataModels", capability: .buildTool(), dependencies: ["diptych-modelc"],
+        path: "Tools/Plugins/CoreDataModels"),
 ]
 
 let testTargets: [Target] = [
@@ -123,6 +126,7 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport"]),
         .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
+        .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],
     targets: systems + oneMachine + twoMachines + tools
         + testTargets.filter { chosenTests?.contains($0.name) ?? true },

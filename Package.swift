@@ -24,6 +24,13 @@ func system(_ name: String, pkgConfig: String, apt package: String) -> Target {
         providers: [.apt([package])])
 }
 
+/// A command at `path`.
+func tool(_ name: String, at path: String, uses: [String]) -> Target {
+    .executableTarget(
+        name: name, dependencies: uses.map { .byName(name: $0) }, path: path,
+        exclude: ["README.md"], swiftSettings: house)
+}
+
 /// The tests of a module. `DIPTYCH_TESTS=A,B` builds only the named test targets.
 func tests(_ name: String, uses: [String], resources: [Resource] = []) -> Target {
     .testTarget(
@@ -70,21 +77,19 @@ let twoMachines: [Target] = [
         uses: stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"]),
 ]
 
+let everything =
+    stores + [
+        "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
+        "RecordServer",
+    ]
+
 let tools: [Target] = [
-    .executableTarget(
-        name: "diptych",
-        dependencies: [
-            "Platform", "ObjectModel", "Predicates", "Stores", "SQLiteDriver", "SQLiteStore",
-            "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-            "RecordServer", "CZlib",
-        ],
-        path: "Tools/diptych", exclude: ["README.md"], swiftSettings: house),
-    .executableTarget(
-        name: "diptych-modelc", dependencies: ["ObjectModel"], path: "Tools/ModelCompiler",
-        exclude: ["README.md"], swiftSettings: house),
     .plugin(
         name: "CoreDataModels", capability: .buildTool(), dependencies: ["diptych-modelc"],
         path: "Tools/Plugins/CoreDataModels"),
+    tool("diptych", at: "Tools/diptych", uses: everything),
+    tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
+    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel"]),
 ]
 
 let testTargets: [Target] = [
@@ -102,7 +107,14 @@ let testTargets: [Target] = [
         uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
+    tests(
+        "MirrorEngineTests",
+        uses: [
+            "MirrorEngine", "MirrorTestKit", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
+            "SQLiteDriver", "Platform",
+        ]),
     tests(
         "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
         resources: [.copy("Seeds.txt")]),
@@ -115,6 +127,12 @@ let testTargets: [Target] = [
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
+    tests(
+        "DocumentationTests",
+        uses: [
+            "diptych", "CoreData", "MirrorEngine", "MirrorTransport", "MirrorTestKit", "RecordWire",
+            "RecordServer", "RecordService", "Platform",
+        ]),
     tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
 ]
 

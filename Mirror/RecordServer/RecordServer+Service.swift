@@ -47,8 +47,8 @@ extension ServerCapabilities {
                 "nameBytes": limits.nameBytesMax,
             ],
             extensions: [
-                "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "serverRecord",
-                "tokensInHeaders",
+                "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
+                "serverRecord", "tokensInHeaders", "writeMark",
             ])
     }
 }

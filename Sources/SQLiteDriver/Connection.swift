@@ -19,6 +19,7 @@ public final class Connection {
 
     let handle: OpaquePointer
     public let path: String
+    private let busyMilliseconds: Int32
     private var cache: [String: Statement] = [:]
     private var transactionDepth = 0
 
@@ -42,6 +43,7 @@ public final class Connection {
         }
         handle = opened
         self.path = path
+        self.busyMilliseconds = busyMilliseconds
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, busyMilliseconds)
     }
@@ -170,6 +172,13 @@ public final class Connection {
         } else {
             sqlite3_exec(handle, "ROLLBACK TO \(savepoint); RELEASE \(savepoint)", nil, nil, nil)
         }
+    }
+
+    /// Runs `body` without waiting for other connections' locks: it throws a busy fault at once.
+    public func withoutWaiting<Result>(_ body: () throws -> Result) throws -> Result {
+        sqlite3_busy_timeout(handle, 0)
+        defer { sqlite3_busy_timeout(handle, busyMilliseconds) }
+        return try body()
     }
 
     public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

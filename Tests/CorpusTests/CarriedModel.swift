@@ -36,6 +36,9 @@ struct CarriedModel {
     var objectsPerEntity = 4
     var edits = 12
 
+    /// What the service would not take.
+    private struct Refusal: Error { var reason: String }
+
     private struct Difference: Error, CustomStringConvertible {
         var description: String
     }
@@ -47,6 +50,8 @@ struct CarriedModel {
         do {
             let scratch = try Scratch()
             try carry(in: scratch, &line)
+        } catch let refusal as Refusal {
+            line.outcome = .refused(refusal.reason)
         } catch let error as StoreError where error.code == .unsupported {
             line.outcome = .refused("\(error.message) \(Self.text(error.fields))")
         } catch let error as StoreError {
@@ -58,7 +63,8 @@ struct CarriedModel {
     }
 
     private static func text(_ fields: [String: String]) -> String {
-        "(\(fields.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")))"
+        let parts = fields.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        return "(\(parts.joined(separator: ", ")))"
     }
 
     private func carry(in scratch: Scratch, _ line: inout Line) throws {
@@ -124,8 +130,7 @@ struct CarriedModel {
         }
         guard result.refused == 0 else {
             let refusals = try device.mirrored.status()?.refusals.map(\.reason) ?? []
-            throw Difference(
-                description: "The service refused: \(Set(refusals).sorted().joined(separator: "; "))")
+            throw Refusal(reason: Set(refusals).sorted().joined(separator: "; "))
         }
         return result.exported + result.imported.received
     }

@@ -6,11 +6,13 @@ import ObjectModel
 enum EverythingModel {
     static func make() -> NSManagedObjectModel {
         let item = SampleModel.entity(
-            "Item", [attribute("code", .stringAttributeType), attribute("made", .dateAttributeType)])
+            "Item",
+            [attribute("code", .stringAttributeType), attribute("made", .dateAttributeType)])
         item.isAbstract = true
         item.uniquenessConstraints = [["code"]]
         let book = SampleModel.entity("Book", everyAttribute() + [size(), transient()])
         let album = SampleModel.entity("Album", [attribute("tracks", .integer16AttributeType)])
+        let film = SampleModel.entity("Film", awkwardNames())
         let box = SampleModel.entity("Box", [attribute("label", .stringAttributeType), count()])
         let tag = SampleModel.entity("Tag", [attribute("word", .stringAttributeType)])
         let person = SampleModel.entity(
@@ -18,7 +20,7 @@ enum EverythingModel {
             [attribute("first", .stringAttributeType), attribute("last", .stringAttributeType)])
         person.uniquenessConstraints = [["first", "last"]]
         let account = SampleModel.entity("Account", [attribute("number", .integer32AttributeType)])
-        item.subentities = [book]
+        item.subentities = [book, film]
         book.subentities = [album]
         SampleModel.connect(box, "items", many: true, ordered: true, item, "box", many: false)
         SampleModel.connect(box, "inner", many: true, box, "outer", many: false)
@@ -30,7 +32,7 @@ enum EverythingModel {
         addOwnInverses(to: person)
         addOneWay(person, to: item)
         let model = NSManagedObjectModel()
-        model.entities = [item, book, album, box, tag, person, account]
+        model.entities = [item, book, album, film, box, tag, person, account]
         return model
     }
 
@@ -75,6 +77,18 @@ enum EverythingModel {
         count.attributeType = .integer64AttributeType
         count.derivationExpressionText = "items.@count"
         return count
+    }
+
+    /// Names that mean something else in records, or are taken there with another type.
+    private static func awkwardNames() -> [NSAttributeDescription] {
+        [
+            attribute("entityName", .stringAttributeType),
+            attribute("recordName", .stringAttributeType),
+            attribute("made_exact", .stringAttributeType),
+            attribute("box_order", .stringAttributeType),
+            attribute("size_unit", .dateAttributeType),
+            attribute("optional100", .stringAttributeType),
+        ]
     }
 
     // MARK: Relationships

@@ -39,14 +39,16 @@ struct StoreImage {
         var lines: [String] = []
         for table in Set(rows.keys).union(other.rows.keys).sorted() {
             let (mine, theirs) = (rows[table] ?? [:], other.rows[table] ?? [:])
-            for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] != theirs[name] {
+            for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] != theirs[name]
+            {
                 lines.append(
                     "\(table) \(name.prefix(6)): "
                         + Self.columns(mine[name] ?? "no row", theirs[name] ?? "no row"))
             }
         }
         for table in Set(pairs.keys).union(other.pairs.keys).sorted() {
-            for pair in (pairs[table] ?? []).symmetricDifference(other.pairs[table] ?? []).sorted() {
+            for pair in (pairs[table] ?? []).symmetricDifference(other.pairs[table] ?? []).sorted()
+            {
                 lines.append("\(table): \(pair) in one only")
             }
         }
@@ -123,6 +125,7 @@ struct StoreImage {
         }
         rows[table] = found
         try checkCompanions(of: table, entities)
+        try checkPartners(of: table, entities)
     }
 
     /// The companion of a foreign key holds the entity number of the row pointed at.
@@ -132,10 +135,31 @@ struct StoreImage {
                 guard let target = link.destinationTable else { continue }
                 let companion = link.companion.map { "OR d.Z_ENT IS NOT t.\($0)" } ?? ""
                 let wrong = try connection.value(
-                    "SELECT count(*) FROM \(table) t LEFT JOIN \(target) d ON d.Z_PK = t.\(link.key) "
+                    "SELECT count(*) FROM \(table) t LEFT JOIN \(target) d "
+                        + "ON d.Z_PK = t.\(link.key) "
                         + "WHERE t.\(link.key) IS NOT NULL AND (d.Z_PK IS NULL \(companion))")
                 if wrong?.int64 != 0 {
                     faults.append("\(table).\(link.key) points at nothing, or at another entity")
+                }
+            }
+        }
+    }
+
+    /// Both ends of a one-to-one point at each other.
+    private mutating func checkPartners(of table: String, _ entities: [EntityLayout]) throws {
+        for entity in entities {
+            for (slot, relationship) in entity.toOnes.enumerated() {
+                guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+                    let link = schema.columns(of: entity.number)?.toOnes[slot],
+                    let target = link.destinationTable,
+                    let place = layout.entity(link.destination)?.toOneSlot(inverse.name),
+                    let back = schema.columns(of: link.destination)?.toOnes[place].key
+                else { continue }
+                let wrong = try connection.value(
+                    "SELECT count(*) FROM \(table) t JOIN \(target) d ON d.Z_PK = t.\(link.key) "
+                        + "WHERE t.Z_ENT = \(entity.number) AND d.\(back) IS NOT t.Z_PK")
+                if wrong?.int64 != 0 {
+                    faults.append("\(table).\(link.key): a partner does not point back")
                 }
             }
         }
@@ -186,7 +210,8 @@ struct StoreImage {
         }
         let system = try connection.rows(
             "SELECT Z_ENT, 'A' || upper(Z_NAME) FROM Z_PRIMARYKEY WHERE Z_ENT >= 16001")
-        for row in system where row[0].int64 != 16_001 && row[0].int64 != 16_002 && row[0].int64 != 16_003 {
+        let history: Set<Int64?> = [16_001, 16_002, 16_003]
+        for row in system where !history.contains(row[0].int64) {
             try checkHighestKey(number: row[0].int64 ?? 0, table: row[1].string ?? "")
         }
     }

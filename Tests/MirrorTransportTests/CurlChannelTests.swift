@@ -88,6 +88,16 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         #expect(failure(try server.channel { $0.serviceURL = nowhere })?.code == .offline)
     }
 
+    @Test func aConnectionCutInTheHandshakeIsToldFromADisagreement() throws {
+        func code(_ answer: String) throws -> TransportError.Code? {
+            let server = try CannedServer(answer)
+            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)"))
+            return failure(try server.channel { $0.serviceURL = url })?.code
+        }
+        #expect(try code("") == .connectionLost)
+        #expect(try code("HTTP/1.1 400 Bad Request\r\n\r\n") == .tlsFailed)
+    }
+
     @Test func aServiceThatTakesTooLongIsGivenUp() throws {
         let server = try ScriptedServer { request in
             usleep(1_500_000)

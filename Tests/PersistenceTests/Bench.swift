@@ -7,9 +7,20 @@ import Testing
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case memory
     case sqlite
+    case xml
+    case binary
 
     var testDescription: String { rawValue }
-    var type: String { self == .memory ? NSInMemoryStoreType : NSSQLiteStoreType }
+    var type: String {
+        switch self {
+        case .memory: NSInMemoryStoreType
+        case .sqlite: NSSQLiteStoreType
+        case .xml: NSXMLStoreType
+        case .binary: NSBinaryStoreType
+        }
+    }
+    /// Those that keep history.
+    static let logging: [StoreKind] = [.memory, .sqlite]
 }
 
 /// A coordinator with one fresh store, and contexts over it.
@@ -25,13 +36,13 @@ final class Bench {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("PersistenceTests-\(UUID().uuidString)")
-        if kind == .sqlite {
+        if kind != .memory {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         }
         self.folder = folder
         store = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil,
-            at: kind == .sqlite ? folder.appendingPathComponent("store.sqlite") : nil)
+            at: kind == .memory ? nil : folder.appendingPathComponent("store.\(kind.rawValue)"))
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

@@ -58,7 +58,7 @@ import Testing
 
     @Test func aStoreOfAnUnknownTypeIsAClearError() throws {
         let container = container()
-        container.persistentStoreDescriptions[0].type = NSBinaryStoreType
+        container.persistentStoreDescriptions[0].type = "Cards"
         container.persistentStoreDescriptions[0].url = URL(fileURLWithPath: "/dev/null")
         let error = try #require(throws: NSError.self) { try load(container) }
         #expect(error.code == NSPersistentStoreInvalidTypeError)

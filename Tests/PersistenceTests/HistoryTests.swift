@@ -10,7 +10,7 @@ import Testing
         return try #require(result.result as? [NSPersistentHistoryTransaction])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.logging)
     func eachSaveIsATransactionWithItsChanges(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         bench.context.transactionAuthor = "tester"
@@ -44,7 +44,7 @@ import Testing
         #expect(end.contains { $0.changeType == .delete && $0.changedObjectID == ada.objectID })
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.logging)
     func historyIsAskedForInOtherForms(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         let ada = try bench.person("Ada")
@@ -69,7 +69,7 @@ import Testing
         #expect(try transactions(.fetchHistory(after: past), bench).count == 2)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.logging)
     func oldHistoryIsRemovedOnRequest(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         let ada = try bench.person("Ada")
@@ -83,7 +83,7 @@ import Testing
         #expect(left.map(\.transactionNumber) == [2, 3])
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(arguments: StoreKind.logging)
     func aTransactionIsMergedThroughItsNotification(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         let ada = try bench.person("Ada")

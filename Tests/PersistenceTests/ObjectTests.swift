@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Stores
 import Testing
 
 @Suite struct ObjectTests {
@@ -91,7 +92,8 @@ import Testing
         #expect(bench.coordinator.managedObjectID(forURIRepresentation: temporary) == nil)
         try bench.context.save()
         let uri = person.objectID.uriRepresentation()
-        #expect(uri.absoluteString == "x-coredata://\(bench.store.identifier)/Person/p1")
+        let key = try #require(person.objectID.rowID).key
+        #expect(uri.absoluteString == "x-coredata://\(bench.store.identifier)/Person/p\(key)")
         let id = try #require(bench.coordinator.managedObjectID(forURIRepresentation: uri))
         #expect(id === person.objectID)
         #expect(bench.context.object(with: id) === person)

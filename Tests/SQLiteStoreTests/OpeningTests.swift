@@ -222,17 +222,4 @@ import Testing
         #expect(failure(at: url, untyped)?.code == .unsupported)
         #expect(!FileManager.default.fileExists(atPath: url.path))
     }
-
-    @Test func pragmasArePlainWords() throws {
-        #expect(
-            failure(at: url) { $0.pragmas = ["cache_size": "1; DROP TABLE ZTAG"] }?.code
-                == .invalidValue)
-        var options = SQLiteStoreOptions()
-        options.pragmas = ["cache_size": "-4000"]
-        options.synchronous = .full
-        let fixture = try StoreFixture(
-            TestModel.society(), url: scratch.url("b.sqlite"), options: options)
-        #expect(try fixture.sql("PRAGMA cache_size") == [[-4000]])
-        #expect(try fixture.sql("PRAGMA synchronous") == [[2]])
-    }
 }

@@ -12,9 +12,11 @@ struct StoreFixture {
     let clock = StillClock()
 
     init(
-        _ model: NSManagedObjectModel, url: URL? = nil, options: SQLiteStoreOptions = .init()
+        _ model: NSManagedObjectModel, url: URL? = nil, options: SQLiteStoreOptions = .init(),
+        faults: any FaultPoints = NoFaults()
     ) throws {
         var platform = Platform.system
+        platform.faults = faults
         platform.clock = clock
         store = try SQLiteRowStore(url: url, model: model, options: options, platform: platform)
     }

@@ -126,13 +126,32 @@ enum TestModel {
         authorName.name = "authorName"
         authorName.attributeType = .stringAttributeType
         authorName.derivationExpressionText = "author.name"
-        let upper = NSDerivedAttributeDescription()
-        upper.name = "searchTitle"
-        upper.attributeType = .stringAttributeType
-        upper.derivationExpressionText = "canonical:(title)"
+        func derived(
+            _ name: String, _ type: NSAttributeType, _ text: String
+        ) -> NSDerivedAttributeDescription {
+            let attribute = NSDerivedAttributeDescription()
+            attribute.name = name
+            attribute.attributeType = type
+            attribute.derivationExpressionText = text
+            return attribute
+        }
         let book = entity(
-            "Book", [attribute("title", .stringAttributeType), count, authorName, upper])
-        let page = entity("Page", [attribute("number", .integer32AttributeType)])
+            "Book",
+            [
+                attribute("title", .stringAttributeType), count, authorName,
+                derived("searchTitle", .stringAttributeType, "canonical:(title)"),
+                derived("upperTitle", .stringAttributeType, "uppercase:(title)"),
+                derived("lowerTitle", .stringAttributeType, "lowercase:(title)"),
+                derived("changed", .dateAttributeType, "now()"),
+                derived("wordSum", .integer64AttributeType, "pages.@sum.words"),
+                derived("longest", .integer64AttributeType, "max:(pages.words)"),
+            ])
+        let page = entity(
+            "Page",
+            [
+                attribute("number", .integer32AttributeType),
+                attribute("words", .integer32AttributeType),
+            ])
         let author = entity("Author", [attribute("name", .stringAttributeType)])
         relate(book, "pages", toMany: true, page, inverse: "book")
         relate(book, "author", author, inverse: "books", inverseToMany: true)

@@ -60,7 +60,8 @@ struct WorldRun {
         var settings = Self.settings(seed: seed)
         settings.faults.plantedBug = plantedBug
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("world-\(ProcessInfo.processInfo.processIdentifier)-\(seed)-\(plantedBug ?? "")")
+            .appendingPathComponent(
+                "world-\(ProcessInfo.processInfo.processIdentifier)-\(seed)-\(plantedBug ?? "")")
         defer { try? FileManager.default.removeItem(at: folder) }
         let world = try SimulatedWorld(seed: seed, settings: settings, folder: folder)
         do {
@@ -78,7 +79,9 @@ struct WorldRun {
             model: SampleModel.make(uniqueLabels: dice.chance(percent: 30)))
         settings.devices = 2 + dice.below(2)
         settings.faults = .drawn(by: dice)
-        let rules: [MergeRule] = [.local, .local, .remote, .remote, .overwrite, .rollback, .max]
+        let rules: [MergeRule] = [
+            .local, .local, .remote, .remote, .overwrite, .rollback, .max, .latest,
+        ]
         settings.policy = MergePolicy(
             standard: dice.pick(rules) ?? .local,
             deletion: dice.chance(percent: 25) ? .keepEdited : .deleteWins)

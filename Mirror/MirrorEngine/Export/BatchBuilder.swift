@@ -45,6 +45,7 @@ struct BatchBuilder {
             guard batch.items[index].subject.isUpsert else { continue }
             try mirror.ledger.keepSent(batch.items[index].result, mark: mark)
         }
+        try mirror.ledger.logExport(of: batch, mark: mark)
     }
 
     // MARK: Objects
@@ -64,10 +65,14 @@ struct BatchBuilder {
     }
 
     private mutating func add(_ entry: RecordEntry, row: Row?) throws {
-        guard let row, !entry.needsCloudDelete else { return try addDeletion(of: entry) }
+        guard !entry.needsCloudDelete else { return try addDeletion(of: entry) }
+        // Deleted since the history was looked at: the next look tells what goes with it.
+        guard let row else { return }
         let state = try mirror.state(of: row, named: entry.recordName)
-        guard let base = entry.base, !base.deleted else {
+        // A base without a tag was agreed on before a reset; this service may not know the record.
+        guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
+            try addTimes(to: &record, entity: row.id.entity)
             record.recordChangeTag = entry.base?.recordChangeTag
             return append(
                 .object(key: entry.key, transaction: entry.pendingTransaction), .create, record,
@@ -82,6 +87,7 @@ struct BatchBuilder {
             recordName: entry.recordName, recordType: base.recordType,
             recordChangeTag: base.recordChangeTag)
         change.fields = try mirror.mapping.fields(of: state, in: slots)
+        try addTimes(to: &change, entity: row.id.entity)
         var result = base
         for (name, value) in change.fields {
             if let value {
@@ -94,13 +100,28 @@ struct BatchBuilder {
             .object(key: entry.key, transaction: entry.pendingTransaction), .update, change, result)
     }
 
+    /// The times of edits travel with the values they belong to.
+    private func addTimes(to record: inout Record, entity: Int32) throws {
+        guard mirror.settings.timedProperties[entity]?.isEmpty == false else { return }
+        let times = try mirror.ledger.editTimes(of: record.recordName)
+        if let field = times.field { record.fields[RecordNames.editTimes] = field }
+    }
+
     private mutating func addDeletion(of entry: RecordEntry) throws {
         guard let base = entry.base else {
             let known = try mirror.ledger.lastSent(entry.recordName)
-            guard let known else { return try mirror.ledger.removeEntry(entry) }
+            guard let known else { return try forget(entry) }
             return append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
         }
         append(.deletedObject(key: entry.key), .delete, bare(base), base)
+    }
+
+    /// An object that was deleted before the service heard of it.
+    private func forget(_ entry: RecordEntry) throws {
+        for pair in try mirror.ledger.pairs(of: entry.recordName) {
+            try mirror.ledger.retirePair(pair)
+        }
+        try mirror.ledger.removeEntry(entry)
     }
 
     // MARK: Pairs

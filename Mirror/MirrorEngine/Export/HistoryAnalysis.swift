@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ObjectModel
 internal import Platform
 internal import RecordWire
@@ -17,6 +18,8 @@ struct HistoryAnalysis {
         var isDeleted = false
         var needsPairs = false
         var transaction: Int64 = 0
+        /// When each property under the rule `latest` was saved last.
+        var edits: [String: Date] = [:]
     }
 
     /// Reads at most `limit` transactions. Returns how many changes were noted, and whether more
@@ -52,6 +55,9 @@ struct HistoryAnalysis {
             for change in transaction.changes {
                 var net = nets[change.id] ?? Net()
                 net.transaction = transaction.number
+                for property in timedProperties(of: change) {
+                    net.edits[property] = transaction.date
+                }
                 switch change.kind {
                 case .insert: net.needsPairs = true
                 case .update: net.needsPairs = net.needsPairs || changesPairs(change)
@@ -61,6 +67,17 @@ struct HistoryAnalysis {
             }
         }
         return nets
+    }
+
+    private func timedProperties(of change: HistoryChange) -> Set<String> {
+        let timed = mirror.settings.timedProperties[change.id.entity] ?? []
+        guard !timed.isEmpty, change.kind == .update else { return timed }
+        let changed = Set(change.changedProperties)
+        // An element of a composite changes with the composite.
+        return timed.filter { property in
+            changed.contains(property)
+                || changed.contains(String(property.prefix { $0 != "." }))
+        }
     }
 
     private func changesPairs(_ change: HistoryChange) -> Bool {
@@ -83,6 +100,14 @@ struct HistoryAnalysis {
             try mirror.ledger.setBase(base, key: entry.key)
         }
         if net.needsPairs { try mirror.comparePairs(of: row) }
+        if !net.edits.isEmpty { try noteEdits(net.edits, of: row) }
+    }
+
+    private func noteEdits(_ edits: [String: Date], of row: RowID) throws {
+        let name = try mirror.ledger.recordName(for: row)
+        for (property, date) in edits.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
+            try mirror.ledger.setEditTime(try mirror.ledger.tick(at: date), of: name, property)
+        }
     }
 
     private func noteDeletion(of row: RowID) throws {

@@ -29,7 +29,7 @@ struct ReplyRecording {
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
     mutating func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
-        if reply.previousSyncToken != nil { try mirror.ledger.set(.namesWriters, to: .integer(1)) }
+        try noteNamesWriters(batch, reply)
         for (item, result) in zip(batch.items, reply.results) {
             switch result {
             case .record(let record): try accept(item, record)
@@ -41,9 +41,21 @@ struct ReplyRecording {
             try importing.apply(records)
             outcome.imported = importing.outcome
         }
+        if let mark = batch.items.first?.operation.record.writeMark {
+            try mirror.ledger.logAnswer(toExport: mark)
+        }
         try advanceToken(reply)
         try mirror.ledger.finish()
         return outcome
+    }
+
+    /// A service that gives a write's mark back will also say later which write it took.
+    private func noteNamesWriters(_ batch: ExportBatch, _ reply: RecordsReply) throws {
+        guard let mark = batch.items.first?.operation.record.writeMark else { return }
+        let isNamed = reply.results.contains { result in
+            if case .record(let record) = result { record.writeMark == mark } else { false }
+        }
+        if isNamed { try mirror.ledger.set(.namesWriters, to: .integer(1)) }
     }
 
     // MARK: Accepted

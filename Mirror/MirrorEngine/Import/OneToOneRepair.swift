@@ -5,10 +5,10 @@ internal import Stores
 
 /// Makes both ends of every one-to-one relationship agree, once the zone was read to its end.
 ///
-/// Two devices may have given one object to different partners at the same time; field by field the merge
-/// then leaves ends that do not meet. The end that comes first by entity and relationship name decides:
-/// of several claims to one partner the one with the smallest record name stays. Every device decides
-/// alike; what it changes waits for export.
+/// Two devices may have given one object to different partners at the same time; field by field the
+/// merge then leaves ends that do not meet. The end that comes first by entity and relationship
+/// name decides: of several claims to one partner the one with the smallest record name stays.
+/// Every device decides alike; what it changes waits for export.
 struct OneToOneRepair {
     let mirror: MirrorTransaction
 
@@ -34,6 +34,7 @@ struct OneToOneRepair {
         var changed = 0
         for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
             for slot in entity.toOnes.indices {
+                changed += try settleOwnInverse(entity, slot)
                 guard let pair = pair(entity, slot) else { continue }
                 changed += try dropRivals(pair)
                 changed += try answerClaims(pair)
@@ -82,8 +83,10 @@ struct OneToOneRepair {
         }
         var dropped = 0
         for partner in claims.keys.sorted() {
-            let named = try (claims[partner] ?? []).map { ($0, try mirror.ledger.recordName(for: $0)) }
-                .sorted { $0.1 < $1.1 }
+            let named = try (claims[partner] ?? []).map {
+                ($0, try mirror.ledger.recordName(for: $0))
+            }
+            .sorted { $0.1 < $1.1 }
             for (row, _) in named.dropFirst() {
                 try set(row, pair.claimEntity.toOnes[pair.claimSlot].name, to: nil)
                 dropped += 1
@@ -106,6 +109,37 @@ struct OneToOneRepair {
             try set(partner, pair.answerEntity.toOnes[pair.answerSlot].name, to: claimant)
         }
         return wrong.count
+    }
+
+    /// A relationship that is its own inverse, such as a spouse: by record name, each claim to
+    /// somebody who is free is answered, and each other one is let go.
+    private func settleOwnInverse(_ entity: EntityLayout, _ slot: Int) throws -> Int {
+        let relationship = entity.toOnes[slot]
+        guard relationship.inverseRelationship === relationship,
+            let columns = mirror.store.schema.columns(of: entity.number)
+        else { return 0 }
+        let claim = columns.toOnes[slot].key
+        let open = try mirror.store.connection.rows(
+            "SELECT p.Z_PK FROM \(columns.table) p JOIN \(columns.table) c ON c.Z_PK = p.\(claim) "
+                + "WHERE c.\(claim) IS NOT p.Z_PK")
+        let claimants = try open.compactMap { try $0[0].int64.flatMap { try row(entity, $0) } }
+            .map { ($0, try mirror.ledger.recordName(for: $0)) }.sorted { $0.1 < $1.1 }
+        for (claimant, _) in claimants {
+            guard let wanted = try partner(of: claimant, relationship.name) else { continue }
+            let present = try partner(of: wanted, relationship.name)
+            if present == claimant { continue }
+            if let present, try partner(of: present, relationship.name) == wanted {
+                try set(claimant, relationship.name, to: nil)
+            } else {
+                try set(wanted, relationship.name, to: claimant)
+            }
+        }
+        return claimants.count
+    }
+
+    private func partner(of row: RowID, _ property: String) throws -> RowID? {
+        guard let slot = try mirror.layout(of: row).toOneSlot(property) else { return nil }
+        return try mirror.store.row(row)?.toOnes[slot]?.target
     }
 
     /// The row of a key in an entity's tree, with its concrete entity.

@@ -8,8 +8,12 @@ extension RecordImport {
     /// pair.
     mutating func applyPairDeletion(of record: Record) throws {
         guard let entry = try mirror.ledger.pair(named: record.recordName) else { return }
-        let twins = try mirror.ledger.twins(of: entry, symmetric: isReflexive(entry.pair))
-        if twins.isEmpty && !entry.isPending { try disconnect(entry) }
+        // A line on its way out was taken out of the join table already; its names may stand for
+        // other objects by now.
+        if !entry.needsDelete && !entry.isPending {
+            let twins = try mirror.ledger.twins(of: entry, symmetric: isReflexive(entry.pair))
+            if twins.isEmpty { try disconnect(entry) }
+        }
         try mirror.ledger.removePair(entry)
         outcome.applied += 1
     }

@@ -29,8 +29,12 @@ extension RecordImport {
             outcome.unknown += 1
             return nil
         }
-        if try mirror.ledger.absorber(of: record.recordName) != nil { return nil }
-        let state = try mirror.mapping.state(of: record, entity: layout)
+        if let receipt = try mirror.ledger.receipt(of: record.recordName) {
+            // Dropped, and alive all the same: another device kept it for an edit of its own.
+            guard receipt.isDropped else { return nil }
+            try mirror.ledger.removeReceipt(of: record.recordName)
+        }
+        guard let state = try readableState(of: record, layout) else { return nil }
         if let entry = try mirror.ledger.entry(named: record.recordName) {
             let isEcho = entry.base?.recordChangeTag == record.recordChangeTag
             if isEcho && entry.base?.deleted != true { return nil }
@@ -40,6 +44,22 @@ extension RecordImport {
             return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false)
         }
         return try makeArrival(record, layout: layout, state: state)
+    }
+
+    /// The record's values; nil for one that this model cannot read. It is put aside with its reason,
+    /// which the status shows, and does not hold up the others; a newer model reads it anew.
+    private mutating func readableState(
+        of record: Record, _ layout: EntityLayout
+    ) throws -> ObjectState? {
+        do {
+            return try mirror.mapping.state(of: record, entity: layout)
+        } catch let error as MirrorError where error.code == .fieldMismatch {
+            outcome.unknown += 1
+            let reason = RecordError(
+                RecordError.Code(rawValue: "FIELD_MISMATCH"), error.message)
+            try mirror.ledger.keepRefusal(of: record.recordName, reason)
+            return nil
+        }
     }
 
     private mutating func makeArrival(
@@ -89,12 +109,12 @@ extension RecordImport {
         }
     }
 
-    private mutating func insert(_ arrival: Arrival) throws {
+    mutating func insert(_ arrival: Arrival) throws {
         var row = Row(id: arrival.entry.row, layout: arrival.layout)
         row.attributes = arrival.state.attributes
         for slot in row.toOnes.indices {
             row.toOnes[slot] = try resolve(
-                arrival.state.toOnes[slot], property: arrival.layout.toOnes[slot].name,
+                arrival.state.toOnes[slot], arrival.layout.toOnes[slot],
                 of: arrival.record.recordName)
             if let target = row.toOnes[slot]?.target {
                 noteList(of: row.id, slot: slot, target: target)
@@ -105,6 +125,19 @@ extension RecordImport {
         arrived.append(arrival.record.recordName)
         outcome.applied += 1
         try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+        if mirror.settings.timedProperties[arrival.layout.number]?.isEmpty == false {
+            try keepTimes(EditTimes(arrival.record), of: arrival, merged: arrival.state)
+        }
+    }
+
+    /// Where the object now has the service's value, it has the time of that edit too.
+    private func keepTimes(_ times: EditTimes, of arrival: Arrival, merged: ObjectState) throws {
+        guard !times.times.isEmpty else { return }
+        try mirror.ledger.witness(times)
+        let kept = Set(merged.changes(from: arrival.state).map { $0.name(in: arrival.layout) })
+        for (property, time) in times.times where !kept.contains(property) {
+            try mirror.ledger.setEditTime(time, of: arrival.record.recordName, property)
+        }
     }
 
     private mutating func merge(_ arrival: Arrival) throws {
@@ -114,7 +147,13 @@ extension RecordImport {
             return try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
         }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
-        let merge = ObjectMerge(policy: mirror.settings.policy, entity: arrival.layout)
+        let name = arrival.entry.recordName
+        let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
+        let remoteTimes = timed.isEmpty ? EditTimes() : EditTimes(arrival.record)
+        let merge = ObjectMerge(
+            policy: mirror.settings.policy, entity: arrival.layout,
+            localTimes: timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name),
+            remoteTimes: remoteTimes)
         let base = try mergeBase(of: arrival)
         var result = merge.merge(base: base, local: local, remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
@@ -124,6 +163,7 @@ extension RecordImport {
         for conflict in result.conflicts {
             try log(conflict, arrival.layout, arrival.record.recordName)
         }
+        try keepTimes(remoteTimes, of: arrival, merged: result.merged)
         try write(result.merged, over: row, local: local, arrival)
     }
 
@@ -148,8 +188,7 @@ extension RecordImport {
             case .attribute(let index):
                 update.attributes.append((index, merged.attributes[index]))
             case .toOne(let index):
-                let property = layout.toOnes[index].name
-                let link = try resolve(merged.toOnes[index], property: property, of: name)
+                let link = try resolve(merged.toOnes[index], layout.toOnes[index], of: name)
                 update.toOnes.append((index, link))
                 if let link { noteList(of: row, slot: index, target: link.target) }
             }

@@ -46,6 +46,17 @@ extension RecordImport {
         if kind.first.isOrdered { touchedLists.insert(OrderedList(owner: first, slot: slot)) }
         try connectInverse(entry, kind, first: first, second: second)
         try flush()
+        try renameEnds(of: entry, first: first, second: second)
+    }
+
+    /// A pair of an object that was absorbed becomes a pair of the one that absorbed it.
+    private func renameEnds(of entry: PairEntry, first: RowID, second: RowID) throws {
+        guard
+            try mirror.ledger.knownName(of: first) != entry.pair.first
+                || mirror.ledger.knownName(of: second) != entry.pair.second
+        else { return }
+        try mirror.ledger.retirePair(entry)
+        try mirror.comparePairs(of: first)
     }
 
     /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair

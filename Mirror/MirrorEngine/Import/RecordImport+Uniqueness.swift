@@ -11,8 +11,12 @@ extension RecordImport {
     /// none.
     mutating func settleTwin(_ arrival: Arrival) throws -> Bool {
         guard let holder = try holder(of: arrival.state, arrival.layout),
-            let row = try mirror.store.row(holder), holder.entity == arrival.layout.number
+            let row = try mirror.store.row(holder)
         else { return false }
+        guard holder.entity == arrival.layout.number else {
+            try settleCousin(arrival)
+            return true
+        }
         let ownName = try mirror.ledger.recordName(for: holder)
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
         let local = try mirror.state(of: row, named: ownName)
@@ -23,6 +27,7 @@ extension RecordImport {
             try log(conflict, arrival.layout, min(ownName, arrival.record.recordName))
         }
         try mirror.ledger.removeEntry(arrival.entry)
+        try redirectLinks(from: arrival.entry.row, to: holder)
         if arrival.record.recordName < ownName {
             try adopt(arrival, by: twin)
             try mirror.ledger.setNeedsUpload(result.merged != arrival.state, key: twin.key)
@@ -32,14 +37,68 @@ extension RecordImport {
             try mirror.markForExport(holder)
         }
         let name = min(ownName, arrival.record.recordName)
-        try change(holder, from: local, to: result.merged, arrival.layout, named: name)
         arrived += [ownName, arrival.record.recordName]
+        guard let survivor = try mirror.ledger.entry(named: name),
+            try makeRoom(for: result.merged, survivor, arrival.layout)
+        else { return true }
+        try change(holder, from: local, to: result.merged, arrival.layout, named: name)
+        return true
+    }
+
+    /// Links of this batch that were made to a row which will not come into being.
+    private mutating func redirectLinks(from row: RowID, to other: RowID) throws {
+        try flush()
+        for (source, slot) in try mirror.store.referrers(of: row) {
+            guard var link = try mirror.store.row(source)?.toOnes[slot] else { continue }
+            link.target = other
+            var update = RowUpdate(id: source)
+            update.toOnes = [(slot, link)]
+            changes.updates.append(update)
+        }
+        try flush()
+    }
+
+    /// A record whose unique key an object of another entity of the same tree has. It comes in
+    /// without its keys, so that either can take the other in.
+    private mutating func settleCousin(_ arrival: Arrival) throws {
+        var keyless = arrival
+        for name in arrival.layout.uniquenessConstraints.flatMap(\.names) {
+            if let slot = arrival.layout.attributeSlot(name) {
+                keyless.state.attributes[slot] = .null
+            } else if let slot = arrival.layout.toOneSlot(name) {
+                keyless.state.toOnes[slot] = nil
+            }
+        }
+        try insert(keyless)
+        try flush()
+        guard try makeRoom(for: arrival.state, arrival.entry, arrival.layout) else { return }
+        try change(
+            arrival.entry.row, from: keyless.state, to: arrival.state, arrival.layout,
+            named: arrival.record.recordName)
+    }
+
+    /// Absorbs whoever holds a unique key of `state`, which is to become that of `entry`, or lets
+    /// it absorb `entry`: the smaller record name stays. Returns whether `entry` is still there.
+    private mutating func makeRoom(
+        for state: ObjectState, _ entry: RecordEntry, _ layout: EntityLayout
+    ) throws -> Bool {
+        while let holder = try holder(of: state, layout, except: entry.row) {
+            let name = try mirror.ledger.recordName(for: holder)
+            guard let other = try mirror.ledger.entry(named: name) else { return true }
+            if entry.recordName < name {
+                try absorb(other, into: entry)
+            } else {
+                try absorb(entry, into: other)
+                return false
+            }
+        }
         return true
     }
 
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
         let mayBeKnown = try twin.base != nil || mirror.ledger.lastSent(twin.recordName) != nil
+        let owners = try oneWayOwners(of: twin.recordName)
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
             try mirror.ledger.retirePair(pair)
         }
@@ -53,7 +112,21 @@ extension RecordImport {
         for (source, _) in try mirror.store.referrers(of: twin.row) {
             try mirror.markForExport(source)
         }
-        try mirror.comparePairs(of: twin.row)
+        for row in [twin.row] + owners.map(\.owner) { try mirror.comparePairs(of: row) }
+    }
+
+    /// The to-manys without inverse that have the object as a member.
+    private func oneWayOwners(of name: String) throws -> [ToManyChange] {
+        try mirror.ledger.pairs(of: name).compactMap { entry in
+            guard entry.pair.second == name, !entry.needsDelete, !entry.isPending,
+                let kind = mirror.pairs.kind(
+                    entityNames: entry.pair.entityNames,
+                    relationshipNames: entry.pair.relationshipNames),
+                kind.second == nil, let owner = try mirror.ledger.row(named: entry.pair.first),
+                let slot = try mirror.layout(of: owner).toManySlot(kind.first.name)
+            else { return nil }
+            return ToManyChange(owner: owner, slot: slot)
+        }
     }
 
     /// Absorbs one of two objects here when an edit from the service gives them the same unique
@@ -61,63 +134,109 @@ extension RecordImport {
     mutating func settleClash(
         _ merged: ObjectState, row: Row, _ arrival: Arrival
     ) throws -> Bool {
-        guard let holder = try holder(of: merged, arrival.layout), holder != row.id,
-            holder.entity == row.id.entity
-        else { return false }
-        let otherName = try mirror.ledger.recordName(for: holder)
-        guard let other = try mirror.ledger.entry(named: otherName) else { return false }
-        if arrival.record.recordName < otherName {
-            try absorb(other, into: arrival.entry, arrival.layout)
-            return false
-        }
-        try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
-        try absorb(arrival.entry, into: other, arrival.layout)
-        return true
+        try !makeRoom(for: merged, arrival.entry, arrival.layout)
     }
 
     /// Moves what points at the loser to the survivor and removes the loser; its values are logged.
-    private mutating func absorb(
-        _ loser: RecordEntry, into survivor: RecordEntry, _ layout: EntityLayout
-    ) throws {
-        try logAbsorbed(loser, into: survivor, layout)
+    private mutating func absorb(_ loser: RecordEntry, into survivor: RecordEntry) throws {
+        try flush()
+        try logAbsorbed(loser, into: survivor)
         for (source, slot) in try mirror.store.referrers(of: loser.row) where source != loser.row {
-            let orderKey = try mirror.store.row(source)?.toOnes[slot]?.orderKey
-            var update = RowUpdate(id: source)
-            update.toOnes = [(slot, Link(survivor.row, orderKey: orderKey))]
-            changes.updates.append(update)
-            noteList(of: source, slot: slot, target: survivor.row)
-            try mirror.markForExport(source)
+            try moveLink(of: source, slot, to: survivor)
         }
-        for (slot, other) in try mirror.store.pairs(of: loser.row) {
-            var change = ToManyChange(owner: survivor.row, slot: slot)
-            change.added = [Link(other)]
-            changes.toManys.append(change)
-        }
-        for end in mirror.pairs.ends(of: loser.row.entity) where end.kind.second == nil {
-            var change = ToManyChange(owner: survivor.row, slot: end.slot)
-            change.added = try mirror.store.members(of: loser.row, toMany: end.slot)
-                .map { Link($0.target) }
-            changes.toManys.append(change)
-        }
+        try moveMembers(of: loser, to: survivor)
+        let owners = try moveMembership(of: loser, to: survivor)
         for pair in try mirror.ledger.pairs(of: loser.recordName) {
             try mirror.ledger.retirePair(pair)
         }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
+        try mirror.ledger.moveReceipts(from: loser.key, to: survivor.key)
         try mirror.ledger.removeEntry(loser)
         try mirror.ledger.keepReceipt(forDropping: loser.recordName, mergedInto: survivor.key)
-        try mirror.comparePairs(of: survivor.row)
+        for row in [survivor.row] + owners { try mirror.comparePairs(of: row) }
         outcome.merged += 1
     }
 
+    /// Puts the survivor in the loser's place in to-manys without inverse, unless it has another
+    /// owner there. Returns the owners.
+    private mutating func moveMembership(
+        of loser: RecordEntry, to survivor: RecordEntry
+    ) throws -> [RowID] {
+        let taken = try oneWayOwners(of: survivor.recordName)
+        let entity = try mirror.layout(of: survivor.row).entity
+        var owners: [RowID] = []
+        for var change in try oneWayOwners(of: loser.recordName) {
+            let relationship = try mirror.layout(of: change.owner).toManys[change.slot]
+            let isTaken = try taken.contains {
+                try mirror.layout(of: $0.owner).toManys[$0.slot] === relationship
+            }
+            guard !isTaken, change.owner != loser.row, entity.fits(relationship) else { continue }
+            change.added = [Link(survivor.row)]
+            changes.toManys.append(change)
+            owners.append(change.owner)
+        }
+        return owners
+    }
+
+    /// Points a to-one at the survivor. Where it cannot hold it, or the survivor has a partner of
+    /// its own, the link is let go.
+    private mutating func moveLink(
+        of source: RowID, _ slot: Int, to survivor: RecordEntry
+    ) throws {
+        let relationship = try mirror.layout(of: source).toOnes[slot]
+        var link = try mirror.store.row(source)?.toOnes[slot]
+        link?.target = survivor.row
+        let target = try mirror.layout(of: survivor.row)
+        if !target.entity.fits(relationship) { link = nil }
+        if let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            let place = target.toOneSlot(inverse.name), link != nil
+        {
+            let partner = try mirror.store.row(survivor.row)?.toOnes[place]
+            if partner == nil, source != survivor.row {
+                var update = RowUpdate(id: survivor.row)
+                update.toOnes = [(place, Link(source))]
+                changes.updates.append(update)
+                try mirror.markForExport(survivor.row)
+            } else {
+                link = nil
+            }
+        }
+        var update = RowUpdate(id: source)
+        update.toOnes = [(slot, link)]
+        changes.updates.append(update)
+        if link != nil { noteList(of: source, slot: slot, target: survivor.row) }
+        try mirror.markForExport(source)
+    }
+
+    /// Gives the loser's pairs to the survivor, as far as it has the same relationships.
+    private mutating func moveMembers(of loser: RecordEntry, to survivor: RecordEntry) throws {
+        let (old, new) = (
+            try mirror.layout(of: loser.row), try mirror.layout(of: survivor.row)
+        )
+        for end in mirror.pairs.ends(of: loser.row.entity) {
+            let relationship = old.toManys[end.slot]
+            guard let slot = new.toManySlot(relationship.name), new.toManys[slot] === relationship
+            else { continue }
+            var change = ToManyChange(owner: survivor.row, slot: slot)
+            change.added = try mirror.store.members(of: loser.row, toMany: end.slot)
+                .map { Link($0.target == loser.row ? survivor.row : $0.target) }
+            if !change.added.isEmpty { changes.toManys.append(change) }
+        }
+    }
+
     private mutating func logAbsorbed(
-        _ loser: RecordEntry, into survivor: RecordEntry, _ layout: EntityLayout
+        _ loser: RecordEntry, into survivor: RecordEntry
     ) throws {
         guard let lost = try mirror.store.row(loser.row),
             let kept = try mirror.store.row(survivor.row)
         else { return }
+        let layout = try mirror.layout(of: loser.row)
         let lostState = try mirror.state(of: lost, named: loser.recordName)
-        let keptState = try mirror.state(of: kept, named: survivor.recordName)
+        // Objects of two entities have no values in common to compare.
+        let keptState =
+            lost.id.entity == kept.id.entity
+            ? try mirror.state(of: kept, named: survivor.recordName) : ObjectState(empty: layout)
         for slot in lostState.changes(from: keptState) {
             var conflict = PropertyConflict(
                 slot: slot, property: slot.name(in: layout), rule: "unique",
@@ -128,36 +247,59 @@ extension RecordImport {
         }
     }
 
-    /// The row that has one of the unique keys of `state` already.
-    private func holder(of state: ObjectState, _ layout: EntityLayout) throws -> RowID? {
-        guard layout.hasUniquenessConstraints else { return nil }
+    /// The row other than `own` that has one of the unique keys of `state` already.
+    private func holder(
+        of state: ObjectState, _ layout: EntityLayout, except own: RowID? = nil
+    ) throws -> RowID? {
         for constraint in layout.uniquenessConstraints {
-            let slots = constraint.compactMap { layout.attributeSlot($0) }
-            guard slots.count == constraint.count else { continue }
-            let values = slots.map { state.attributes[$0] }
-            guard !values.contains(.null) else { continue }
-            let row = try mirror.store.holder(of: constraint, values: values, in: layout.number)
-            if let row { return row }
+            guard let values = try key(of: state, layout, constraint.names) else { continue }
+            let declaring = mirror.mapping.layout.entity(named: constraint.entity) ?? layout
+            let row = try mirror.store.holder(
+                of: constraint.names, values: values, in: declaring.number)
+            if let row, row != own { return row }
         }
         return nil
+    }
+
+    /// The values of a unique key; nil when one is missing, since then it is nobody's.
+    private func key(
+        of state: ObjectState, _ layout: EntityLayout, _ names: [String]
+    ) throws -> [AttributeValue]? {
+        var values: [AttributeValue] = []
+        for name in names {
+            if let slot = layout.attributeSlot(name), !state.attributes[slot].isNull {
+                values.append(state.attributes[slot])
+            } else if let slot = layout.toOneSlot(name), let link = state.toOnes[slot],
+                let target = try mirror.ledger.row(named: link.recordName)
+            {
+                values.append(.integer(target.key))
+            } else {
+                return nil
+            }
+        }
+        return values
     }
 }
 
 extension EntityLayout {
-    /// The names of each uniqueness constraint, inherited ones included.
-    var uniquenessConstraints: [[String]] {
-        var constraints: [[String]] = []
+    /// The names of each uniqueness constraint, inherited ones included, and who declares it.
+    var uniquenessConstraints: [(entity: String, names: [String])] {
+        var constraints: [(entity: String, names: [String])] = []
         var entity: NSEntityDescription? = self.entity
         while let current = entity {
-            constraints += current.uniquenessConstraints.map { $0.compactMap(Self.name(of:)) }
+            constraints += current.uniquenessConstraintNames.filter { !$0.isEmpty }
+                .map { (current.name ?? "", $0) }
             entity = current.superentity
         }
-        return constraints.filter { !$0.isEmpty }
+        return constraints
     }
 
     var hasUniquenessConstraints: Bool { !uniquenessConstraints.isEmpty }
+}
 
-    private static func name(of element: Any) -> String? {
-        (element as? String) ?? (element as? NSPropertyDescription)?.name
+extension NSEntityDescription {
+    /// Whether objects of this entity can stand at the other end of `relationship`.
+    func fits(_ relationship: NSRelationshipDescription) -> Bool {
+        relationship.destinationEntity.map { isKindOf(entity: $0) } ?? true
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 internal import Platform
 internal import RecordWire
 internal import SQLiteStore
@@ -69,18 +70,20 @@ struct RecordImport {
 
     /// The link by row, or nil with a note that it waits for its target.
     mutating func resolve(
-        _ link: NamedLink?, property: String, of name: String
+        _ link: NamedLink?, _ relationship: NSRelationshipDescription, of name: String
     ) throws -> Link? {
         guard let link else {
-            try dropPending(name, property: property)
+            try dropPending(name, property: relationship.name)
             return nil
         }
         guard let row = try mirror.ledger.row(named: link.recordName) else {
-            let pending = PendingLink(recordName: name, property: property, target: link)
+            let pending = PendingLink(recordName: name, property: relationship.name, target: link)
             try mirror.ledger.keepPending(pending)
             return nil
         }
-        try dropPending(name, property: property)
+        try dropPending(name, property: relationship.name)
+        // An object that absorbed the target may be of another entity.
+        guard try mirror.layout(of: row).entity.fits(relationship) else { return nil }
         return Link(row, orderKey: link.orderKey)
     }
 
@@ -108,7 +111,10 @@ struct RecordImport {
                 let slot = try mirror.layout(of: source).toOneSlot(pending.property)
             else { continue }
             try mirror.ledger.dropPending(pending.recordName, property: pending.property)
-            guard try mirror.store.row(source)?.toOnes[slot] == nil else { continue }
+            let relationship = try mirror.layout(of: source).toOnes[slot]
+            guard try mirror.store.row(source)?.toOnes[slot] == nil,
+                try mirror.layout(of: target).entity.fits(relationship)
+            else { continue }
             var update = RowUpdate(id: source)
             update.toOnes = [(slot, Link(target, orderKey: pending.target.orderKey))]
             changes.updates.append(update)

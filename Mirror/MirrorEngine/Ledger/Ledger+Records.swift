@@ -153,6 +153,8 @@ extension Ledger {
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1 WHERE Z_PK = ?1 "
                 + "AND ZENCODEDRECORDASSET IS NULL", [.integer(key)])
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(record.recordName)])
         try forgetSent(record.recordName)
     }
 
@@ -167,12 +169,16 @@ extension Ledger {
     /// Removes an object's line and all that hangs on it.
     package func removeEntry(_ entry: RecordEntry) throws {
         try clearBase(key: entry.key)
+        // The key may be given to another object later, for which these names do not stand.
+        try moveReceipts(from: entry.key, to: 0)
         try connection.run("DELETE FROM ANSCKRECORDMETADATA WHERE Z_PK = ?", [.integer(entry.key)])
         try connection.run(
             "DELETE FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE ZRECORDNAME = ?",
             [.text(entry.recordName)])
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try connection.run(
+            "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
                 + "AND ZWINNER = 'waiting'", [.text(entry.recordName)])

@@ -59,6 +59,13 @@ extension Ledger {
             [.integer(key), SQLiteValue(platform.clock.now()), .text(name)])
     }
 
+    /// Names that stood for one line stand for another.
+    package func moveReceipts(from key: Int64, to other: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZRECORDMETADATA = ? WHERE ZRECORDMETADATA = ?",
+            [.integer(other), .integer(key)])
+    }
+
     /// Names that the service is still to drop.
     package func namesToDrop(limit: Int) throws -> [String] {
         try connection.rows(
@@ -74,10 +81,19 @@ extension Ledger {
             [.text(name)])
     }
 
-    /// The line that absorbed the object called `name`.
-    package func absorber(of name: String) throws -> Int64? {
-        try connection.value(
-            "SELECT ZRECORDMETADATA FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?",
-            [.text(name)])?.int64
+    /// Whether the object called `name` was merged into another here, and whether the service has
+    /// dropped the name since; nil for a name of its own.
+    package func receipt(of name: String) throws -> (isDropped: Bool, key: Int64)? {
+        let row = try connection.rows(
+            "SELECT ZNEEDSCLOUDDELETE, ZRECORDMETADATA FROM ANSCKRECORDZONEMOVERECEIPT "
+                + "WHERE ZRECORDNAME = ?", [.text(name)]
+        ).first
+        return row.map { ($0[0] != 1, $0[1].int64 ?? 0) }
+    }
+
+    /// The name stands for an object of its own again.
+    package func removeReceipt(of name: String) throws {
+        try connection.run(
+            "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?", [.text(name)])
     }
 }

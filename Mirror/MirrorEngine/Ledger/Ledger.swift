@@ -62,6 +62,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let namesWriters = LedgerKey(text: "DiptychServiceNamesWriters")
     /// Set while imported records may have left ends of one-to-one relationships that do not meet.
     package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")
+    /// The latest edit time seen or given out, in milliseconds.
+    package static let editClock = LedgerKey(text: "DiptychEditClock")
     /// The mark of the last export batch; it only grows.
     package static let writeMark = LedgerKey(text: "DiptychWriteMark")
     /// The reason why sync does not run, in words; absent when the last round was whole.

@@ -22,6 +22,15 @@ extension MergePolicy {
         return policy
     }
 
+    /// The names of an entity's properties under the rule `latest`.
+    func timedProperties(of entity: EntityLayout) -> Set<String> {
+        let names = entity.attributes.map(\.name) + entity.toOnes.map(\.name)
+        return Set(
+            names.filter {
+                rule(entity: entity.name, property: $0).name == MergeRule.latest.name
+            })
+    }
+
     private static func rule(in userInfo: [AnyHashable: Any]?, of owner: String) throws
         -> MergeRule?
     {

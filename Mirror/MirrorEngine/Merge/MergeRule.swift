@@ -13,6 +13,8 @@ public enum MergeRule: Sendable {
     /// Neither: the conflict waits, and the object with it, until the app decides
     /// (`NSErrorMergePolicy`).
     case error
+    /// The value that was edited later, by hybrid logical clocks; ties by device name.
+    case latest
     /// Remote plus what this device added: for numbers.
     case counter
     /// The larger value.
@@ -32,6 +34,7 @@ public enum MergeRule: Sendable {
         case .overwrite: "overwrite"
         case .rollback: "rollback"
         case .error: "error"
+        case .latest: "latest"
         case .counter: "counter"
         case .max: "max"
         case .min: "min"
@@ -43,7 +46,7 @@ public enum MergeRule: Sendable {
     /// The rule of a word; nil for a word that is none.
     public init?(name: String) {
         let rules: [MergeRule] = [
-            .local, .remote, .overwrite, .rollback, .error, .counter, .max, .min, .text,
+            .local, .remote, .overwrite, .rollback, .error, .latest, .counter, .max, .min, .text,
         ]
         guard let rule = rules.first(where: { $0.name == name }) else { return nil }
         self = rule
@@ -51,7 +54,8 @@ public enum MergeRule: Sendable {
 
     /// The words that can be chosen by name.
     public static let names = [
-        "local", "remote", "overwrite", "rollback", "error", "counter", "max", "min", "text",
+        "local", "remote", "overwrite", "rollback", "error", "latest", "counter", "max", "min",
+        "text",
     ]
 }
 

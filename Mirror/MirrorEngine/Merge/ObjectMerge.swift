@@ -8,10 +8,18 @@ package import Stores
 package struct ObjectMerge: Sendable {
     package let policy: MergePolicy
     package let entity: EntityLayout
+    /// When the two sides edited their properties, for the rule `latest`.
+    private let localTimes: EditTimes
+    private let remoteTimes: EditTimes
 
-    package init(policy: MergePolicy, entity: EntityLayout) {
+    package init(
+        policy: MergePolicy, entity: EntityLayout, localTimes: EditTimes = EditTimes(),
+        remoteTimes: EditTimes = EditTimes()
+    ) {
         self.policy = policy
         self.entity = entity
+        self.localTimes = localTimes
+        self.remoteTimes = remoteTimes
     }
 
     /// What a merge came to.
@@ -99,9 +107,17 @@ package struct ObjectMerge: Sendable {
         case .local, .overwrite: conflict.take(.local)
         case .remote, .rollback: conflict.take(.remote)
         case .error: conflict.take(.waiting)
+        case .latest: conflict.take(laterSide(of: property))
         case .counter, .max, .min, .text, .custom: combine(&conflict, by: rule)
         }
         return conflict
+    }
+
+    /// A side that knows no time of its edit yields to one that does.
+    private func laterSide(of property: String) -> PropertyConflict.Winner {
+        guard let remote = remoteTimes.times[property] else { return .local }
+        guard let local = localTimes.times[property] else { return .remote }
+        return local < remote ? .remote : .local
     }
 
     /// Settles a conflict by a rule that computes a value; where it cannot, by the standard rule.

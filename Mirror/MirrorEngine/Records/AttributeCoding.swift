@@ -3,7 +3,7 @@ internal import ObjectModel
 internal import RecordWire
 internal import Stores
 
-/// One attribute's value on the wire and back (MIRRORING §2).
+/// One attribute's value on the wire and back (SERVICE §7).
 ///
 /// A date travels as whole milliseconds and a decimal as a double, as other clients expect; where
 /// that would lose something, an `_exact` field beside it keeps the rest.

@@ -6,7 +6,7 @@ package import Stores
 /// A relationship whose members are pairs: many-to-many, or to-many without an inverse.
 ///
 /// Of its two ends the one that comes first by entity name, then by relationship name (without
-/// case), leads in every record (MIRRORING §2).
+/// case), leads in every record (SERVICE §7).
 package struct PairKind: Sendable {
     /// The leading end, and the other one; nil where the relationship has no inverse.
     package let first: NSRelationshipDescription

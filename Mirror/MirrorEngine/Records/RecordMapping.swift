@@ -3,15 +3,17 @@ internal import ObjectModel
 package import RecordWire
 package import Stores
 
-/// How the objects of one model are spelled as records (MIRRORING §2).
+/// How the objects of one model are spelled as records (SERVICE §7).
 package struct RecordMapping: Sendable {
     package let layout: ModelLayout
     private let recordTypes: [Int32: String]
+    private let names: FieldNames
     /// Slots of attributes that each store computes for itself: they do not travel.
     private let derivedSlots: [Int32: [Int]]
 
     package init(layout: ModelLayout) {
         self.layout = layout
+        names = FieldNames(layout: layout)
         recordTypes = Dictionary(
             uniqueKeysWithValues: layout.entities.map { entity in
                 let root = entity.entity.rootEntity.name ?? entity.name
@@ -72,12 +74,12 @@ package struct RecordMapping: Sendable {
     /// The object's values as the record has them. A field of the wrong type is named in the error.
     package func state(of record: Record, entity: EntityLayout) throws -> ObjectState {
         var state = ObjectState(empty: entity)
-        for (slot, attribute) in entity.attributes.enumerated() {
-            state.attributes[slot] = try value(of: attribute, in: record)
+        for slot in entity.attributes.indices {
+            state.attributes[slot] = try value(of: slot, entity, in: record)
         }
         for slot in derivedSlots[entity.number] ?? [] { state.attributes[slot] = .null }
-        for (slot, relationship) in entity.toOnes.enumerated() {
-            state.toOnes[slot] = link(relationship.name, in: record)
+        for slot in entity.toOnes.indices {
+            state.toOnes[slot] = link(names.toOne(slot, of: entity), in: record)
         }
         return state
     }
@@ -93,32 +95,31 @@ package struct RecordMapping: Sendable {
     }
 
     private func value(
-        of slot: EntityLayout.AttributeSlot, in record: Record
+        of slot: Int, _ entity: EntityLayout, in record: Record
     ) throws -> AttributeValue {
+        let field = names.attribute(slot, of: entity)
         do {
             return try AttributeCoding.value(
-                plain: record.fields[RecordNames.field(slot.name)] ?? nil,
-                exact: record.fields[RecordNames.exactField(slot.name)] ?? nil,
-                type: slot.attribute.attributeType)
+                plain: record.fields[field] ?? nil,
+                exact: record.fields[field + RecordNames.exactSuffix] ?? nil,
+                type: entity.attributes[slot].attribute.attributeType)
         } catch {
             throw MirrorError(
                 .fieldMismatch,
-                "Field \(RecordNames.field(slot.name)) of record \(record.recordName) has a "
-                    + "type that the "
-                    + "model's attribute cannot hold. Compare the model with the one the record "
-                    + "was written with.",
-                fields: ["record": record.recordName, "field": RecordNames.field(slot.name)])
+                "Field \(field) of record \(record.recordName) has a type that the model's "
+                    + "attribute cannot hold. Compare the model with the one the record was "
+                    + "written with.",
+                fields: ["record": record.recordName, "field": field])
         }
     }
 
-    private func link(_ property: String, in record: Record) -> NamedLink? {
-        switch record.fields[RecordNames.field(property)] {
+    private func link(_ field: String, in record: Record) -> NamedLink? {
+        let orderKey = integer(field + RecordNames.orderSuffix, in: record)
+        switch record.fields[field] {
         case .string(let name)?? where !name.isEmpty:
-            return NamedLink(name, orderKey: integer(RecordNames.orderField(property), in: record))
+            return NamedLink(name, orderKey: orderKey)
         case .reference(let reference)??:
-            return NamedLink(
-                reference.recordName,
-                orderKey: integer(RecordNames.orderField(property), in: record))
+            return NamedLink(reference.recordName, orderKey: orderKey)
         default: return nil
         }
     }
@@ -131,22 +132,23 @@ package struct RecordMapping: Sendable {
         _ slot: PropertySlot, of state: ObjectState, _ entity: EntityLayout,
         into fields: inout [String: FieldValue?]
     ) {
-        let name = slot.name(in: entity)
         switch slot {
         case .attribute(let index):
+            let field = names.attribute(index, of: entity)
             let (plain, exact) = AttributeCoding.fields(for: state.attributes[index])
-            fields.updateValue(plain, forKey: RecordNames.field(name))
+            fields.updateValue(plain, forKey: field)
             switch entity.attributes[index].attribute.attributeType {
             case .dateAttributeType, .decimalAttributeType:
-                fields.updateValue(exact, forKey: RecordNames.exactField(name))
+                fields.updateValue(exact, forKey: field + RecordNames.exactSuffix)
             default: break
             }
         case .toOne(let index):
+            let field = names.toOne(index, of: entity)
             let link = state.toOnes[index]
-            fields.updateValue(link.map { .string($0.recordName) }, forKey: RecordNames.field(name))
+            fields.updateValue(link.map { .string($0.recordName) }, forKey: field)
             if entity.toOneIsOrdered[index] {
                 fields.updateValue(
-                    link?.orderKey.map { .int64($0) }, forKey: RecordNames.orderField(name))
+                    link?.orderKey.map { .int64($0) }, forKey: field + RecordNames.orderSuffix)
             }
         }
     }

@@ -1,5 +1,4 @@
-/// The names NSPersistentCloudKitContainer gives to zones, record types and fields (MIRRORING §1,
-/// §2).
+/// The names NSPersistentCloudKitContainer gives to zones, record types and fields (SERVICE §7).
 enum RecordNames {
     static let zone = "com.apple.coredata.cloudkit.zone"
     static let entityName = "CD_entityName"
@@ -13,14 +12,20 @@ enum RecordNames {
     static let pairFirstOrder = "CD_firstOrder"
     static let pairSecondOrder = "CD_secondOrder"
 
+    /// When the properties under the rule `latest` were edited: an extension.
+    static let editTimes = "CD_editTimes"
+
     static let importAuthor = "NSCloudKitMirroringDelegate.import"
 
     static func recordType(rootEntity: String) -> String { "CD_\(rootEntity)" }
+    /// The plain name of a property's field; `FieldNames` knows where it is another.
     static func field(_ property: String) -> String {
         "CD_" + property.replacing(".", with: "_")
     }
-    /// Holds what the plain field cannot: a date's microseconds, a decimal's digits. An extension.
-    static func exactField(_ property: String) -> String { field(property) + "_exact" }
-    /// A to-one link's place in the ordered to-many that leads back. An extension.
-    static func orderField(_ property: String) -> String { field(property) + "_order" }
+    /// Ends the name of the field that holds what the plain one cannot: a date's microseconds, a
+    /// decimal's digits. An extension.
+    static let exactSuffix = "_exact"
+    /// Ends the name of the field with a to-one link's place in the ordered to-many that leads back.
+    /// An extension.
+    static let orderSuffix = "_order"
 }

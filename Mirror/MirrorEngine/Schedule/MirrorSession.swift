@@ -1,33 +1,44 @@
 internal import Foundation
 package import Platform
 package import RecordWire
+internal import SQLiteStore
 
 /// Runs sync rounds of one store with one service: drives the machine, carries its requests, waits
 /// where it must.
 ///
-/// One round at a time. A round may be cancelled between two instructions; nothing is lost by it.
+/// One round at a time. `store` gives status, conflict log and events at any time.
+/// A round may be cancelled between two instructions; nothing is lost by it.
 public actor MirrorSession {
     private let performer: InstructionPerformer
     private let channel: any RecordChannel
     private let retry = RetryPolicy()
     private let sleeper: any Sleeper
     private let observe: @Sendable (SyncProgress) -> Void
+    /// Called after a round with the number of the last transaction before it.
+    private let imported: @Sendable (Int64) throws -> Void
+
+    /// The store under mirroring: its status, conflict log and events.
+    public nonisolated var store: MirroredStore { performer.mirrored }
 
     package init(
         mirrored: MirroredStore, container: String, channel: any RecordChannel,
         sleeper: any Sleeper = SystemSleeper(),
-        observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+        observe: @escaping @Sendable (SyncProgress) -> Void = { _ in },
+        imported: @escaping @Sendable (Int64) throws -> Void = { _ in }
     ) {
         performer = InstructionPerformer(mirrored: mirrored, container: container)
         self.channel = channel
         self.sleeper = sleeper
         self.observe = observe
+        self.imported = imported
     }
 
     /// Runs one round to its end and returns its counts. Throws `MirrorError` when it ended early,
     /// and the store's own errors.
     public func sync() async throws -> SyncSummary {
+        let before = try store.store.lastTransactionNumber()
         let result = try await round()
+        if result.imported.applied > 0 { try imported(before) }
         let retryAt = result.retryAfterSeconds.map { now.addingTimeInterval($0) }
         try performer.mirrored.noteRound(
             error: result.error?.message, retryAt: result.error == nil ? nil : retryAt)

@@ -6,6 +6,8 @@ package struct MirrorSettings: Sendable {
     package let mapping: RecordMapping
     package let pairs: PairCatalog
     package let policy: MergePolicy
+    /// The properties under the rule `latest`, by entity.
+    let timedProperties: [Int32: Set<String>]
     package let zoneName: String
     package let platform: Platform
     /// Records and bytes that one export batch may hold.
@@ -17,7 +19,12 @@ package struct MirrorSettings: Sendable {
     ) throws {
         mapping = RecordMapping(layout: layout)
         pairs = PairCatalog(layout: layout)
-        self.policy = try policy.reading(layout)
+        let policy = try policy.reading(layout)
+        self.policy = policy
+        timedProperties = Dictionary(
+            uniqueKeysWithValues: layout.entities.map {
+                ($0.number, policy.timedProperties(of: $0))
+            })
         self.zoneName = zoneName ?? RecordNames.zone
         self.platform = platform
     }

@@ -75,6 +75,7 @@ public final class MirroredStore: Sendable {
             }
             if !page.moreComing { try mirror.ledger.set(.initialImport, to: .integer(1)) }
             if !page.records.isEmpty {
+                try mirror.ledger.logImport(token: page.syncToken)
                 try mirror.ledger.log(
                     .import, started: started, affected: page.records.count,
                     finished: importing.outcome.applied)
@@ -101,13 +102,13 @@ public final class MirroredStore: Sendable {
 
     /// Notes what was saved since the last look before anything is merged, so that a deletion made
     /// meanwhile is known.
-    private func catchUp(_ mirror: MirrorTransaction) throws {
+    func catchUp(_ mirror: MirrorTransaction) throws {
         let analysis = HistoryAnalysis(mirror: mirror)
         while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}
     }
 
-    /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before, the
-    /// other half of a change may still be on its way.
+    /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before,
+    /// the other half of a change may still be on its way.
     private func repairOneToOnes(_ mirror: MirrorTransaction, after page: ZoneChangesReply) throws {
         let concerned = page.records.contains { record in
             settings.mapping.entity(of: record).map(OneToOneRepair.concerns) ?? record.deleted
@@ -162,7 +163,12 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    package func deviceID() throws -> String { try read { try $0.ledger.deviceID() } }
+    package func deviceID() throws -> String {
+        try write { mirror in
+            _ = try mirror.ledger.prepare()
+            return try mirror.ledger.deviceID()
+        }
+    }
 
     // MARK: Checks
 

@@ -102,9 +102,10 @@ struct EdgeValues {
     // MARK: Edges
 
     private static let words = [
-        "", " ", "amber", "o'hare \"quoted\" 100%", "Zoë", "Zoe\u{308}", "line one\nline two\r\n\ttab",
-        "漢字かな交じり", "עברית مرحبا", "🏳️‍🌈 👩‍👩‍👧‍👦 🌿", "\u{FEFF}mark", "\u{1F}\u{7F}", "NULL", "0", "1e5", "<a&b>",
-        "\u{10FFFF}",
+        "", " ", "amber", "o'hare \"quoted\" 100%", "Zoë", "Zoe\u{308}",
+        "line one\nline two\r\n\ttab", "漢字かな交じり", "עברית مرحبا", "🏳️‍🌈 👩‍👩‍👧‍👦 🌿", "\u{FEFF}mark",
+        "\u{1F}\u{7F}", "NULL",
+        "0", "1e5", "<a&b>", "\u{10FFFF}",
     ]
     private static let doubles: [Double] = [
         0, 1, -1, 0.1, -2.5, 1 / 3, .leastNonzeroMagnitude, .leastNormalMagnitude,
@@ -115,8 +116,9 @@ struct EdgeValues {
         0, 1, -1, 0.1, 1 / 3, 3.4e38, -16_777_217, 1e10,
     ]
     private static let decimals = [
-        "0", "1", "-1", "9.99", "-0.01", "10.11", "3.3333333333", "0.000000001", "123456789.123456789",
-        "99999999999999999999.999999999999999999", "-12345678901234567890123456789012345678", "1e-20",
+        "0", "1", "-1", "9.99", "-0.01", "10.11", "3.3333333333", "0.000000001",
+        "123456789.123456789", "99999999999999999999.999999999999999999",
+        "-12345678901234567890123456789012345678", "1e-20",
         "9007199254740993", "9223372036854775807", "1e30",
     ]
     /// Seconds since 2001: whole, of a millisecond, of microseconds, the far past and future.

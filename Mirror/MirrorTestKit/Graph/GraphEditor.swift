@@ -67,12 +67,11 @@ struct GraphEditor {
             slot.attribute is NSDerivedAttributeDescription
                 ? .null : values.value(for: slot.attribute)
         }
-        try device.edit { _ in
+        let name = try edit(row.id, on: device) { _ in
             var changes = ChangeSet()
             changes.inserts = [row]
             return changes
         }
-        let name = try device.recordName(of: row.id)
         memory.created(name, entity: entity, row: row, by: device.name)
         return "makes \(entity.name) \(name.prefix(6))"
     }
@@ -89,8 +88,7 @@ struct GraphEditor {
         let value = values.value(for: entity.attributes[slot].attribute)
         var update = RowUpdate(id: row.id, expectedVersion: row.version)
         update.attributes = [(slot, value)]
-        try save([update], on: device)
-        let name = try device.recordName(of: row.id)
+        let name = try save(update, on: device)
         memory.changed(name, entity.attributes[slot].name, to: value, by: device.name)
         return "sets \(entity.attributes[slot].name) of \(name.prefix(6)) to \(value)"
     }
@@ -106,8 +104,7 @@ struct GraphEditor {
         let added = Int64(1 + randomness.below(3))
         var update = RowUpdate(id: row.id, expectedVersion: row.version)
         update.attributes = [(slot, .integer(before + added))]
-        try save([update], on: device)
-        let name = try device.recordName(of: row.id)
+        let name = try save(update, on: device)
         memory.counted(name, added)
         return "counts \(name.prefix(6)) from \(before) by \(added)"
     }
@@ -121,10 +118,10 @@ struct GraphEditor {
         guard let destination = destination(of: relationship) else { return nil }
         let target = randomness.chance(percent: 20) ? nil : try anyRow(of: destination, on: device)
         guard target?.id != row.id else { return nil }
-        try device.edit { store in
+        let name = try edit(row.id, on: device) { store in
             try LinkEdit(layout: layout, store: store).link(row, slot: slot, to: target)
         }
-        return "links \(relationship.name) of \(try device.recordName(of: row.id).prefix(6))"
+        return "links \(relationship.name) of \(name.prefix(6))"
     }
 
     private mutating func pair(on device: SimulatedDevice) throws -> String? {
@@ -140,27 +137,40 @@ struct GraphEditor {
             isAdding
             ? try anyRow(of: destination, on: device)?.id : randomness.pick(members)?.target
         guard let other, other != row.id else { return nil }
-        try device.edit { store in
+        let name = try edit(row.id, on: device) { store in
             try LinkEdit(layout: layout, store: store)
                 .pair(row.id, slot: end.slot, with: other, isAdding: isAdding)
         }
-        return "\(isAdding ? "adds to" : "removes from") \(relationship.name) of "
-            + "\(try device.recordName(of: row.id).prefix(6))"
+        return "\(isAdding ? "adds to" : "removes from") \(relationship.name) of \(name.prefix(6))"
     }
 
     private mutating func delete(on device: SimulatedDevice) throws -> String? {
         guard let row = try anyRow(on: device) else { return nil }
-        let name = try device.recordName(of: row.id)
-        try device.edit { try LinkEdit(layout: layout, store: $0).delete(row) }
+        let name = try edit(row.id, on: device) {
+            try LinkEdit(layout: layout, store: $0).delete(row)
+        }
         memory.deleted(name)
         return "deletes \(name.prefix(6))"
     }
 
-    private func save(_ updates: [RowUpdate], on device: SimulatedDevice) throws {
-        try device.edit { _ in
+    private func save(_ update: RowUpdate, on device: SimulatedDevice) throws -> String {
+        try edit(update.id, on: device) { _ in
             var changes = ChangeSet()
-            changes.updates = updates
+            changes.updates = [update]
             return changes
         }
+    }
+
+    /// Saves an edit of one row and returns the row's record name. A kill undoes both, so that the
+    /// memory never lacks what was saved.
+    private func edit(
+        _ row: RowID, on device: SimulatedDevice, _ body: (StoreTransaction) throws -> ChangeSet
+    ) throws -> String {
+        var name = ""
+        try device.edit { store in
+            name = try device.recordName(of: row, in: store)
+            return try body(store)
+        }
+        return name
     }
 }

@@ -187,7 +187,8 @@ public struct GraphFiller {
     private func reason(
         _ relationship: NSRelationshipDescription, _ layout: ModelLayout
     ) -> String? {
-        guard let name = relationship.destinationEntity?.name, let target = layout.entity(named: name)
+        guard let name = relationship.destinationEntity?.name,
+            let target = layout.entity(named: name)
         else { return "its destination is not in the store" }
         let family = layout.family(of: target).compactMap { layout.entity($0) }
         return family.contains(where: isConcrete) ? nil : "its destination is abstract"

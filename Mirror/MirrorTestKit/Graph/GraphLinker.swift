@@ -2,8 +2,8 @@ internal import MirrorEngine
 internal import ObjectModel
 internal import Stores
 
-/// Links rows that are still to be written, as a context would save them: both ends of a one-to-one,
-/// the to-one end of a one-to-many, pairs of all else.
+/// Links rows that are still to be written, as a context would save them: both ends of a
+/// one-to-one, the to-one end of a one-to-many, pairs of all else.
 struct GraphLinker {
     let randomness: SeededRandomness
     let layout: ModelLayout
@@ -67,7 +67,8 @@ struct GraphLinker {
 
     // MARK: To-one
 
-    private mutating func link(_ id: RowID, _ slot: Int, _ relationship: NSRelationshipDescription) {
+    private mutating func link(_ id: RowID, _ slot: Int, _ relationship: NSRelationshipDescription)
+    {
         guard rows[id]?.toOnes[slot] == nil, let candidates = candidates(for: relationship),
             !(relationship.isOptional && randomness.chance(percent: 15))
         else { return }
@@ -101,7 +102,9 @@ struct GraphLinker {
         guard let candidates = candidates(for: relationship) else { return }
         var members: [RowID] = []
         for _ in 0..<(1 + randomness.below(Self.membersMax)) {
-            guard let member = randomness.pick(candidates), !members.contains(member) else { continue }
+            guard let member = randomness.pick(candidates), !members.contains(member) else {
+                continue
+            }
             if end.kind.second == nil {
                 let place = Membership(relationship: ObjectIdentifier(relationship), member: member)
                 guard owned.insert(place).inserted else { continue }

@@ -7,7 +7,12 @@ internal import Stores
 struct ValueGenerator {
     let randomness: SeededRandomness
 
+    /// A value for an attribute. Those of unique keys are drawn from fewer, so that they often
+    /// clash.
     func value(for attribute: NSAttributeDescription) -> AttributeValue {
+        if attribute.isPartOfKey, attribute.attributeType == .stringAttributeType {
+            return .text("key \(randomness.below(12))")
+        }
         if attribute.isOptional && randomness.chance(percent: 10) { return .null }
         switch attribute.attributeType {
         case .booleanAttributeType: return .integer(Int64(randomness.below(2)))
@@ -28,7 +33,18 @@ struct ValueGenerator {
     }
 
     private func word() -> String {
-        let words = ["amber", "birch", "cedar", "däwn", "elm 🌿", "fern\nmoss", "", "o'hare"]
+        // Two of them look alike and are of different bytes.
+        let words = [
+            "amber", "birch", "cedar", "d\u{E4}wn", "da\u{308}wn", "elm 🌿", "fern\nmoss", "",
+            "o'hare",
+        ]
         return "\(randomness.pick(words) ?? "")\(randomness.below(20))"
+    }
+}
+
+extension NSAttributeDescription {
+    /// Whether a uniqueness constraint of its entity names it.
+    fileprivate var isPartOfKey: Bool {
+        entity.uniquenessConstraintNames.contains { $0.contains(name) }
     }
 }

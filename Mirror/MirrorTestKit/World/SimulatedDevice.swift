@@ -97,8 +97,11 @@ final class SimulatedDevice {
 
     /// The record name of a row, made up now when it has none.
     func recordName(of row: RowID) throws -> String {
-        try store.write { transaction in
-            try Ledger(connection: transaction.connection, platform: platform).recordName(for: row)
-        }
+        try store.write { try recordName(of: row, in: $0) }
+    }
+
+    /// The same within an edit, so that either both happen or neither.
+    func recordName(of row: RowID, in transaction: StoreTransaction) throws -> String {
+        try Ledger(connection: transaction.connection, platform: platform).recordName(for: row)
     }
 }

@@ -50,7 +50,7 @@ public final class SimulatedWorld {
                     name: String(UnicodeScalar(UInt8(65 + index))), file: file, settings: settings,
                     platform: platform))
         }
-        for faults in crashing { faults.setCrashPercent(settings.faults.crashPointPercent) }
+        armFaults()
     }
 
     /// The dice of the devices' fault points, which are thrown once all devices are made.
@@ -90,11 +90,23 @@ public final class SimulatedWorld {
         }
     }
 
+    /// An app's saves. They are not struck by the fault points: what was saved must be known for sure.
     private func edit(on device: SimulatedDevice) throws {
+        for faults in crashing { faults.setCrashPercent(0) }
+        defer { armFaults() }
         let edits = 1 + randomness.below(3)
-        for _ in 0..<edits {
-            if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
+        do {
+            for _ in 0..<edits {
+                if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
+            }
+        } catch let crash as SimulatedCrash {
+            tell("\(device.name) killed at \(crash.point) while saving")
+            try device.restart()
         }
+    }
+
+    private func armFaults() {
+        for faults in crashing { faults.setCrashPercent(settings.faults.crashPointPercent) }
     }
 
     private func kill(_ device: SimulatedDevice) throws {

@@ -29,7 +29,7 @@ public struct Credentials: Hashable, Sendable {
             + (userToken.map { [("X-Diptych-User-Token", $0)] } ?? [])
     }
 
-    /// As CloudKit Web Services takes them, percent-encoded. (PROTOCOL §2.2)
+    /// As CloudKit Web Services takes them, percent-encoded. (SERVICE §2)
     var query: String {
         let pairs = [("ckAPIToken", apiToken)] + (userToken.map { [("ckWebAuthToken", $0)] } ?? [])
         return pairs.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")

@@ -23,7 +23,8 @@ enum CurlFailure {
         ]
         let (kind, message) =
             code == CURLE_PEER_FAILED_VERIFICATION
-            ? refusedCertificate(verification) : meaning(of: code)
+            ? refusedCertificate(verification)
+            : meaning(of: wasCut(code, text) ? CURLE_GOT_NOTHING : code)
         return TransportError(kind, message, fields: fields)
     }
 
@@ -49,6 +50,13 @@ enum CurlFailure {
                     + "service's authority.pem as the CA file (authorityFile, --ca-file)."
             )
         }
+    }
+
+    /// Whether the connection ended while TLS was being agreed, as when the service is restarted:
+    /// libcurl tells that from a disagreement by OpenSSL's words only.
+    private static func wasCut(_ code: CURLcode, _ words: String) -> Bool {
+        let marks = ["SSL_ERROR_SYSCALL", "reset by peer", "unexpected eof", "Broken pipe"]
+        return code == CURLE_SSL_CONNECT_ERROR && marks.contains { words.contains($0) }
     }
 
     private static func meaning(of code: CURLcode) -> (TransportError.Code, String) {

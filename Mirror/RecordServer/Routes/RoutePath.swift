@@ -5,7 +5,7 @@ internal import RecordWire
 enum RoutePath {
     case health
     case capabilities
-    /// `/database/1/{container}/{environment}/{database}/{operation}` (PROTOCOL §1)
+    /// `/database/1/{container}/{environment}/{database}/{operation}` (SERVICE §1)
     case operation(String, RecordTarget)
 
     /// `path` as sent, percent-encoded. Throws a 404 for what is not here.

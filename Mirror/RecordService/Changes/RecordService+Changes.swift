@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RecordWire
 
-/// What changed since a token: in zones, and which zones did. (PROTOCOL §3, changes/*)
+/// What changed since a token: in zones, and which zones did. (SERVICE §3, changes/*)
 extension RecordService {
     func zoneChanges(
         _ changes: ZoneChanges, _ key: DatabaseKey, device: String?

@@ -1,6 +1,6 @@
 internal import RecordWire
 
-/// How much one service takes. (PROTOCOL §6; Apple's figures where they differ are in brackets)
+/// How much one service takes. (SERVICE §6; Apple's figures where they differ are in brackets)
 public struct ServiceLimits: Hashable, Sendable, Codable {
     /// Operations, names or zones of one request [200].
     public var operationsPerRequestMax = 400

@@ -31,7 +31,9 @@ struct RecordChange {
     mutating func result(of operation: RecordOperation, on row: RecordRow?) throws -> RecordResult {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
-            if let mark = operation.record.writeMark { try limits.checkName(mark, of: "write mark") }
+            if let mark = operation.record.writeMark {
+                try limits.checkName(mark, of: "write mark")
+            }
             return .record(try apply(operation, to: row))
         } catch var error as RecordError {
             error.recordName = operation.record.recordName
@@ -87,7 +89,7 @@ struct RecordChange {
         let row = RecordRow(
             name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
             created: live?.created ?? stamp, modified: stamp, mark: given.writeMark,
-            callerMark: given.writeMark,
+            callerMark: stamp.deviceID == nil ? nil : given.writeMark,
             formerWriter: former.flatMap(formerWriter))
         rows.append(row)
         bytes += archive.count
@@ -109,7 +111,7 @@ struct RecordChange {
         counter += 1
         row.change = counter
         row.mark = operation.record.writeMark
-        row.callerMark = row.mark
+        row.callerMark = stamp.deviceID == nil ? nil : row.mark
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp

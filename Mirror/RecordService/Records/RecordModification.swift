@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RecordWire
 
-/// Decides what one `records/modify` writes and answers. (PROTOCOL §3)
+/// Decides what one `records/modify` writes and answers. (SERVICE §3)
 struct RecordModification {
     private let operations: [RecordOperation]
     private let zone: ZoneID

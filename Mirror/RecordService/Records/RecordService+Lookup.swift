@@ -1,6 +1,6 @@
 internal import RecordWire
 
-/// Records by name. (PROTOCOL §3, records/lookup)
+/// Records by name. (SERVICE §3, records/lookup)
 extension RecordService {
     func lookupRecords(
         _ lookup: LookupRecords, _ key: DatabaseKey, device: String?
@@ -43,7 +43,7 @@ extension RecordService {
         RecordError(
             .notFound,
             wasDeleted
-                ? "The record was deleted; create it to bring it back."
+                ? "The record was deleted; create it with the deletion's tag to bring it back."
                 : "There is no record of this name in the zone.", recordName: name)
     }
 

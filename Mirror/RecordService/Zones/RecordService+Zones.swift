@@ -1,6 +1,6 @@
 internal import RecordWire
 
-/// Zones: create, delete, list, look up. (PROTOCOL §3, zones/*)
+/// Zones: create, delete, list, look up. (SERVICE §3, zones/*)
 extension RecordService {
     func modifyZones(
         _ operations: [ZoneOperation], _ key: DatabaseKey

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads one field: `{value, type}`, or null, which clears it. (PROTOCOL §4)
+/// Reads one field: `{value, type}`, or null, which clears it. (SERVICE §4)
 struct FieldReading {
     let field: WireObject
     private static let value: WireKey = "value"

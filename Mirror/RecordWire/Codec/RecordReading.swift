@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads zones, records and errors. (PROTOCOL §4 and §5)
+/// Reads zones, records and errors. (SERVICE §4 and §5)
 extension WireObject {
     func zoneID(_ key: WireKey = "zoneID") throws -> ZoneID? { try object(key)?.asZoneID() }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Spells zones, records and field values on the wire. (PROTOCOL §4)
+/// Spells zones, records and field values on the wire. (SERVICE §4)
 extension JSONWriter {
     mutating func member(_ name: String, _ zone: ZoneID?) {
         guard let zone else { return }

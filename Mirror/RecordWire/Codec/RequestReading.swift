@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads the body of each request, strictly. (PROTOCOL §3)
+/// Reads the body of each request, strictly. (SERVICE §3)
 extension WireObject {
     func modifyRecords() throws -> ModifyRecords {
         try allow([

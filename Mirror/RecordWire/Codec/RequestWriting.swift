@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The body of each request. (PROTOCOL §3)
+/// The body of each request. (SERVICE §3)
 extension JSONWriter {
     mutating func request(_ request: RecordRequest) throws {
         switch request {

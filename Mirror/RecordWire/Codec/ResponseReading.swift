@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads the body of each answer, leniently. (PROTOCOL §3)
+/// Reads the body of each answer, leniently. (SERVICE §3)
 extension WireObject {
     func response(to request: RecordRequest) throws -> RecordResponse {
         switch request {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The body of each answer. (PROTOCOL §3 and §5)
+/// The body of each answer. (SERVICE §3 and §5)
 extension JSONWriter {
     mutating func response(_ response: RecordResponse, numbersAsStrings: Bool) throws {
         try object { writer in

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// JSON of the wire: requests, answers and errors to and from bodies. (PROTOCOL §3–§5)
+/// JSON of the wire: requests, answers and errors to and from bodies. (SERVICE §3–5)
 ///
 /// Requests are read strictly and answers leniently. Doubles that JSON cannot spell travel as the
 /// strings `NaN`, `Infinity` and `-Infinity` under the type DOUBLE. Cost: linear in the body.

@@ -1,4 +1,4 @@
-/// The operations of the protocol by their path after the database. (PROTOCOL §3)
+/// The operations of the protocol by their path after the database. (SERVICE §3)
 enum WireOperation: String, CaseIterable {
     case modifyRecords = "records/modify"
     case lookupRecords = "records/lookup"

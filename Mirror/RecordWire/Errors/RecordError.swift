@@ -1,4 +1,4 @@
-/// What the service answered instead of a result. (PROTOCOL §5)
+/// What the service answered instead of a result. (SERVICE §5)
 public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The codes of the wire. An unknown code is kept as it came.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable {
@@ -55,7 +55,7 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RecordError.Code {
-    /// The status of a response that fails as a whole with this code. (PROTOCOL §5)
+    /// The status of a response that fails as a whole with this code. (SERVICE §5)
     public var httpStatus: Int {
         switch self {
         case .accessDenied: 403

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A field's value with its type. (PROTOCOL §4, field table)
+/// A field's value with its type. (SERVICE §4, field table)
 public indirect enum FieldValue: Hashable, Sendable {
     case string(String)
     case int64(Int64)
@@ -27,7 +27,7 @@ public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
     case asset = "ASSETID"
 }
 
-/// A pointer to another record. The engine itself stores record names as strings (MIRRORING §2).
+/// A pointer to another record. The engine itself stores record names as strings (SERVICE §7).
 public struct RecordReference: Hashable, Sendable, Codable {
     public enum Action: String, Hashable, Sendable, Codable {
         case none = "NONE"

@@ -1,4 +1,4 @@
-/// A zone's name and owner. The default owner is the caller. (PROTOCOL §3, zoneID)
+/// A zone's name and owner. The default owner is the caller. (SERVICE §3, zoneID)
 public struct ZoneID: Hashable, Sendable, Codable {
     public var zoneName: String
     /// nil stands for the caller.
@@ -12,7 +12,7 @@ public struct ZoneID: Hashable, Sendable, Codable {
     public static let defaultName = "_defaultZone"
 }
 
-/// One record: a name, a type, named fields, and the tag that every write changes. (PROTOCOL §4)
+/// One record: a name, a type, named fields, and the tag that every write changes. (SERVICE §4)
 public struct Record: Hashable, Sendable {
     public var recordName: String
     public var recordType: String

@@ -1,4 +1,4 @@
-/// One call of the service, apart from how it travels. (PROTOCOL §3)
+/// One call of the service, apart from how it travels. (SERVICE §3)
 public enum RecordRequest: Hashable, Sendable {
     case modifyRecords(ModifyRecords)
     case lookupRecords(LookupRecords)

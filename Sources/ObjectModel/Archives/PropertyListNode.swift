@@ -1,8 +1,8 @@
-internal import Foundation
+package import Foundation
 
 /// One object of a binary property list. Containers name their members by place in the object
 /// table, so that a file whose containers share members cannot grow when it is read.
-enum PropertyListNode: Hashable {
+package enum PropertyListNode: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -17,24 +17,34 @@ enum PropertyListNode: Hashable {
     /// Keys and values in pairs.
     case dictionary([Pair])
 
-    struct Pair: Hashable {
-        let key: Int
-        let value: Int
+    package struct Pair: Hashable, Sendable {
+        package let key: Int
+        package let value: Int
+
+        package init(key: Int, value: Int) {
+            self.key = key
+            self.value = value
+        }
     }
 }
 
 /// A binary property list as its table of objects.
-struct PropertyListTable {
-    var nodes: [PropertyListNode]
-    var root: Int
+package struct PropertyListTable {
+    package var nodes: [PropertyListNode]
+    package var root: Int
 
-    func node(_ place: Int) -> PropertyListNode? {
+    package init(nodes: [PropertyListNode], root: Int) {
+        self.nodes = nodes
+        self.root = root
+    }
+
+    package func node(_ place: Int) -> PropertyListNode? {
         nodes.indices.contains(place) ? nodes[place] : nil
     }
 
     /// The members of a dictionary by key; nil for every other node. Keys that are no text are
     /// left out.
-    func fields(_ place: Int) -> [String: Int]? {
+    package func fields(_ place: Int) -> [String: Int]? {
         guard case .dictionary(let pairs) = node(place) else { return nil }
         var fields: [String: Int] = [:]
         for pair in pairs {

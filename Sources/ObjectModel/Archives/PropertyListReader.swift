@@ -1,34 +1,55 @@
-internal import Foundation
+package import Foundation
 
 /// Reads a binary property list (`bplist00`), trusting nothing it says about itself.
 ///
 /// Written because archives need the references (UIDs) that `PropertyListSerialization` hides, and
 /// a bound on what a hostile file may cost.
-struct PropertyListReader {
+package struct PropertyListReader {
     private let bytes: [UInt8]
     private let file: String
     private var referenceBytes = 1
     private var offsets: [Int] = []
     private var references = 0
+    /// The bytes of texts and data so far. Objects that share bytes would grow when they are read.
+    private var contentBytes = 0
 
-    private static let objectsMax = 1_000_000
-    private static let referencesMax = 4_000_000
+    private let limits: Limits
     private static let trailerBytes = 32
 
+    /// How much a file may hold.
+    package struct Limits: Sendable {
+        package var bytes: Int
+        package var objects: Int
+        package var references: Int
+
+        package init(bytes: Int, objects: Int, references: Int) {
+            self.bytes = bytes
+            self.objects = objects
+            self.references = references
+        }
+
+        /// More than any real model has.
+        package static let model = Limits(
+            bytes: ModelFile.bytesMax, objects: 1_000_000, references: 4_000_000)
+    }
+
     /// The objects in `data`; `file` is its name in errors.
-    static func table(_ data: Data, file: String) throws -> PropertyListTable {
-        guard data.count <= ModelFile.bytesMax else {
+    package static func table(
+        _ data: Data, file: String, limits: Limits = .model
+    ) throws -> PropertyListTable {
+        guard data.count <= limits.bytes else {
             throw ModelFileError(
                 .tooLarge, file: file,
-                "the archive is larger than \(ModelFile.bytesMax >> 20) MiB; no model is")
+                "the archive is larger than \(limits.bytes >> 20) MiB; none is")
         }
-        var reader = PropertyListReader(bytes: Array(data), file: file)
+        var reader = PropertyListReader(bytes: Array(data), file: file, limits: limits)
         return try reader.read()
     }
 
-    private init(bytes: [UInt8], file: String) {
+    private init(bytes: [UInt8], file: String, limits: Limits) {
         self.bytes = bytes
         self.file = file
+        self.limits = limits
     }
 
     private mutating func read() throws -> PropertyListTable {
@@ -43,7 +64,7 @@ struct PropertyListReader {
         let root = try number(at: trailer + 16, bytes: 8)
         let table = try number(at: trailer + 24, bytes: 8)
         guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes),
-            count <= Self.objectsMax, root < count, table <= trailer,
+            count <= limits.objects, root < count, table <= trailer,
             count <= (trailer - table) / offsetBytes
         else { throw broken("its trailer contradicts its size") }
         offsets = try (0..<count).map {
@@ -65,13 +86,13 @@ struct PropertyListReader {
         case 0x2: return .real(try real(at: offset + 1, bytes: 1 << low, end: end))
         case 0x3: return .date(try real(at: offset + 1, bytes: 8, end: end))
         case 0x4:
-            let span = try span(offset, low, unit: 1, end: end)
+            let span = try content(offset, low, unit: 1, end: end)
             return .data(Data(bytes[span]))
         case 0x5:
             return .string(
-                String(decoding: bytes[try span(offset, low, unit: 1, end: end)], as: UTF8.self))
+                String(decoding: bytes[try content(offset, low, unit: 1, end: end)], as: UTF8.self))
         case 0x6:
-            return .string(utf16(bytes[try span(offset, low, unit: 2, end: end)]))
+            return .string(utf16(bytes[try content(offset, low, unit: 2, end: end)]))
         case 0x8:
             return .uid(Int(try integer(at: offset + 1, bytes: low + 1, end: end)))
         case 0xA, 0xB, 0xC:
@@ -100,9 +121,9 @@ struct PropertyListReader {
 
     private mutating func members(_ span: Range<Int>) throws -> [Int] {
         references += span.count / referenceBytes
-        guard references <= Self.referencesMax else {
+        guard references <= limits.references else {
             throw ModelFileError(
-                .tooLarge, file: file, "the archive has more references than any model")
+                .tooLarge, file: file, "the archive has more references than any real one")
         }
         return try stride(from: span.lowerBound, to: span.upperBound, by: referenceBytes).map {
             let member = try number(at: $0, bytes: referenceBytes)
@@ -112,6 +133,16 @@ struct PropertyListReader {
     }
 
     // MARK: Bytes
+
+    /// Where the bytes of a text or of data lie, which no other object may claim.
+    private mutating func content(
+        _ offset: Int, _ low: Int, unit: Int, end: Int
+    ) throws -> Range<Int> {
+        let found = try span(offset, low, unit: unit, end: end)
+        contentBytes += found.count
+        guard contentBytes <= bytes.count else { throw broken("its objects overlap") }
+        return found
+    }
 
     /// Where the contents of an object of variable size lie.
     private func span(_ offset: Int, _ low: Int, unit: Int, end: Int) throws -> Range<Int> {

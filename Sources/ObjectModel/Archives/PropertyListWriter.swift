@@ -1,12 +1,12 @@
-internal import Foundation
+package import Foundation
 
 /// Writes a table of objects as a binary property list (`bplist00`).
-struct PropertyListWriter {
+package struct PropertyListWriter {
     private var bytes: [UInt8] = Array("bplist00".utf8)
     private let referenceBytes: Int
 
     /// The bytes of `table`.
-    static func data(_ table: PropertyListTable) -> Data {
+    package static func data(_ table: PropertyListTable) -> Data {
         var writer = PropertyListWriter(referenceBytes: Self.width(of: table.nodes.count))
         var offsets: [Int] = []
         for node in table.nodes {

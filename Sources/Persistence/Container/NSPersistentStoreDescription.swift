@@ -38,7 +38,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { options[NSInferMappingModelAutomaticallyOption] = NSNumber(value: newValue) }
     }
 
-    /// How long to wait for a busy store. Seconds.
+    /// How long to wait for a busy store, in seconds. Where it is not set, 240 is answered, as
+    /// Apple does, and the store waits 10.
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { options[NSPersistentStoreTimeoutOption] = NSNumber(value: newValue) }

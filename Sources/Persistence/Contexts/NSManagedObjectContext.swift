@@ -206,7 +206,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Says into which store a new object goes, where several could take it.
     open func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.objectID.isTemporaryID,
-            let row = store.reserveRow(for: object.shape)
+            let layout = store.layout(of: object.shape),
+            let row = try? store.reserveRows(for: [object], layout).first
         else { return }
         object.objectID.reserve(row, in: store)
     }

@@ -5,6 +5,7 @@ internal import ObjectModel
 struct ObjectRegistry {
     private struct Entry {
         weak var object: NSManagedObject?
+        var registration: StoreRegistration?
     }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
@@ -23,7 +24,8 @@ struct ObjectRegistry {
 
     mutating func register(_ object: NSManagedObject) {
         if entries.count >= sweepCount { sweep() }
-        entries[ObjectIdentifier(object.objectID)] = Entry(object: object)
+        let entry = Entry(object: object, registration: StoreRegistration.of(object))
+        entries[ObjectIdentifier(object.objectID)] = entry
     }
 
     mutating func unregister(_ object: NSManagedObject) {

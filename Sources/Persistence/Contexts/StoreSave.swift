@@ -41,7 +41,7 @@ struct StoreSave {
         for _ in 0...context.pending.objects.count + 16 {
             let gathered = try gather(store)
             do {
-                let outcome = try store.rowStore.save(gathered.changes)
+                let outcome = try store.write(gathered, of: context)
                 return commit(gathered, outcome, store)
             } catch let conflicts as SaveConflicts {
                 try resolution.resolve(conflicts)

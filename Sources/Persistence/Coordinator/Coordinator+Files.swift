@@ -5,49 +5,60 @@ internal import Stores
 
 // Store files that are not open.
 extension NSPersistentStoreCoordinator {
+    // MARK: Metadata
+
     /// The metadata of a store's file, without opening it for work.
     public class func metadataForPersistentStore(
         type storeType: NSPersistentStore.StoreType, at storeURL: URL,
         options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
-        guard storeType == .sqlite else {
-            throw PersistenceErrors.make(
-                NSPersistentStoreInvalidTypeError,
-                "Only files of type \(NSSQLiteStoreType) can be read here.",
-                ["type": storeType.rawValue])
-        }
-        do {
-            return try SQLiteRowStore.metadata(at: storeURL)
-        } catch {
-            throw PersistenceErrors.translate(error)
-        }
+        try StoreFileType(storeType.rawValue).metadata(at: storeURL)
     }
 
     /// The metadata of a store's file, without opening it for work.
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
-        try metadataForPersistentStore(type: .init(rawValue: storeType), at: url, options: options)
+        try StoreFileType(storeType).metadata(at: url)
     }
 
-    /// Removes a store's files: the database, its journals, and the folder of its external values.
+    /// The metadata of a store's file, whose type is told by its contents.
+    public class func metadataForPersistentStore(with url: URL) throws -> [AnyHashable: Any] {
+        try StoreFileType(recognizing: url).metadata(at: url)
+    }
+
+    /// Replaces the application's metadata of a store's file, which must not be open. The store's
+    /// own keys stay as they are.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at storeURL: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try StoreFileType(storeType.rawValue).setMetadata(metadata ?? [:], at: storeURL)
+    }
+
+    /// Replaces the application's metadata of a store's file, which must not be open.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        let file = try storeType.map(StoreFileType.init) ?? StoreFileType(recognizing: url)
+        try file.setMetadata(metadata ?? [:], at: url)
+    }
+
+    // MARK: Removing and replacing
+
+    /// Removes a store's files: for SQLite the database, its journals, and the folder of its
+    /// external values.
     ///
     /// The store must not be open in this coordinator; one that is not there is no error.
     public final func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType,
         options: [AnyHashable: Any]? = nil
     ) throws {
-        guard persistentStore(for: url) == nil else {
-            throw PersistenceErrors.make(
-                NSPersistentStoreOperationError,
-                "The store is open; remove it from the coordinator first.")
-        }
-        let name = url.deletingPathExtension().lastPathComponent
-        let folder = url.deletingLastPathComponent()
-        let files =
-            ["", "-wal", "-shm", "-journal"].map { URL(fileURLWithPath: url.path + $0) }
-            + [folder.appendingPathComponent(".\(name)_SUPPORT")]
-        for file in files where FileManager.default.fileExists(atPath: file.path) {
+        try checkIsClosed(url)
+        if storeType == .inMemory { return }
+        for file in try StoreFileType(storeType.rawValue).files(at: url)
+        where FileManager.default.fileExists(atPath: file.path) {
             try FileManager.default.removeItem(at: file)
         }
     }
@@ -57,5 +68,62 @@ extension NSPersistentStoreCoordinator {
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
         try destroyPersistentStore(at: url, type: .init(rawValue: storeType), options: options)
+    }
+
+    /// Puts a copy of one store in the place of another, or where none was. The source may be
+    /// open; the destination must not be. Identifier and metadata are those of the source.
+    public final func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+        type sourceType: NSPersistentStore.StoreType
+    ) throws {
+        try checkIsClosed(destinationURL)
+        try StoreFileType(sourceType.rawValue)
+            .replace(destinationURL, with: sourceURL, platform: platform)
+    }
+
+    /// Puts a copy of one store in the place of another.
+    public final func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
+        ofType storeType: String
+    ) throws {
+        try replacePersistentStore(
+            at: destinationURL, destinationOptions: destinationOptions,
+            withPersistentStoreFrom: sourceURL, sourceOptions: sourceOptions,
+            type: .init(rawValue: storeType))
+    }
+
+    private func checkIsClosed(_ url: URL) throws {
+        guard persistentStore(for: url) == nil else {
+            throw PersistenceErrors.make(
+                NSPersistentStoreOperationError,
+                "The store is open; remove it from the coordinator first.")
+        }
+    }
+
+    // MARK: Moving an open store
+
+    /// Gives an open store another place.
+    ///
+    /// An XML or binary store is written there by its next save. A SQLite store must exist there
+    /// already; it is opened in place of the former. False where that failed.
+    @discardableResult
+    public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        guard store.persistentStoreCoordinator === self else { return false }
+        switch store.rowStore {
+        case let rows as XMLRowStore: rows.relocate(to: url)
+        case let rows as BinaryRowStore: rows.relocate(to: url)
+        case is SQLiteRowStore:
+            var opening = store.opening
+            opening.url = url
+            guard FileManager.default.fileExists(atPath: url.path),
+                let rows = try? StoreRegistry.factory(for: opening.type)(opening)
+            else { return false }
+            store.rowStore = rows
+        default: break
+        }
+        store.url = url
+        return true
     }
 }

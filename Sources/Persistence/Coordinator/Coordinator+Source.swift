@@ -56,12 +56,8 @@ extension NSPersistentStoreCoordinator: ObjectSource {
             guard let store, let layout = store.layout(of: shape) else {
                 throw PersistenceErrors.noStore(for: shape.layout.name)
             }
-            let keys = try translating {
-                try store.rowStore.reserveKeys(entity: layout.number, count: group.count)
-            }
-            for (object, key) in zip(group, keys) {
-                object.objectID.reserve(RowID(entity: layout.number, key: key), in: store)
-            }
+            let rows = try translating { try store.reserveRows(for: group, layout) }
+            for (object, row) in zip(group, rows) { object.objectID.reserve(row, in: store) }
         }
     }
 

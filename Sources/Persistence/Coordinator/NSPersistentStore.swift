@@ -10,14 +10,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     // lane.
 
     /// The rows. For the mirror and tools of this package, which work without objects.
-    package let rowStore: any RowStore
-    public let type: String
-    public let configurationName: String
-    public let options: [AnyHashable: Any]?
+    package internal(set) final var rowStore: any RowStore
+    /// How it was opened.
+    final var opening: StoreOpening
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// Where the store is; nil or `/dev/null` for one in memory.
     public internal(set) var url: URL?
-    public let isReadOnly: Bool
     private let ids = Lock(StoreIDs())
 
     init(
@@ -25,20 +23,40 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         coordinator: NSPersistentStoreCoordinator
     ) {
         self.rowStore = rowStore
-        type = description.type
-        configurationName = description.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
-        options = description.options
+        opening = description
         url = description.url
-        isReadOnly = description.isReadOnly
         persistentStoreCoordinator = coordinator
     }
 
+    /// Made by the coordinator for a type that a program registered a subclass for.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?,
+        configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil
+    ) {
+        let model = root?.managedObjectModel ?? NSManagedObjectModel()
+        var opening = StoreOpening(type: "", model: model, platform: root?.platform ?? .system)
+        opening.configuration = name
+        opening.url = url
+        opening.options = options
+        self.opening = opening
+        self.url = url
+        rowStore = UnopenedRows(layout: ModelLayout(model: model, configuration: name))
+        persistentStoreCoordinator = root
+    }
+
+    open var type: String { opening.type }
+    public final var configurationName: String {
+        opening.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
+    }
+    public final var options: [AnyHashable: Any]? { opening.options }
+    public final var isReadOnly: Bool { opening.isReadOnly }
+
     /// The store's UUID, which is part of its objects' URIs.
-    public var identifier: String { rowStore.identifier }
+    open var identifier: String { rowStore.identifier }
 
     /// The metadata kept in the store. Setting an app's own keys takes effect at once; empty when
     /// unreadable.
-    public var metadata: [String: Any] {
+    open var metadata: [String: Any] {
         get { (try? rowStore.metadata()) ?? [:] }
         set { try? rowStore.setMetadata(newValue) }
     }
@@ -51,6 +69,31 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         public static let xml = StoreType(rawValue: NSXMLStoreType)
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+    }
+
+    /// Reads the metadata of a program's own store, and sets `metadata`.
+    open func loadMetadata() throws {}
+
+    // MARK: Coming and going
+
+    /// Called when the store joined a coordinator.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+    /// Called before the store leaves its coordinator.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    // MARK: Files that are not open
+
+    /// The metadata of the store's file at `url`. A registered class gives its own.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try StoreFileType(recognizing: url).metadata(at: url)
+    }
+
+    /// Replaces the application's metadata of the store's file at `url`. A registered class gives
+    /// its own.
+    open class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreAt url: URL
+    ) throws {
+        try StoreFileType(recognizing: url).setMetadata(metadata ?? [:], at: url)
     }
 
     // MARK: Rows and IDs
@@ -93,11 +136,51 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return ObjectSnapshot(version: row.version, attributes: row.attributes, toOnes: links)
     }
 
-    /// Reserves a row for one new object; nil where the store has no such entity.
-    final func reserveRow(for shape: EntityShape) -> RowID? {
-        guard let layout = layout(of: shape),
-            let key = try? rowStore.reserveKeys(entity: layout.number, count: 1).first
-        else { return nil }
+    // MARK: What programs' own stores do in their way
+
+    /// Loads the rows of a program's own store.
+    func openRows(platform: Platform) throws {
+        throw StoreError(
+            .unsupported,
+            "A store's class derives from NSAtomicStore or NSIncrementalStore, not from "
+                + "NSPersistentStore.", fields: ["class": "\(Swift.type(of: self))"])
+    }
+
+    /// Reserves rows for new objects, all of the layout's entity.
+    func reserveRows(for objects: [NSManagedObject], _ layout: EntityLayout) throws -> [RowID] {
+        try rowStore.reserveKeys(entity: layout.number, count: objects.count).map {
+            RowID(entity: layout.number, key: $0)
+        }
+    }
+
+    /// Writes what a context gathered.
+    func write(
+        _ gathered: ChangeGathering, of context: NSManagedObjectContext
+    ) throws -> SaveOutcome {
+        try rowStore.save(gathered.changes)
+    }
+
+    /// What a query finds; `rows` is the query in the store's terms.
+    func find(_ query: ObjectQuery, rows: RowQuery) throws -> [FoundObject] {
+        try rowStore.rows(matching: rows).map {
+            FoundObject(id: id(for: $0.id), snapshot: snapshot($0))
+        }
+    }
+
+    func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
+        try rowStore.ids(matching: rows).map(id)
+    }
+
+    func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
+        try rowStore.count(matching: rows)
+    }
+
+    /// What stands for a row in a URI.
+    func uriName(of row: RowID) -> String { "p\(row.key)" }
+
+    /// The row that a URI names.
+    func row(uriName: String, _ layout: EntityLayout) -> RowID? {
+        guard uriName.first == "p", let key = Int64(uriName.dropFirst()) else { return nil }
         return RowID(entity: layout.number, key: key)
     }
 }

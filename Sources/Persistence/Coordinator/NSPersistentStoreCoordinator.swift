@@ -105,15 +105,47 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         let store: NSPersistentStore
         do {
-            let rowStore = try StoreRegistry.factory(for: opening.type)(opening)
-            store = NSPersistentStore(
-                rowStore: rowStore, description: opening, coordinator: self)
+            store = try made(opening)
         } catch {
             throw PersistenceErrors.translate(error)
         }
         state.withLock { $0.stores.append(store) }
+        store.didAdd(to: self)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
         return store
+    }
+
+    private func made(_ opening: StoreOpening) throws -> NSPersistentStore {
+        guard let storeClass = StoreRegistry.storeClass(for: opening.type) else {
+            let rowStore = try StoreRegistry.factory(for: opening.type)(opening)
+            return NSPersistentStore(rowStore: rowStore, description: opening, coordinator: self)
+        }
+        guard let url = opening.url else {
+            throw StoreError(
+                .cannotOpen, "A store of a registered type needs a URL.",
+                fields: ["type": opening.type])
+        }
+        let store = storeClass.init(
+            persistentStoreCoordinator: self, configurationName: opening.configuration, at: url,
+            options: opening.options)
+        store.opening = opening
+        try store.openRows(platform: platform)
+        return store
+    }
+
+    /// Puts a store in the place of one that it was made from.
+    final func replace(_ store: NSPersistentStore, with made: NSPersistentStore) {
+        store.willRemove(from: self)
+        state.withLock { state in
+            let place = state.stores.firstIndex { $0 === store } ?? state.stores.endIndex
+            state.stores.removeAll { $0 === store }
+            state.stores.insert(made, at: min(place, state.stores.count))
+        }
+        store.persistentStoreCoordinator = nil
+        made.didAdd(to: self)
+        postStoresChanged([
+            NSRemovedPersistentStoresKey: [store], NSAddedPersistentStoresKey: [made],
+        ])
     }
 
     /// Closes a store. Its objects stay in memory and cannot be saved any more.
@@ -121,6 +153,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
+        store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil
         postStoresChanged([NSRemovedPersistentStoresKey: [store]])
@@ -154,13 +187,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme == "x-coredata", let host = url.host else { return nil }
         let parts = url.path.split(separator: "/")
-        guard parts.count == 2, parts[1].first == "p", let key = Int64(parts[1].dropFirst()),
+        guard parts.count == 2,
             let store = persistentStores.first(where: {
                 $0.identifier.caseInsensitiveCompare(host) == .orderedSame
             }),
-            let layout = store.rowStore.layout.entity(named: String(parts[0]))
+            let layout = store.rowStore.layout.entity(named: String(parts[0])),
+            let row = store.row(uriName: String(parts[1]), layout)
         else { return nil }
-        return store.id(for: .init(entity: layout.number, key: key))
+        return store.id(for: row)
     }
 
     /// The ID a URI's text stands for.

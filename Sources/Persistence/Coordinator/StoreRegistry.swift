@@ -36,9 +36,19 @@ package struct StoreOpening: @unchecked Sendable {
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
         let pragmas = options?[NSSQLitePragmasOption] as? [String: Any] ?? [:]
         made.pragmas = pragmas.mapValues { "\($0)" }
+        made.analyzesOnOpening = flag(NSSQLiteAnalyzeOption) ?? false
+        made.vacuumsOnOpening = flag(NSSQLiteManualVacuumOption) ?? false
         if let seconds = options?[NSPersistentStoreTimeoutOption] as? NSNumber {
             made.busyMilliseconds = Int32(min(seconds.doubleValue * 1000, 1e9))
         }
+        return made
+    }
+
+    /// The options of an XML or binary store.
+    package var graphOptions: GraphFileOptions {
+        var made = GraphFileOptions()
+        made.isReadOnly = isReadOnly
+        made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
         return made
     }
 
@@ -57,22 +67,52 @@ package enum StoreRegistry {
                 platform: opening.platform, keepsHistory: opening.keepsHistory)
         },
         NSSQLiteStoreType: { opening in
-            try SQLiteRowStore(
+            let store = try SQLiteRowStore(
                 url: opening.file, model: opening.model, configuration: opening.configuration,
                 options: opening.sqliteOptions, platform: opening.platform)
+            if let warning = store.fileSystemWarning {
+                FileHandle.standardError.write(Data("CoreData: warning: \(warning)\n".utf8))
+            }
+            return store
+        },
+        NSXMLStoreType: { opening in
+            try XMLRowStore(
+                url: opening.file, model: opening.model, configuration: opening.configuration,
+                options: opening.graphOptions, platform: opening.platform)
+        },
+        NSBinaryStoreType: { opening in
+            try BinaryRowStore(
+                url: opening.file, model: opening.model, configuration: opening.configuration,
+                options: opening.graphOptions, platform: opening.platform)
         },
     ])
+    /// The classes that programs registered.
+    private static let classes = Lock<[String: NSPersistentStore.Type]>([:])
 
     /// Makes a store type known, or replaces it.
     package static func register(_ type: String, _ factory: @escaping RowStoreFactory) {
         factories.withLock { $0[type] = factory }
     }
 
+    /// Makes a program's own class known for a type, or forgets the type's class.
+    static func register(_ storeClass: NSPersistentStore.Type?, for type: String) {
+        classes.withLock { $0[type] = storeClass }
+    }
+
+    static func storeClass(for type: String) -> NSPersistentStore.Type? {
+        classes.withLock { $0[type] }
+    }
+
+    static var types: [String] {
+        let own = factories.withLock { Array($0.keys) }
+        return Set(own).union(classes.withLock { $0.keys }).sorted()
+    }
+
     static func factory(for type: String) throws -> RowStoreFactory {
         if let factory = factories.withLock({ $0[type] }) { return factory }
         throw PersistenceErrors.make(
             NSPersistentStoreInvalidTypeError,
-            "Stores of type \(type) cannot be opened; use \(NSSQLiteStoreType) or "
-                + "\(NSInMemoryStoreType).", ["type": type])
+            "Stores of type \(type) cannot be opened; use one of \(types.joined(separator: ", ")), "
+                + "or register a class for the type.", ["type": type])
     }
 }

@@ -35,20 +35,18 @@ struct StoreQuery {
 
     func find() throws -> [FoundObject] {
         try eachStore { store, rows in
-            try store.rowStore.rows(matching: rows).map {
-                FoundObject(id: store.id(for: $0.id), snapshot: store.snapshot($0))
-            }
+            try store.find(bounds, rows: rows)
         }
     }
 
     func findIDs() throws -> [NSManagedObjectID] {
         try eachStore { store, rows in
-            try store.rowStore.ids(matching: rows).map(store.id)
+            try store.findIDs(bounds, rows: rows)
         }
     }
 
     func count() throws -> Int {
-        let total = try eachStore { store, rows in [try store.rowStore.count(matching: rows)] }
+        let total = try eachStore { store, rows in [try store.count(bounds, rows: rows)] }
             .reduce(0, +)
         return isFinal ? total : bounds.bounded(total)
     }

@@ -62,7 +62,10 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         let name = entity.name ?? ""
         let host = persistentStore?.identifier ?? ""
         let text =
-            rowID.map { "x-coredata://\(host)/\(name)/p\($0.key)" }
+            rowID.map { row in
+                let place = persistentStore?.uriName(of: row) ?? "p\(row.key)"
+                return "x-coredata://\(host)/\(name)/\(place)"
+            }
             ?? "x-coredata:///\(name)/t\(Self.processName)\(sequence)"
         let allowed = CharacterSet.urlPathAllowed.union(CharacterSet(charactersIn: ":"))
         let escaped = text.addingPercentEncoding(withAllowedCharacters: allowed) ?? text

@@ -10,7 +10,7 @@ enum Operand {
     /// A row: the SQL of its key.
     case object(SQLFragment, EntityLayout)
     /// Values or rows at the end of a to-many relationship.
-    case collection(Collection)
+    case collection(MemberSource)
 }
 
 /// The kind of a computed value: decides how constants are compared with it.
@@ -39,7 +39,7 @@ enum ValueKind: Hashable {
 }
 
 /// The members of a to-many relationship, before they are looked at.
-struct Collection {
+struct MemberSource {
     /// The SQL of the owner's key.
     var owner: SQLFragment
     var place: ToManyPlace

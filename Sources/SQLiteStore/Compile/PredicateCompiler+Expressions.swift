@@ -51,7 +51,7 @@ extension PredicateCompiler {
     private func subquery(
         _ collection: ExpressionNode, _ variable: String, _ predicate: PredicateNode,
         _ context: Context
-    ) throws -> Collection {
+    ) throws -> MemberSource {
         guard case .collection(var found) = try operand(collection, context), found.path.isEmpty,
             found.filter == nil
         else { throw unsupported("SUBQUERY needs a to-many relationship") }

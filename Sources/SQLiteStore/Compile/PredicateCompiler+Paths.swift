@@ -81,7 +81,7 @@ extension PredicateCompiler {
         else {
             throw unsupported("The members of \(layout.toManys[slot].name) are not in this store")
         }
-        let collection = Collection(
+        let collection = MemberSource(
             owner: owner, place: place, member: member, path: rest, filter: nil,
             variables: variables)
         return try reduce(collection)
@@ -96,7 +96,7 @@ extension PredicateCompiler {
     }
 
     /// Carries out an operator in the collection's path, such as `@count`.
-    func reduce(_ collection: Collection) throws -> Operand {
+    func reduce(_ collection: MemberSource) throws -> Operand {
         guard let place = collection.path.firstIndex(where: { $0.hasPrefix("@") }) else {
             return .collection(collection)
         }
@@ -107,7 +107,7 @@ extension PredicateCompiler {
     }
 
     /// One value made of all members.
-    func aggregate(_ name: String, of collection: Collection) throws -> Operand {
+    func aggregate(_ name: String, of collection: MemberSource) throws -> Operand {
         if name == "@count" {
             guard collection.path.isEmpty else {
                 throw unsupported("Unsupported function expression \(name)")
@@ -137,7 +137,7 @@ extension PredicateCompiler {
 
     /// EXISTS over the members for which `test` holds.
     func exists(
-        _ collection: Collection, _ test: (Operand, Scope) throws -> SQLFragment
+        _ collection: MemberSource, _ test: (Operand, Scope) throws -> SQLFragment
     ) throws -> SQLFragment {
         var condition: SQLFragment = "1"
         let rows = try self.rows(of: collection) { member, scope in
@@ -154,7 +154,7 @@ extension PredicateCompiler {
 
     /// FROM and WHERE of the members, and what `read` makes of each one's path.
     func rows(
-        of collection: Collection, _ read: (Operand, Scope) throws -> SQLFragment
+        of collection: MemberSource, _ read: (Operand, Scope) throws -> SQLFragment
     ) throws -> (sql: SQLFragment, value: SQLFragment) {
         let scope = Scope(layout: collection.member, names: names)
         let alias = scope.alias
@@ -178,7 +178,7 @@ extension PredicateCompiler {
     static let outerVariable = ""
 
     private func source(
-        of collection: Collection, alias: String
+        of collection: MemberSource, alias: String
     ) throws -> (from: SQLFragment, link: SQLFragment) {
         switch collection.place {
         case .inverse(let members), .owned(let members):

@@ -65,7 +65,7 @@ final class PredicateCompiler {
         }
     }
 
-    private func members(_ operand: Operand, _ comparison: ComparisonNode) throws -> Collection {
+    private func members(_ operand: Operand, _ comparison: ComparisonNode) throws -> MemberSource {
         if case .collection(let collection) = operand { return collection }
         throw unsupported(
             "The left hand side for an ALL or ANY operator must be a to-many key", comparison)

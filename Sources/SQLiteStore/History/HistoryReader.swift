@@ -76,8 +76,8 @@ final class HistoryReader {
     private func checkExpiry(of number: Int64, keys: KeyRegister) throws {
         guard number > 0 else { return }
         let first = try connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.int64
-        let oldest = try first ?? keys.last(HistoryTables.transaction) + 1
-        guard oldest > number + 1 else { return }
+        let oldest = try first ?? keys.last(HistoryTables.transaction) &+ 1
+        guard oldest > number &+ 1 else { return }
         throw StoreError(
             .historyExpired, "The history after this token was removed; fetch everything instead.",
             fields: ["after": "\(number)", "oldest": "\(oldest)"])

@@ -48,6 +48,18 @@ enum HistoryTables {
             + otherIndexes
     }
 
+    /// Whether nothing is missing that `prepare` would make.
+    static func arePrepared(_ connection: Connection, tombstones: Int) throws -> Bool {
+        let numbers = try connection.rows("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT > 16000")
+            .compactMap { $0[0].int64 }
+        let graves = (0..<tombstones).map { "ZTOMBSTONE\($0)" }
+        let changes = try columns(of: "ACHANGE", connection)
+        return try !changes.isEmpty && changes.isSuperset(of: graves)
+            && columns(of: "ATRANSACTION", connection).isSuperset(of: stringColumns)
+            && !columns(of: "ATRANSACTIONSTRING", connection).isEmpty
+            && Set(numbers).isSuperset(of: names.map(\.number))
+    }
+
     /// Makes what is missing: everything in a store without history, single columns in one that an
     /// older version of Apple's framework or a smaller model wrote.
     static func prepare(_ connection: Connection, keys: KeyRegister, tombstones: Int) throws {

@@ -18,13 +18,13 @@ final class ChangeWriter {
 
     init(
         connection: Connection, schema: StoreSchema, reader: RowReader, keys: KeyRegister,
-        history: (log: HistoryLog, reader: HistoryReader)?
+        history: (log: HistoryLog, reader: HistoryReader)?, rows: RowWriter
     ) {
         self.schema = schema
         self.reader = reader
         self.keys = keys
         self.history = history
-        rows = RowWriter(connection: connection, schema: schema)
+        self.rows = rows
         toManys = ToManyWriter(connection: connection, schema: schema, reader: reader)
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
     }

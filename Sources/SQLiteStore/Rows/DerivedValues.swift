@@ -40,6 +40,11 @@ final class DerivedValues {
             arguments[4], as: columns.attributes[slot].kind)
     }
 
+    /// Hears of a value that was computed on writing.
+    func note(_ value: AttributeValue, slot: Int, of id: RowID) {
+        values[id, default: [:]][slot] = value
+    }
+
     /// What was heard since the last call.
     @discardableResult
     func take() -> [RowID: [Int: AttributeValue]] {

@@ -2,32 +2,202 @@ internal import Foundation
 internal import Stores
 
 /// The folder beside a store that holds large values: `.<name>_SUPPORT/_EXTERNAL_DATA/`.
+///
+/// A file is written once, under a fresh UUID, and never changed: its name appears only when all
+/// its bytes are on the disk.
 struct ExternalFiles: Sendable {
+    /// Holds the folder of values, and marks of transactions under way.
+    let support: URL
+    /// Holds the values.
     let folder: URL
 
     init(store: URL) {
-        let name = store.deletingPathExtension().lastPathComponent
-        folder = store.deletingLastPathComponent()
-            .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
-            .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+        support = Self.support(of: store)
+        folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
     }
 
+    static func support(of store: URL) -> URL {
+        let name = store.deletingPathExtension().lastPathComponent
+        return store.deletingLastPathComponent()
+            .appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+    }
+
+    // MARK: References
+
+    /// What stands in the column, after its marker: the name's text and a zero.
+    static func reference(to name: UUID) -> Data {
+        Data([ValueCoding.fileMarker]) + Data(name.uuidString.utf8) + [0]
+    }
+
+    /// The file a column names; nil where it holds the value itself.
+    static func name(in column: Data) -> UUID? {
+        guard column.first == ValueCoding.fileMarker else { return nil }
+        return UUID(uuidString: text(of: column.dropFirst()))
+    }
+
+    private static func text(of reference: Data) -> String {
+        String(decoding: reference.prefix { $0 != 0 }.prefix(64), as: UTF8.self)
+    }
+
+    func path(of name: UUID) -> String { folder.appendingPathComponent(name.uuidString).path }
+
+    // MARK: Reading
+
     /// The bytes of the file that `reference` (a UUID's text and a zero) names; nil when it is
-    /// gone.
+    /// gone. They are mapped: the disk is read where they are looked at.
     func read(reference: Data) throws -> Data? {
-        let name = String(decoding: reference.prefix { $0 != 0 }, as: UTF8.self)
-        guard let uuid = UUID(uuidString: name) else {
+        guard let name = UUID(uuidString: Self.text(of: reference)) else {
             throw StoreError(
                 .corrupt, "A value refers to a file whose name is no UUID; the row is damaged.")
         }
-        let file = folder.appendingPathComponent(uuid.uuidString)
-        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        let path = path(of: name)
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw Self.failure("could not be read", path)
+        }
+        defer { close(file) }
+        var facts = stat()
+        guard fstat(file, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            throw Self.failure("is no plain file", path)
+        }
+        let count = Int(facts.st_size)
+        guard count > 0 else { return Data() }
+        guard let start = mmap(nil, count, PROT_READ, MAP_PRIVATE, file, 0), start != MAP_FAILED
+        else {
+            // There are only so many maps to a process.
+            return try FileHandle(fileDescriptor: file, closeOnDealloc: false).readToEnd() ?? Data()
+        }
+        return Data(
+            bytesNoCopy: start, count: count, deallocator: .custom { munmap($0, $1) })
+    }
+
+    /// The names of the values that are there.
+    func names() -> [UUID] {
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return found.compactMap { UUID(uuidString: $0) }
+    }
+
+    // MARK: Writing
+
+    /// Writes a value's file; when this returns it survives a power cut. `step` is called between
+    /// the parts of the work and may throw.
+    func write(_ data: Data, name: UUID, step: (String) throws -> Void) throws {
+        let draft = folder.appendingPathComponent(Self.draftPrefix + name.uuidString).path
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Self.failure("could not be made", draft) }
         do {
-            return try Data(contentsOf: file)
+            try Self.fill(file, with: data, draft, step)
+            try step("beforeRename")
+            guard rename(draft, path(of: name)) == 0 else {
+                throw Self.failure("could not be put in its place", draft)
+            }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        try Self.settle(folder)
+    }
+
+    private static func fill(
+        _ file: Int32, with data: Data, _ path: String, _ step: (String) throws -> Void
+    ) throws {
+        defer { close(file) }
+        let half = data.count / 2
+        try append(data.prefix(half), to: file, path)
+        try step("halfWritten")
+        try append(data.dropFirst(half), to: file, path)
+        guard fsync(file) == 0 else { throw failure("could not be written", path) }
+    }
+
+    private static func append(_ data: Data, to file: Int32, _ path: String) throws {
+        try data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(
+                    file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { throw failure("could not be written", path) }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    func remove(_ name: UUID) { unlink(path(of: name)) }
+
+    /// Makes the folders where they are missing.
+    func makeFolders() throws {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),
+            isFolder.boolValue
+        {
+            return
+        }
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true)
         } catch {
             throw StoreError(
-                .failed, "A file of the store's external data could not be read; check its access.",
-                fields: ["path": file.path], cause: error)
+                .failed,
+                "The folder for the store's large values cannot be made; check the access of the "
+                    + "store's folder.", fields: ["path": folder.path], cause: error)
         }
+        try Self.settle(support)
+        try Self.settle(support.deletingLastPathComponent())
+    }
+
+    // MARK: Marks
+
+    /// The mark of a transaction that has files under way. Where one is left, its process died.
+    func putMark(_ name: UUID) throws {
+        let path = support.appendingPathComponent(Self.markPrefix + name.uuidString).path
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw Self.failure("could not be made", path) }
+        close(file)
+        try Self.settle(support)
+    }
+
+    func removeMark(_ name: UUID) {
+        unlink(support.appendingPathComponent(Self.markPrefix + name.uuidString).path)
+    }
+
+    /// The marks and drafts that are there.
+    func leftovers() -> [URL] {
+        func list(_ folder: URL, _ prefix: String) -> [URL] {
+            let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            return found.filter { $0.hasPrefix(prefix) }.map(folder.appendingPathComponent)
+        }
+        return list(support, Self.markPrefix) + list(folder, Self.draftPrefix)
+    }
+
+    private static let markPrefix = ".unsettled-"
+    private static let draftPrefix = ".draft-"
+
+    // MARK: Failures
+
+    /// Waits until the folder's entries are on the disk.
+    private static func settle(_ folder: URL) throws {
+        let file = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { throw failure("could not be opened", folder.path) }
+        defer { close(file) }
+        // Some file systems have no such thing for folders, and say so.
+        guard fsync(file) == 0 || errno == EINVAL else {
+            throw failure("could not be written", folder.path)
+        }
+    }
+
+    private static func failure(_ what: String, _ path: String) -> StoreError {
+        let number = errno
+        if number == ENOSPC || number == EDQUOT {
+            return StoreError(
+                .diskFull, "The disk is full, nothing was written; make room and save again.",
+                fields: ["path": path])
+        }
+        let reason = String(cString: strerror(number))
+        return StoreError(
+            .failed,
+            "A file of the store's large values \(what) (\(reason)); check the access of its "
+                + "folder.",
+            fields: ["path": path])
     }
 }

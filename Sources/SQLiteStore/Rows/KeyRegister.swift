@@ -27,8 +27,13 @@ final class KeyRegister {
                 .corrupt, "The table of keys has no row for an entity; the file is damaged.",
                 fields: ["entity": "\(number)"])
         }
-        let last = reserve.int64(at: 0)
+        let value = reserve.value(at: 0)
         while try reserve.step() {}
+        guard case .integer(let last) = value, last >= count, last < Int64.max else {
+            throw StoreError(
+                .corrupt, "The table of keys has no more keys for an entity; the file is damaged.",
+                fields: ["entity": "\(number)"])
+        }
         return last - Int64(count) + 1
     }
 

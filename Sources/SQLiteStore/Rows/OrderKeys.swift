@@ -54,7 +54,7 @@ enum OrderKeys {
         guard gap >= parts else { return false }
         for (offset, index) in run.enumerated() {
             keys[index] =
-                low + Int64((Double(gap) / Double(parts) * Double(offset + 1)).rounded(.down))
+                low &+ Int64((Double(gap) / Double(parts) * Double(offset + 1)).rounded(.down))
         }
         // Rounding of great gaps could let two meet.
         return zip(run, run.dropFirst()).allSatisfy { keys[$0] < keys[$1] }

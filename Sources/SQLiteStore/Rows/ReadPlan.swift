@@ -20,6 +20,8 @@ struct ReadPlan: Sendable {
             var companion: Int?
             var order: Int?
             var destination: Int32
+            /// The destination and all that inherit from it.
+            var family: Set<Int32>
         }
         var entity: Int32
         var attributes: [(column: Int, kind: ColumnKind)]
@@ -45,9 +47,11 @@ struct ReadPlan: Sendable {
                 entity: member.number,
                 attributes: member.attributes.map { (place($0.name), $0.kind) },
                 toOnes: member.toOnes.map { link in
-                    Decoder.Link(
+                    let family = schema.layout.entity(link.destination).map(schema.layout.family)
+                    return Decoder.Link(
                         key: place(link.key), companion: link.companion.map(place),
-                        order: link.order.map(place), destination: link.destination)
+                        order: link.order.map(place), destination: link.destination,
+                        family: Set(family ?? []))
                 })
         }
         table = first.table
@@ -92,8 +96,10 @@ struct ReadPlan: Sendable {
                 continue
             }
             var entity = link.destination
-            if let companion = link.companion, !statement.isNull(at: companion) {
-                entity = Int32(truncatingIfNeeded: statement.int64(at: companion))
+            if let companion = link.companion {
+                // Real files have some that name no entity: then the declared one is as good.
+                let named = Int32(truncatingIfNeeded: statement.int64(at: companion))
+                if link.family.contains(named) { entity = named }
             }
             let order = link.order.flatMap {
                 statement.isNull(at: $0) ? nil : statement.int64(at: $0)

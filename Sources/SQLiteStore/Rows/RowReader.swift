@@ -96,9 +96,10 @@ final class RowReader {
         }
         var text = half(side.owner, side.member, order)
         if side.isReflexive {
-            // A pair may stand there in one direction or in both; only its own direction has its place.
+            // A pair may stand there in one direction or in both; only its own has its place.
             let other = half(side.member, side.owner, "NULL")
-            text = "SELECT Z_PK, Z_ENT, max(place) AS place FROM (\(text) UNION ALL \(other)) GROUP BY 1"
+            let both = "\(text) UNION ALL \(other)"
+            text = "SELECT Z_PK, Z_ENT, max(place) AS place FROM (\(both)) GROUP BY 1"
         }
         text += side.order == nil ? " ORDER BY 1" : " ORDER BY 3, 1"
         return try links(text, [.integer(owner.key)], destination: side.destination)

@@ -1,3 +1,4 @@
+internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
@@ -6,13 +7,22 @@ internal import Stores
 final class RowWriter {
     private let connection: Connection
     private let schema: StoreSchema
+    private let external: ExternalWrites?
+    private let derived: DerivedValues
+    private let platform: Platform
     private var inserts: [Int32: InsertPlan] = [:]
     private var updates: [UpdateShape: UpdatePlan] = [:]
     private var deletes: [Int32: Statement] = [:]
 
-    init(connection: Connection, schema: StoreSchema) {
+    init(
+        connection: Connection, schema: StoreSchema, external: ExternalWrites?,
+        derived: DerivedValues, platform: Platform
+    ) {
+        self.derived = derived
+        self.platform = platform
         self.connection = connection
         self.schema = schema
+        self.external = external
     }
 
     func insert(_ row: Row) throws {
@@ -27,9 +37,13 @@ final class RowWriter {
         let statement = plan.statement
         try statement.bind(.integer(row.id.key), at: 1)
         for slot in plan.attributes {
-            try bind(row.attributes[slot.slot], slot, of: row.id.entity, to: statement)
+            try bind(row.attributes[slot.slot], slot, of: row.id, to: statement)
         }
         for slot in plan.toOnes { try slot.bind(row.toOnes[slot.slot], to: statement) }
+        for slot in plan.written {
+            let source = slot.derivation.source.map { row.attributes[$0] }
+            try bind(source ?? .null, slot, of: row.id, to: statement)
+        }
         try statement.perform()
     }
 
@@ -38,16 +52,23 @@ final class RowWriter {
     func update(_ update: RowUpdate) throws -> Int64? {
         let plan = try updatePlan(for: update)
         let statement = plan.statement
+        if let external, let columns = plan.externalColumns {
+            try external.leaving(columns.names, of: update.id.key, table: columns.table)
+        }
         for (value, slot) in zip(update.attributes, plan.attributes) {
-            try bind(value.value, slot, of: update.id.entity, to: statement)
+            try bind(value.value, slot, of: update.id, to: statement)
         }
         for (value, slot) in zip(update.toOnes, plan.toOnes) {
             try slot.bind(value.link, to: statement)
         }
+        for slot in plan.written {
+            let source = update.attributes.last { $0.slot == slot.derivation.source }
+            try bind(source?.value ?? .null, slot, of: update.id, to: statement)
+        }
         try statement.bind(.integer(update.id.key), at: plan.keyIndex)
         if let expected = update.expectedVersion {
             try statement.bind(.integer(expected), at: plan.keyIndex + 1)
-            return try statement.perform() == 0 ? nil : expected + 1
+            return try statement.perform() == 0 ? nil : expected &+ 1
         }
         defer { statement.rewind() }
         guard try statement.step() else { return nil }
@@ -59,6 +80,9 @@ final class RowWriter {
     /// Returns whether there was such a row of the expected version.
     func delete(_ delete: RowDelete) throws -> Bool {
         let id = delete.id
+        if let external, let columns = schema.columns(of: id.entity) {
+            try external.leaving(columns.externalColumns, of: id.key, table: columns.table)
+        }
         let statement = try deleteStatement(for: id.entity)
         try statement.bind(.integer(id.key), at: 1)
         try statement.bind(SQLiteValue(delete.expectedVersion), at: 2)
@@ -93,17 +117,35 @@ final class RowWriter {
     }
 
     private func bind(
-        _ value: AttributeValue, _ slot: AttributeBinding, of entity: Int32, to statement: Statement
+        _ value: AttributeValue, _ slot: AttributeBinding, of id: RowID, to statement: Statement
     ) throws {
         guard slot.index > 0 else { return }
+        if slot.kind == .binary(external: true), let external, case .data(let data) = value,
+            let columns = schema.columns(of: id.entity),
+            let reference = try external.reference(
+                to: data, table: columns.table, column: columns.attributes[slot.slot].name,
+                key: id.key)
+        {
+            return try statement.bind(.blob(reference), at: slot.index)
+        }
         guard try ValueCoding.bind(value, as: slot.kind, to: statement, at: slot.index) else {
-            let names = schema.layout.entity(entity)?.attributes
+            let names = schema.layout.entity(id.entity)?.attributes
             throw StoreError(
                 .invalidValue, "A value is not of its attribute's type; convert it before saving.",
                 fields: [
-                    "entity": schema.name(of: entity), "attribute": names?[slot.slot].name ?? "",
+                    "entity": schema.name(of: id.entity),
+                    "attribute": names?[slot.slot].name ?? "",
                 ])
         }
+    }
+
+    /// Binds what is computed from `source`, and tells it.
+    private func bind(
+        _ source: AttributeValue, _ slot: WrittenBinding, of id: RowID, to statement: Statement
+    ) throws {
+        let value = slot.derivation.value(of: source, now: platform.clock.now())
+        _ = try ValueCoding.bind(value, as: slot.kind, to: statement, at: slot.index)
+        derived.note(value, slot: slot.derivation.slot, of: id)
     }
 
     // MARK: Plans

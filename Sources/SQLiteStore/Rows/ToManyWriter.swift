@@ -9,7 +9,8 @@ final class ToManyWriter {
     private let reader: RowReader
     /// The last order key handed out within one change set, by column and owner.
     private var last: [Place: Int64] = [:]
-    /// Owners that lost a member to another one, within one change set: the caller does not know of them.
+    /// Owners that lost a member to another one, within one change set: the caller does not know of
+    /// them.
     private(set) var displaced: [RowUpdate] = []
 
     private struct Place: Hashable {
@@ -96,8 +97,8 @@ final class ToManyWriter {
         guard let owners = schema.columns(of: change.owner.entity)?.table,
             let name = schema.layout.entity(change.owner.entity)?.toManys[change.slot].name,
             let row = try connection.rows(
-                "SELECT o.Z_PK, o.Z_ENT FROM \(place.table) t JOIN \(owners) o ON o.Z_PK = t.\(place.key) "
-                    + "WHERE t.Z_PK = ? AND o.Z_PK <> ?",
+                "SELECT o.Z_PK, o.Z_ENT FROM \(place.table) t "
+                    + "JOIN \(owners) o ON o.Z_PK = t.\(place.key) WHERE t.Z_PK = ? AND o.Z_PK <> ?",
                 [.integer(member.key), .integer(change.owner.key)]
             ).first,
             let key = row[0].int64, let entity = row[1].int64.flatMap(Int32.init(exactly:)),

@@ -8,6 +8,13 @@ struct AttributeBinding {
     var kind: ColumnKind
 }
 
+/// Where a value is bound that is computed on writing.
+struct WrittenBinding {
+    var derivation: WrittenDerivation
+    var index: Int
+    var kind: ColumnKind
+}
+
 /// Where one to-one slot is bound; an index is 0 where there is no such column.
 struct LinkBinding {
     var slot: Int
@@ -45,6 +52,15 @@ struct ColumnList {
     }
 }
 
+extension ColumnList {
+    mutating func add(_ derivation: WrittenDerivation, in columns: EntityColumns) -> WrittenBinding
+    {
+        let column = columns.attributes[derivation.slot]
+        return WrittenBinding(
+            derivation: derivation, index: add(column.name), kind: column.kind)
+    }
+}
+
 /// The insertion of a whole row of one entity. Parameter 1 is the key.
 struct InsertPlan {
     let statement: Statement
@@ -52,6 +68,7 @@ struct InsertPlan {
     let toOnes: [LinkBinding]
     let attributeCount: Int
     let toOneCount: Int
+    let written: [WrittenBinding]
 
     init(columns: EntityColumns, connection: Connection) throws {
         var list = ColumnList(first: 2)
@@ -59,6 +76,7 @@ struct InsertPlan {
             AttributeBinding(slot: slot, index: list.add(column.name), kind: column.kind)
         }
         toOnes = columns.toOnes.enumerated().map { list.add($1, slot: $0) }
+        written = columns.written.map { list.add($0, in: columns) }
         attributeCount = columns.attributes.count
         toOneCount = columns.toOnes.count
         let names = (["Z_PK", "Z_ENT", "Z_OPT"] + list.columns).joined(separator: ", ")
@@ -82,7 +100,10 @@ struct UpdatePlan {
     let statement: Statement
     let attributes: [AttributeBinding]
     let toOnes: [LinkBinding]
+    let written: [WrittenBinding]
     let keyIndex: Int
+    /// Those of its columns whose large values have files; nil where it has none.
+    let externalColumns: (table: String, names: [String])?
 
     init(shape: UpdateShape, columns: EntityColumns, connection: Connection) throws {
         var list = ColumnList(first: 1)
@@ -92,7 +113,12 @@ struct UpdatePlan {
             return AttributeBinding(slot: slot, index: index, kind: column.kind)
         }
         toOnes = shape.toOnes.map { list.add(columns.toOnes[$0], slot: $0) }
+        written = columns.written.filter { derivation in
+            derivation.source.map(shape.attributes.contains) ?? true
+        }.map { list.add($0, in: columns) }
         keyIndex = list.next
+        let external = columns.externalColumns.filter(list.columns.contains)
+        externalColumns = external.isEmpty ? nil : (columns.table, external)
         let changes = list.columns.map { ", \($0) = ?" }.joined()
         let end = shape.isChecked ? " AND IFNULL(Z_OPT, 0) = ?" : " RETURNING Z_OPT"
         statement = try connection.compile(

@@ -18,11 +18,16 @@ public struct EntityColumns: Sendable {
     let condition: String?
     /// Whether a link of this entity has a place among ordered members.
     let hasOrderedLinks: Bool
+    /// The columns whose large values have files of their own.
+    let externalColumns: [String]
+    /// What is computed where a row is written.
+    let written: [WrittenDerivation]
 
     init(
         number: Int32, root: Int32, table: String, isAlone: Bool, attributes: [AttributeColumn],
-        toOnes: [LinkColumns], toManys: [ToManyPlace]
+        toOnes: [LinkColumns], toManys: [ToManyPlace], written: [WrittenDerivation]
     ) {
+        self.written = written
         condition = isAlone ? nil : "Z_ENT = \(number)"
         self.number = number
         self.root = root
@@ -31,13 +36,14 @@ public struct EntityColumns: Sendable {
         self.toOnes = toOnes
         self.toManys = toManys
         hasOrderedLinks = toOnes.contains { $0.order != nil }
+        externalColumns = attributes.filter { $0.kind == .binary(external: true) }.map(\.name)
     }
 
     /// The same with other places of the to-manys.
     func replacing(toManys: [ToManyPlace]) -> EntityColumns {
         EntityColumns(
             number: number, root: root, table: table, isAlone: condition == nil,
-            attributes: attributes, toOnes: toOnes, toManys: toManys)
+            attributes: attributes, toOnes: toOnes, toManys: toManys, written: written)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import ObjectModel
 internal import Stores
 
@@ -19,6 +20,7 @@ extension SchemaBuilder {
         for entity in tree {
             buildLegacyIndexes(of: entity, table: table)
             buildFetchIndexes(of: entity, table: table)
+            buildPlaces(of: entity, table: table)
             buildConstraints(of: entity, table: table)
         }
     }
@@ -31,9 +33,10 @@ extension SchemaBuilder {
         return (table?.columns ?? []).map(\.name).filter { keys.contains($0) }
     }
 
-    /// The old flag of single attributes, and the old groups of several. Xcode's compiler also sets
-    /// the flag for each attribute that has an ascending fetch index of its own, so a model read
-    /// from its source gets the index too.
+    /// The old flag of single attributes, and the old groups of several. Xcode's compiler makes an
+    /// index with the attribute's name for each ascending fetch index of one attribute, so a model
+    /// read from its source gets it too; one read from an archive has it there. The flag counts
+    /// where no fetch index names the attribute.
     private mutating func buildLegacyIndexes(of entity: EntityLayout, table: String) {
         let isOwn = ownNames(of: entity)
         let isSource = !layout.model.documentFacts.isEmpty
@@ -41,8 +44,11 @@ extension SchemaBuilder {
             entity.entity.indexes
                 .filter { isSource && $0.elements.count == 1 && $0.elements[0].isAscending }
                 .compactMap { $0.elements[0].property?.name ?? $0.elements[0].propertyName })
+        let named = Set(entity.entity.indexes.flatMap { $0.elements.map(Self.name(of:)) })
         for slot in entity.attributes
-        where isOwn(slot.name) && (slot.attribute.isIndexed || alone.contains(slot.name)) {
+        where isOwn(slot.name)
+            && (slot.attribute.isIndexed && !named.contains(slot.name) || alone.contains(slot.name))
+        {
             guard let column = attributes[entity.number]?[slot.name]?.name else { continue }
             let name = sqlName("Z_\(entity.name)_\(slot.name)")
             schema.indexes.append(
@@ -100,7 +106,7 @@ extension SchemaBuilder {
                 entity, index.name, "A property of this index has no column; it is not made.")
         }
         if index.elements.contains(where: { $0.collationType == .rTree }) {
-            return buildTree(index, columns: columns, for: entity, table: table)
+            return buildTree(index.name, columns: columns, for: entity, table: table)
         }
         let list = zip(columns, index.elements).map {
             "\($0) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")"
@@ -131,11 +137,27 @@ extension SchemaBuilder {
         return nil
     }
 
+    /// A transient attribute whose note in the model names the parts of a place has an R-tree over
+    /// them. Source: the stores of Photos.
+    private mutating func buildPlaces(of entity: EntityLayout, table: String) {
+        let isOwn = ownNames(of: entity)
+        for property in entity.entity.properties.sorted(by: { $0.name < $1.name })
+        where property.isTransient && isOwn(property.name) {
+            let note = property.userInfo?["_NSLocationAttributeDerivedComponents"] as? String
+            let parts = note?.split(separator: ",").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            let columns = parts?.compactMap { column(of: $0, in: entity) } ?? []
+            guard !columns.isEmpty, columns.count == parts?.count else { continue }
+            buildTree(property.name, columns: columns, for: entity, table: table)
+        }
+    }
+
     /// An R-tree and the triggers that keep it equal to its table.
     private mutating func buildTree(
-        _ index: NSFetchIndexDescription, columns: [String], for entity: EntityLayout, table: String
+        _ index: String, columns: [String], for entity: EntityLayout, table: String
     ) {
-        let plain = "Z_RT_\(entity.name)_\(index.name)"
+        let plain = "Z_RT_\(entity.name)_\(index)"
         let name = sqlName(plain)
         let bounds = columns.flatMap { ["\($0)_MIN", "\($0)_MAX"] }
         let declared = bounds.map { "\($0) FLOAT" }.joined(separator: ", ")
@@ -144,7 +166,10 @@ extension SchemaBuilder {
                 name: name, columns: [],
                 virtual: "USING RTREE (Z_PK INTEGER PRIMARY KEY, \(declared))"))
         let target = "INTO \(name) (Z_PK, \(bounds.joined(separator: ", ")))"
-        let values = columns.map { "NEW.\($0) ,NEW.\($0)" }.joined(separator: ", ")
+        // The space before the first comma is Apple's.
+        let values = columns.enumerated().map { place, column in
+            "NEW.\(column)\(place == 0 ? " ," : ", ")NEW.\(column)"
+        }.joined(separator: ", ")
         let drop = "DELETE FROM \(name) WHERE Z_PK ="
         func trigger(_ event: String, _ body: String) {
             schema.triggers.append(

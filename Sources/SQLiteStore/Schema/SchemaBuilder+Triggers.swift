@@ -10,6 +10,10 @@ extension SchemaBuilder {
                 guard let derived = slot.attribute as? NSDerivedAttributeDescription,
                     let column = attributes[entity.number]?[slot.name]?.name
                 else { continue }
+                let written = schema.columns(of: entity.number)?.written ?? []
+                if written.contains(where: { entity.attributes[$0.slot].name == slot.name }) {
+                    continue
+                }
                 let target = DerivedColumn(
                     table: tableName(of: entity), column: column, entity: entity.name,
                     attribute: slot.name)
@@ -44,6 +48,15 @@ extension SchemaBuilder {
                 let source = attributes[destination.number]?[attribute]?.name
             else { return nil }
             return target.pathTriggers(key: key, parent: tableName(of: destination), source: source)
+        case .sum(let relationship, let attribute):
+            guard let slot = entity.toManySlot(relationship),
+                let destination = destination(of: entity.toManys[slot]),
+                let inverse = entity.toManys[slot].inverseRelationship,
+                let key = links[destination.number]?[inverse.name]?.key,
+                let source = attributes[destination.number]?[attribute], !source.isDerived
+            else { return nil }
+            return target.sumTriggers(
+                child: tableName(of: destination), key: key, source: source.name)
         case nil: return nil
         }
     }
@@ -53,23 +66,34 @@ extension SchemaBuilder {
 private enum Derivation {
     case count(String)
     case path(String, String)
+    case sum(String, String)
 
     init?(text: String) {
-        if text.hasPrefix("count:("), text.hasSuffix(")") {
-            self = .count(String(text.dropFirst(7).dropLast()))
+        func argument(of function: String) -> String? {
+            guard text.hasPrefix(function + "("), text.hasSuffix(")") else { return nil }
+            return String(text.dropFirst(function.count + 1).dropLast())
+        }
+        func parts(_ text: String) -> [String] {
+            text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        }
+        if let relationship = argument(of: "count:") {
+            self = .count(relationship)
             return
         }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2 else { return nil }
-        if parts[1] == "@count" {
-            self = .count(parts[0])
-        } else {
-            self = .path(parts[0], parts[1])
+        let path = argument(of: "sum:").map(parts)
+        switch path ?? parts(text) {
+        case let both where both.count == 2 && path != nil: self = .sum(both[0], both[1])
+        case let both where both.count == 2 && both[1] == "@count": self = .count(both[0])
+        case let both where both.count == 2: self = .path(both[0], both[1])
+        case let three where three.count == 3 && three[1] == "@sum":
+            self = .sum(three[0], three[2])
+        default: return nil
         }
     }
 }
 
-/// The column of a derived attribute. The texts are Apple's, to the letter.
+/// The column of a derived attribute. The texts of counts and paths are Apple's, to the letter;
+/// sums follow their form, and call nothing that Apple's do not.
 private struct DerivedColumn {
     let table: String
     let column: String
@@ -90,6 +114,29 @@ private struct DerivedColumn {
             parameter("UPDATE_DECREMENT", "UPDATE OF \(key)", "OLD", "\(column) - 1"),
             parameter("DELETE", "DELETE", "OLD", "\(column) - 1"),
             sourceTrigger("INSERT", "INSERT", count, "InsertUpdated"),
+        ]
+    }
+
+    func sumTriggers(child: String, key: String, source: String) -> [String] {
+        func sum(_ owner: String) -> String {
+            "(SELECT IFNULL(SUM(\(source)), 0) FROM \(child) WHERE \(key) = \(owner))"
+        }
+        func parameter(_ name: String, _ event: String, _ side: String, _ more: String = "")
+            -> String
+        {
+            let owner = "\(side).\(key)"
+            return "CREATE TRIGGER Z_DA_\(child)_\(entity)_\(attribute)_PARAMETER_\(name) "
+                + "AFTER \(event) ON \(child) FOR EACH ROW WHEN (\(owner) NOT NULL\(more)) BEGIN "
+                + "UPDATE \(table) SET \(column) = \(sum(owner)) WHERE Z_PK = \(owner); "
+                + "\(tell("Updated", "Z_PK = \(owner)")); END"
+        }
+        return [
+            parameter("INSERT", "INSERT", "NEW"),
+            parameter("UPDATE_INCREMENT", "UPDATE OF \(key), \(source)", "NEW"),
+            parameter(
+                "UPDATE_DECREMENT", "UPDATE OF \(key)", "OLD", " AND OLD.\(key) IS NOT NEW.\(key)"),
+            parameter("DELETE", "DELETE", "OLD"),
+            sourceTrigger("INSERT", "INSERT", sum("NEW.Z_PK"), "InsertUpdated"),
         ]
     }
 

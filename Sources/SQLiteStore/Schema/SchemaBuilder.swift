@@ -51,7 +51,20 @@ struct SchemaBuilder {
             if !preserved.isEmpty { schema.preservedSlots[entity.number] = preserved }
         }
         for tree in trees { buildIndexes(of: tree) }
+        dropEqualIndexes()
         for tree in trees { buildTriggers(of: tree) }
+    }
+
+    /// An old flag and a fetch index can ask for one index under one name.
+    private mutating func dropEqualIndexes() {
+        var names: Set<Substring> = []
+        schema.indexes = schema.indexes.filter { statement in
+            names.insert(
+                statement.prefix(
+                    upTo: statement.firstRange(of: " ON ")?.lowerBound
+                        ?? statement.endIndex)
+            ).inserted
+        }
     }
 
     // MARK: Facts about entities
@@ -123,12 +136,25 @@ struct SchemaBuilder {
     // MARK: Slots
 
     private func columns(of entity: EntityLayout) -> EntityColumns {
-        EntityColumns(
+        let found = entity.attributes.compactMap { attributes[entity.number]?[$0.name] }
+        return EntityColumns(
             number: entity.number, root: root(of: entity).number, table: tableName(of: entity),
             isAlone: trees.contains { $0.count == 1 && $0[0] === entity },
-            attributes: entity.attributes.compactMap { attributes[entity.number]?[$0.name] },
+            attributes: found,
             toOnes: entity.toOnes.compactMap { links[entity.number]?[$0.name] },
-            toManys: entity.toManys.map { place(of: $0, seenFrom: entity) })
+            toManys: entity.toManys.map { place(of: $0, seenFrom: entity) },
+            written: written(in: entity, columns: found))
+    }
+
+    private func written(
+        in entity: EntityLayout, columns: [AttributeColumn]
+    ) -> [WrittenDerivation] {
+        entity.attributes.enumerated().compactMap { slot, attribute in
+            let derived = attribute.attribute as? NSDerivedAttributeDescription
+            return derived?.derivationExpressionText.flatMap {
+                WrittenDerivation(slot: slot, of: entity, columns: columns, text: $0)
+            }
+        }
     }
 
     private func place(

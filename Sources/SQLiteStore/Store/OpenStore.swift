@@ -16,6 +16,8 @@ final class OpenStore {
     let uniqueKeys: UniqueKeys
     let queries: QueryCompiler
     let derived: DerivedValues
+    /// Nil for a store without a file.
+    let external: ExternalWrites?
     let history: (log: HistoryLog, reader: HistoryReader)?
     let path: String
     /// The roots whose keys were compared with the rows that are there.
@@ -32,8 +34,16 @@ final class OpenStore {
         path = file.path
         let keys = try KeyRegister(connection: connection)
         self.keys = keys
-        reader = RowReader(
-            connection: connection, schema: schema, files: file.url.map(ExternalFiles.init))
+        let files = file.url.map(ExternalFiles.init)
+        reader = RowReader(connection: connection, schema: schema, files: files)
+        external = files.map {
+            ExternalWrites(
+                files: $0, connection: connection, platform: platform,
+                bytesMin: file.options.externalBytesMin)
+        }
+        if let files, !file.options.isReadOnly {
+            try ExternalWrites.recover(files, schema: schema, connection: connection)
+        }
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
         queries = QueryCompiler(schema: schema, reader: reader, platform: platform)
         try TextFunctions.register(with: connection)
@@ -41,8 +51,11 @@ final class OpenStore {
         try derived.register(with: connection)
         if writesHistory {
             let tombstones = schema.preservedSlots.values.map(\.count).max() ?? 0
-            try connection.transaction {
-                try HistoryTables.prepare(connection, keys: keys, tombstones: tombstones)
+            // Opening waits for no other writer where there is nothing to make.
+            if try !HistoryTables.arePrepared(connection, tombstones: tombstones) {
+                try connection.transaction {
+                    try HistoryTables.prepare(connection, keys: keys, tombstones: tombstones)
+                }
             }
         }
         let hasHistory = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty
@@ -52,7 +65,10 @@ final class OpenStore {
             hasHistory ? (log, try HistoryReader(connection: connection, schema: schema)) : nil
         writer = ChangeWriter(
             connection: connection, schema: schema, reader: reader, keys: keys,
-            history: writesHistory ? history : nil)
+            history: writesHistory ? history : nil,
+            rows: RowWriter(
+                connection: connection, schema: schema, external: external, derived: derived,
+                platform: platform))
     }
 
     /// Drops what was learnt from a transaction that was undone.

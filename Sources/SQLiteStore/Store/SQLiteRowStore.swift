@@ -9,17 +9,21 @@ public import Stores
 /// One connection, used by one thread at a time; a call made inside `write` or `read` on the same
 /// thread joins that transaction. Calls of other threads wait for their turn.
 public final class SQLiteRowStore: RowStore, @unchecked Sendable {
-    // @unchecked: `open` is used on `lane` only; all else never changes.
+    // @unchecked: `open` and `foreign` are used on `lane` only; all else never changes.
     public let layout: ModelLayout
     public let identifier: String
     public let url: URL?
     public let keepsHistory: Bool
     /// What the schema could not do as the model asks.
     public let schemaNotes: [SchemaNote]
+    /// What speaks against the place where the file lies, for the user to read: a file system
+    /// without locks, or one shared between machines.
+    public let fileSystemWarning: String?
     private let isReadOnly: Bool
     private let platform: Platform
     private let lane = Lane()
     private let open: OpenStore
+    private let foreign: ForeignChanges
 
     /// Opens the store at `url`, or makes it when there is no file; nil makes one in memory.
     ///
@@ -37,11 +41,13 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
             return try opening.run()
         }
         open = made.store
+        foreign = try StoreError.mapping(path: file.path) { try ForeignChanges(made.store) }
         identifier = made.identifier
         layout = made.store.schema.layout
         schemaNotes = made.store.schema.notes
         keepsHistory = options.tracksHistory && !options.isReadOnly
         isReadOnly = options.isReadOnly
+        fileSystemWarning = url.flatMap(FileSystem.present.warning)
         self.platform = platform
         self.url = url
     }
@@ -92,7 +98,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         _ kind: Connection.TransactionKind, _ body: (StoreTransaction) throws -> Result
     ) throws -> Result {
         try lane.run {
-            try StoreError.mapping(path: open.path) {
+            defer { if !open.connection.isInTransaction { open.external?.settle() } }
+            return try StoreError.mapping(path: open.path) {
                 try open.connection.transaction(kind) {
                     let handed = StoreTransaction(open)
                     defer { handed.end() }
@@ -102,6 +109,20 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
                 }
             }
         }
+    }
+
+    // MARK: Other connections
+
+    /// Whether other connections, of this or of other processes, have written since the last call
+    /// or since the store was opened. Cost: a look at shared memory.
+    public func hasForeignChanges() throws -> Bool {
+        try lane.run { try StoreError.mapping(path: open.path) { try foreign.arePresent() } }
+    }
+
+    /// What was saved since the last call or since the store was opened, when others wrote
+    /// meanwhile; nil when nobody did. Empty where there is no history to tell it.
+    public func foreignTransactions() throws -> [HistoryTransaction]? {
+        try lane.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
     }
 
     // MARK: RowStore

@@ -7,8 +7,17 @@ public struct SQLiteStoreOptions: Sendable {
     /// How far a commit waits for the disk. A commit under `normal` survives a crash of the
     /// process; after a power cut the last commits may be missing, but the file is whole.
     public var synchronous = Synchronous.normal
-    /// Further pragmas, run in name order when the file is opened.
+    /// Further pragmas, for each time the file is opened: `journal_mode`, `synchronous`,
+    /// `cache_size` and others that hurt neither the file nor other processes; the rest is refused
+    /// with a reason.
     public var pragmas: [String: String] = [:]
+    /// The size from which a value that may have a file of its own gets one, as Apple's do from
+    /// about 100 kB.
+    public var externalBytesMin = 100 << 10
+    /// Rewrites the file without its gaps when it is opened; nobody else may use it meanwhile.
+    public var vacuumsOnOpening = false
+    /// Gathers what the query planner wants to know when the file is opened.
+    public var analyzesOnOpening = false
     /// Opens a file whose version hashes differ, as long as it has every column the model needs.
     public var ignoresVersioning = false
     /// How long to wait for another process's lock.

@@ -13,9 +13,7 @@ struct StoreFile {
 
     /// Opens an existing store for work.
     func open() throws -> Connection {
-        try checkIsDatabase()
-        let connection = try connect()
-        try Self.checkIsStore(connection, path: path)
+        let connection = try connectToStore()
         if !options.isReadOnly, connection.isReadOnly {
             throw StoreError(
                 .readOnly, "The file cannot be written; open it read-only or change its access.",
@@ -27,19 +25,28 @@ struct StoreFile {
 
     /// Opens without asking for the right to write, for a look at the metadata.
     func openForReading() throws -> Connection {
-        var file = self
-        file = StoreFile(
-            url: url,
-            options: {
-                var o = options; o.isReadOnly = true; return o
-            }())
-        try file.checkIsDatabase()
-        let connection = try file.connect()
-        try Self.checkIsStore(connection, path: path)
-        return connection
+        var options = options
+        options.isReadOnly = true
+        return try StoreFile(url: url, options: options).connectToStore()
     }
 
     var exists: Bool { url.map { FileManager.default.fileExists(atPath: $0.path) } ?? false }
+
+    private func connectToStore() throws -> Connection {
+        try checkPath()
+        do {
+            let connection = try connect()
+            try Self.checkIsStore(connection, path: path)
+            return connection
+        } catch let fault as SQLiteFault where fault.isNotADatabase {
+            guard Self.isDatabase(path) else {
+                throw StoreError(
+                    .notAStore, "The file is no SQLite database; give the path of a store.",
+                    fields: ["path": path], cause: fault)
+            }
+            throw fault
+        }
+    }
 
     private func connect() throws -> Connection {
         let access: Connection.Access = options.isReadOnly ? .readOnly : .readWrite
@@ -51,23 +58,22 @@ struct StoreFile {
             return connection
         } catch let fault as SQLiteFault where fault.cannotOpen || fault.isReadOnly {
             // A file in WAL mode in a folder that cannot be written: readable when no log is left.
-            guard !Self.hasContent(path + "-wal") else { throw fault }
+            guard Self.size(path + "-wal") == 0 else { throw fault }
             return try Connection(path: path, access: .immutable)
         }
     }
 
-    private static func hasContent(_ path: String) -> Bool {
+    private static func size(_ path: String) -> Int64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0 > 0
+        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// Looks at the first bytes, so that what is no database is told from a damaged one.
-    private func checkIsDatabase() throws {
+    /// Looks at the path, not into the file: closing a file of one's own would drop the locks that
+    /// SQLite holds on it elsewhere in this process.
+    private func checkPath() throws {
         guard let url else { return }
-        func fail(_ code: StoreError.Code, _ message: String, _ cause: (any Error)? = nil)
-            -> StoreError
-        {
-            StoreError(code, message, fields: ["path": url.path], cause: cause)
+        func fail(_ code: StoreError.Code, _ message: String) -> StoreError {
+            StoreError(code, message, fields: ["path": url.path])
         }
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
@@ -76,21 +82,17 @@ struct StoreFile {
         guard !isFolder.boolValue else {
             throw fail(.cannotOpen, "The path is a folder; give the path of a file.")
         }
-        let head: Data
-        do {
-            let handle = try FileHandle(forReadingFrom: url)
-            defer { try? handle.close() }
-            head = try handle.read(upToCount: Self.magic.count) ?? Data()
-        } catch {
-            throw fail(.cannotOpen, "The file cannot be read; check its access.", error)
-        }
-        guard !head.isEmpty else {
+        guard Self.size(url.path) > 0 else {
             throw fail(
                 .notAStore, "The file is empty; remove it, and the store is made in its place.")
         }
-        guard head == Self.magic else {
-            throw fail(.notAStore, "The file is no SQLite database; give the path of a store.")
-        }
+    }
+
+    /// Whether a file that SQLite refuses begins as a database does. Nobody works with such a file.
+    private static func isDatabase(_ path: String) -> Bool {
+        let handle = FileHandle(forReadingAtPath: path)
+        defer { try? handle?.close() }
+        return (try? handle?.read(upToCount: magic.count)) == magic
     }
 
     private static let magic = Data("SQLite format 3\0".utf8)
@@ -109,22 +111,21 @@ struct StoreFile {
 
     /// The settings of a connection that works.
     func configure(_ connection: Connection) throws {
-        if !options.isReadOnly, url != nil {
+        let pragmas = try StorePragma.list(options.pragmas).filter { $0.moment == .opening }
+        try connection.script("PRAGMA synchronous = \(options.synchronous.rawValue)")
+        let choosesJournal = pragmas.contains { $0.name == StorePragma.journal }
+        for pragma in pragmas where pragma.name == "synchronous" {
+            try connection.script(pragma.statement)
+        }
+        if !options.isReadOnly, url != nil, !choosesJournal {
             try connection.script("PRAGMA journal_mode = WAL")
         }
-        try connection.script("PRAGMA synchronous = \(options.synchronous.rawValue)")
-        for (name, value) in options.pragmas.sorted(by: { $0.key < $1.key }) {
-            guard
-                (name + value).allSatisfy({
-                    $0.isASCII && ($0.isLetter || $0.isNumber || "_-.".contains($0))
-                })
-            else {
-                throw StoreError(
-                    .invalidValue, "A pragma's name and value are plain words and numbers.",
-                    fields: ["pragma": name])
-            }
-            try connection.script("PRAGMA \(name) = \(value)")
+        for pragma in pragmas where !(options.isReadOnly && pragma.name == StorePragma.journal) {
+            try connection.script(pragma.statement)
         }
+        guard !options.isReadOnly else { return }
+        if options.vacuumsOnOpening { try connection.script("VACUUM") }
+        if options.analyzesOnOpening { try connection.script("ANALYZE") }
     }
 
     // MARK: Creation
@@ -160,11 +161,17 @@ struct StoreFile {
     private func autoreleased(_ body: () throws -> Void) rethrows { try body() }
 
     private func prepare(_ connection: Connection, _ fill: (Connection) throws -> Void) throws {
-        try connection.script("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL")
-        if url != nil { try connection.script("PRAGMA journal_mode = WAL") }
-        for (name, value) in options.pragmas where name == "max_page_count" {
-            try connection.script("PRAGMA max_page_count = \(Int(value) ?? 0)")
+        var settings = ["page_size": "4096", "auto_vacuum": "INCREMENTAL"]
+        for pragma in try StorePragma.list(options.pragmas)
+        where pragma.moment == .creation || pragma.name == "max_page_count" {
+            settings[pragma.name] = pragma.value
         }
+        // The size of pages first: the others fix it.
+        for name in ["page_size", "auto_vacuum", "max_page_count"] {
+            guard let value = settings[name] else { continue }
+            try connection.script("PRAGMA \(name) = \(value)")
+        }
+        if url != nil { try connection.script("PRAGMA journal_mode = WAL") }
         try connection.transaction(.exclusive) { try fill(connection) }
     }
 

@@ -12,7 +12,7 @@ public final class MemoryRowStore: RowStore {
     public let identifier: String
     public let keepsHistory: Bool
     let platform: Platform
-    private let tables: Lock<MemoryTables>
+    let tables: Lock<MemoryTables>
 
     public init(
         layout: ModelLayout, platform: Platform = .system, identifier: String? = nil,

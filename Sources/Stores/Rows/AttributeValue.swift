@@ -15,5 +15,25 @@ public enum AttributeValue: Hashable, Sendable {
     case uri(String)
     case data(Data)
 
-    public var isNull: Bool { self == .null }
+    public var isNull: Bool { if case .null = self { true } else { false } }
+
+    /// Texts are equal when their bytes are, as in Foundation; Swift's own comparison would take a
+    /// letter and its accent for the letter with the accent, and a change from one to the other
+    /// for none.
+    public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let one), .integer(let other)): one == other
+        case (.double(let one), .double(let other)): one == other
+        case (.decimal(let one), .decimal(let other)): one == other
+        case (.text(let one), .text(let other)), (.uri(let one), .uri(let other)):
+            one.utf8.elementsEqual(other.utf8)
+        case (.date(let one), .date(let other)): one == other
+        case (.uuid(let one), .uuid(let other)): one == other
+        case (.data(let one), .data(let other)): one == other
+        case (.null, _), (.integer, _), (.double, _), (.decimal, _), (.text, _), (.uri, _),
+            (.date, _), (.uuid, _), (.data, _):
+            false
+        }
+    }
 }

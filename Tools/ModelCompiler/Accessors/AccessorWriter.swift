@@ -90,10 +90,11 @@ struct AccessorWriter {
             of: member.name, labels: parameters.map(\.label), types: types, in: owner,
             discriminator: discriminator(member))
         let list = zip(accessor.parameters, parameters).map { "_ \($0): \($1.type)" }
+            .joined(separator: ", ")
         let access = member.access.isPublic ? "public " : ""
         add(
             symbol,
-            "\(access)dynamic final func \(Self.name("Do", member))(\(list.joined(separator: ", ")))",
+            "\(access)dynamic final func \(Self.name("Do", member))(\(list))",
             accessor.call)
     }
 

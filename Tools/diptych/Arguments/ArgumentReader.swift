@@ -67,7 +67,9 @@ struct ArgumentReader {
 
     private func isOption(_ word: String) -> Bool {
         word.hasPrefix("--")
-            && manual.allOptions.contains { word == "--\($0.name)" || word.hasPrefix("--\($0.name)=") }
+            && manual.allOptions.contains {
+                word == "--\($0.name)" || word.hasPrefix("--\($0.name)=")
+            }
     }
 
     private func checkOperands() throws {
@@ -76,9 +78,10 @@ struct ArgumentReader {
             let missing = manual.operands[operands.count]
             throw wrong("\(missing) is missing.", usage)
         }
-        guard operands.count == manual.operands.count else {
+        let most = manual.operands.count + manual.optionalOperands.count
+        guard operands.count <= most else {
             throw wrong(
-                "'\(operands[manual.operands.count])' is one word too many.",
+                "'\(operands[most])' is one word too many.",
                 usage + " Put names with spaces in quotes.")
         }
     }
@@ -101,7 +104,8 @@ enum Spelling {
     /// The word that takes the fewest changes, where those are few.
     static func nearest(to word: String, among words: [String]) -> String? {
         let found = words.map { ($0, distance(Array(word), Array($0))) }.min { $0.1 < $1.1 }
-        guard let (name, changes) = found, changes <= max(1, word.count / 3) else { return nil }
+        let changesMax = word.count < 4 ? 1 : max(2, word.count / 3)
+        guard let (name, changes) = found, changes <= changesMax else { return nil }
         return name
     }
 

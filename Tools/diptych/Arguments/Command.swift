@@ -20,7 +20,7 @@ struct Command {
         do {
             return try await perform()
         } catch {
-            let failure = Failure.describe(error)
+            let failure = CommandFailure.describe(error)
             console.report(failure)
             return failure.status
         }

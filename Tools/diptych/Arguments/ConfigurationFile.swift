@@ -31,7 +31,9 @@ struct ConfigurationFile: Sendable {
         if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
             return URL(fileURLWithPath: path)
         }
-        return environment["HOME"].map { URL(fileURLWithPath: $0).appendingPathComponent(".config") }
+        return environment["HOME"].map {
+            URL(fileURLWithPath: $0).appendingPathComponent(".config")
+        }
     }
 
     private init(reading url: URL) throws {
@@ -62,7 +64,8 @@ struct ConfigurationFile: Sendable {
         return CommandError(
             "badConfiguration", "\(url.path), line \(line): '\(name)' is no setting.",
             hint: near.map { "Did you mean '\($0) = …'?" }
-                ?? "Lines are 'name = value' with one of \(known.sorted().joined(separator: ", ")).",
+                ?? "Lines are 'name = value'; names are "
+                + known.sorted().joined(separator: ", ") + ".",
             status: .usage)
     }
 

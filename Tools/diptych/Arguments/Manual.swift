@@ -5,6 +5,8 @@ struct Manual: Sendable {
     let summary: String
     /// The words that stand for themselves, in order, such as `STORE`. All must be given.
     var operands: [String] = []
+    /// Words that may follow those.
+    var optionalOperands: [String] = []
     var options: [Option] = []
     /// Whether the first operand is a store, beside which a `diptych.conf` may lie.
     var readsSettingsBesideStore = true
@@ -21,6 +23,6 @@ protocol Verb: Sendable {
     static var manual: Manual { get }
     /// Takes its settings; throws a `CommandError` of status `.usage` for those it cannot use.
     init(_ arguments: Arguments) throws
-    /// Does the work. What fails is thrown; `Failure` turns any error into words.
+    /// Does the work. What fails is thrown; `CommandFailure` turns any error into words.
     func run(_ console: Console) async throws -> ExitStatus
 }

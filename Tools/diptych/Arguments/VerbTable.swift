@@ -1,8 +1,9 @@
 /// The verbs there are.
 enum VerbTable {
     static let verbs: [any Verb.Type] = [
-        Sync.self, Status.self, Conflicts.self, Events.self, Serve.self, Inspect.self,
-        Create.self, Edit.self,
+        Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
+        Inspect.self, Create.self, EditStore.self, Export.self, Import.self, Convert.self,
+        ModelVerb.self,
     ]
 
     static var manuals: [Manual] { verbs.map { $0.manual } }

@@ -89,7 +89,9 @@ struct Console: Sendable {
     private func write(_ text: String, to descriptor: Int32) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            let count = bytes.withUnsafeBytes {
+                Foundation.write(descriptor, $0.baseAddress, $0.count)
+            }
             if count < 0, errno == EINTR { continue }
             // Nobody reads any more, as behind `head`.
             guard count > 0 else { exit(ExitStatus.failed.rawValue) }

@@ -2,12 +2,13 @@
 enum HelpText {
     static func usage(of manual: Manual) -> String {
         let options = manual.options.isEmpty ? "" : " [options]"
-        return (["diptych", manual.name] + manual.operands).joined(separator: " ") + options
+        let words = manual.operands + manual.optionalOperands.map { "[\($0)]" }
+        return (["diptych", manual.name] + words).joined(separator: " ") + options
     }
 
     static func text(of manual: Manual) -> String {
         var parts = ["\(manual.summary)\n\n  \(usage(of: manual))"]
-        var options = Table(indent: 2)
+        var options = TextTable(indent: 2)
         for option in manual.allOptions { options.add(option.spelling, option.help) }
         parts.append("Options\n" + options.text)
         parts += manual.notes
@@ -26,10 +27,10 @@ enum HelpText {
     }
 
     static var overview: String {
-        var verbs = Table(indent: 2)
+        var verbs = TextTable(indent: 2)
         for manual in VerbTable.manuals { verbs.add(manual.name, manual.summary) }
         return """
-            Diptych keeps Core Data stores of several machines equal, with a record service of its own.
+            Diptych keeps Core Data stores of several machines equal, with a service of its own.
 
               diptych VERB [operands] [options]
 
@@ -52,9 +53,10 @@ enum HelpText {
             Example
               # start a service on this machine, then put a store under sync
               diptych serve --data records --listen 127.0.0.1:8443
-              diptych sync Library.sqlite --model Library.xcdatamodel --service https://127.0.0.1:8443 \\
-                  --container iCloud.local.diptych --token-file records/iCloud.local.diptych.tokens \\
-                  --ca-file records/tls/authority.pem
+              diptych create Library.sqlite --model Library.xcdatamodel
+              diptych sync Library.sqlite --service https://127.0.0.1:8443 \\
+                  --container iCloud.local.diptych --ca-file records/tls/authority.pem \\
+                  --token-file records/iCloud.local.diptych.tokens --remember
             """
     }
 

@@ -48,13 +48,14 @@ struct SyncReport: Sendable {
             return
         }
         let waiting = summary.conflictsWaiting
-        var table = Table(rightAligned: [1], indent: 2)
+        var table = TextTable(rightAligned: [1], indent: 2)
         table.add("sent", "\(summary.exported)", "records")
         table.add("fetched", "\(fetched.withLock { $0 })", "records")
         table.add("applied", "\(summary.imported)", "changes")
         table.add("merged", "\(summary.merged)", "objects")
         table.add(
-            "conflicts", "\(summary.conflicts)", waiting > 0 ? "\(waiting) wait for you" : "settled")
+            "conflicts", "\(summary.conflicts)", waiting > 0 ? "\(waiting) wait for you" : "settled"
+        )
         table.add("bytes", Figure.bytes(bytes.sent), "out, \(Figure.bytes(bytes.received)) in")
         table.add("time", Figure.seconds(seconds), "\(bytes.requests) requests")
         console.line(console.bold(headline(summary, store)))

@@ -4,8 +4,8 @@ internal import Foundation
 enum JSONScript {
     private static let form =
         "Write {\"insert\": ENTITY, \"as\": ALIAS, \"values\": {…}}, {\"set\": OBJECT, \"values\": "
-        + "{…}}, {\"link\": \"OBJECT.relationship\", \"to\": OBJECT, \"at\": PLACE}, {\"unlink\": …, "
-        + "\"from\": OBJECT}, {\"delete\": OBJECT} or {\"save\": true}."
+        + "{…}}, {\"link\": \"OBJECT.relationship\", \"to\": OBJECT, \"at\": PLACE}, "
+        + "{\"unlink\": …, \"from\": OBJECT}, {\"delete\": OBJECT} or {\"save\": true}."
 
     static func action(_ line: String) throws -> ScriptStep.Action {
         guard

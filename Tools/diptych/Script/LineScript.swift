@@ -5,9 +5,10 @@ enum LineScript {
     /// The steps of `text`. Throws a `CommandError` that tells the line.
     static func read(_ text: String) throws -> [ScriptStep] {
         var steps: [ScriptStep] = []
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-            .enumerated()
-        {
+        for (index, line) in text.split(
+            omittingEmptySubsequences: false, whereSeparator: \.isNewline
+        )
+        .enumerated() {
             do {
                 let action =
                     line.drop(while: \.isWhitespace).first == "{"

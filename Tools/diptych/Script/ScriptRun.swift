@@ -44,7 +44,7 @@ final class ScriptRun {
         if let error = error as? ScriptError {
             result = error.at(line: line)
         } else {
-            result = Failure.describe(error)
+            result = CommandFailure.describe(error)
             result.message = "Line \(line): " + result.message
         }
         let kept =
@@ -146,7 +146,8 @@ final class ScriptRun {
         let found = try objects(target)
         guard let object = found.first, found.count == 1 else {
             throw ScriptError(
-                "\(target.text) matches \(found.count) objects.", "Choose one by a closer predicate.")
+                "\(target.text) matches \(found.count) objects.",
+                "Choose one by a closer predicate.")
         }
         return (object, try relationship(name, of: object))
     }
@@ -207,7 +208,8 @@ final class ScriptRun {
         return try ValueReading.value(text, for: attribute)
     }
 
-    private func assignLink(_ assignment: ScriptStep.Assignment, to object: NSManagedObject) throws {
+    private func assignLink(_ assignment: ScriptStep.Assignment, to object: NSManagedObject) throws
+    {
         let relationship = try relationship(assignment.key, of: object)
         guard !relationship.isToMany else {
             throw ScriptError(
@@ -258,7 +260,8 @@ final class ScriptRun {
         for (offset, other) in others.enumerated() {
             let known = members.index(of: other)
             if known != NSNotFound { members.removeObject(at: known) }
-            members.insert(other, at: min(place.map { $0 + offset } ?? members.count, members.count))
+            members.insert(
+                other, at: min(place.map { $0 + offset } ?? members.count, members.count))
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The folder of a record service: records, certificates, tokens. One service at a time works in it.
+/// The folder of a record service: records, certificates, tokens. One service at a time works in
+/// it.
 final class DataFolder {
     let url: URL
     private let lock: Int32

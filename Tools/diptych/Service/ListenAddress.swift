@@ -4,7 +4,8 @@ struct ListenAddress: Sendable {
     let port: UInt16
 
     init(_ text: String) throws {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
+        guard let colon = text.lastIndex(of: ":"),
+            let port = UInt16(text[text.index(after: colon)...])
         else { throw ListenAddress.refusal(of: text) }
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }

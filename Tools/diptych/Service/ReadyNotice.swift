@@ -27,7 +27,7 @@ struct ReadyNotice {
 
     func print(_ console: Console) {
         guard !console.isJSON else { return console.emit(json) }
-        var table = Table(indent: 2)
+        var table = TextTable(indent: 2)
         table.add("address", url.absoluteString)
         table.add("container", container)
         table.add("token file", tokenFile.path + (isFirstRun ? "  (made now)" : ""))

@@ -64,7 +64,8 @@ enum PrivateFile {
         guard descriptor >= 0 else { throw failure(file) }
         let bytes = Array(text.utf8)
         let isWritten =
-            Foundation.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+            Foundation.write(descriptor, bytes, bytes.count) == bytes.count
+            && fsync(descriptor) == 0
         close(descriptor)
         guard isWritten, rename(part, file.path) == 0 else {
             unlink(part)

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MirrorEngine
 internal import Platform
+internal import SQLiteDriver
 internal import SQLiteStore
 
 /// The options of verbs that work on a store's mirror.
@@ -32,6 +33,17 @@ enum MirrorOptions {
             policy.deletion = rule
         }
         return policy
+    }
+}
+
+extension MirroredStore {
+    /// Takes note that the service of a mirrored store has another address.
+    func moveService(to place: String) throws {
+        try store.write { transaction in
+            guard try Ledger.exists(in: transaction.connection) else { return }
+            let ledger = Ledger(connection: transaction.connection, platform: .system)
+            try ledger.set(.container, to: .text(place))
+        }
     }
 }
 

@@ -1,71 +1,30 @@
-internal import CZlib
 internal import Foundation
 internal import ObjectModel
-internal import SQLiteDriver
+internal import SQLiteStore
 
 /// Where the model comes from: a file, or the copy a store keeps of its own.
 enum ModelSource {
-    /// The model in `file`, which may be a store. Throws for one that contradicts itself.
-    static func load(_ file: URL) throws -> NSManagedObjectModel {
-        let model: NSManagedObjectModel
-        if FileKind(of: file) == .sqlite {
-            guard let cached = try cachedModel(of: file) else { throw noCache(file) }
-            model = cached
-        } else {
-            model = try NSManagedObjectModel.load(from: file)
-        }
+    /// The model in `file`, which may be a store; of several versions the one named or else the
+    /// current one. Throws for one that contradicts itself.
+    static func load(_ file: URL, version: String? = nil) throws -> NSManagedObjectModel {
+        let model = try read(file, version: version)
         try model.checkConsistency()
         return model
+    }
+
+    /// The same, whether it contradicts itself or not.
+    static func read(_ file: URL, version: String?) throws -> NSManagedObjectModel {
+        guard FileKind(of: file) == .sqlite else {
+            return try NSManagedObjectModel.load(from: file, version: version)
+        }
+        guard let cached = try SQLiteRowStore.cachedModel(at: file) else { throw noCache(file) }
+        return cached
     }
 
     static func noCache(_ store: URL) -> CommandError {
         CommandError(
             "noModel", "\(store.lastPathComponent) keeps no copy of its model.",
             hint: "Give --model MODEL, or put 'model = …' into diptych.conf beside the store.")
-    }
-
-    /// The model in the store's `Z_MODELCACHE`; nil where there is none.
-    static func cachedModel(of store: URL) throws -> NSManagedObjectModel? {
-        let connection = try Connection(path: store.path, access: .readOnly)
-        let hasTable = try connection.value(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'")
-        guard hasTable != nil,
-            let bytes = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.data
-        else { return nil }
-        guard let archive = inflated(bytes) else {
-            throw CommandError(
-                "damagedModelCache", "\(store.lastPathComponent): its copy of the model is damaged.",
-                hint: "Give --model MODEL.")
-        }
-        return try NSManagedObjectModel.load(fromArchive: archive, name: store.lastPathComponent)
-    }
-
-    private static let archiveBytesMax = 64 << 20
-
-    /// Undoes raw DEFLATE; nil for what is none, or is too large for a model.
-    private static func inflated(_ data: Data) -> Data? {
-        var stream = z_stream()
-        guard diptych_inflate_init(&stream, -15) == Z_OK else { return nil }
-        defer { inflateEnd(&stream) }
-        var input = Array(data)
-        var output = Data()
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        return input.withUnsafeMutableBufferPointer { source in
-            stream.next_in = source.baseAddress
-            stream.avail_in = UInt32(source.count)
-            while output.count <= archiveBytesMax {
-                let (code, count) = piece.withUnsafeMutableBufferPointer { target in
-                    stream.next_out = target.baseAddress
-                    stream.avail_out = UInt32(target.count)
-                    let code = inflate(&stream, Z_NO_FLUSH)
-                    return (code, target.count - Int(stream.avail_out))
-                }
-                output += piece[..<count]
-                if code == Z_STREAM_END { return output }
-                guard code == Z_OK, count > 0 else { return nil }
-            }
-            return nil
-        }
     }
 }
 

@@ -2,6 +2,7 @@ internal import Foundation
 internal import ObjectModel
 internal import Platform
 internal import SQLiteStore
+internal import Stores
 
 /// A store that a verb works on, and the model it is read by.
 struct StoreAccess: Sendable {
@@ -20,8 +21,9 @@ struct StoreAccess: Sendable {
     /// The model that was named, else the copy in the store; nil where there is neither.
     func knownModel() throws -> NSManagedObjectModel? {
         if let modelFile { return try ModelSource.load(modelFile) }
-        try requireStore()
-        guard let model = try ModelSource.cachedModel(of: url) else { return nil }
+        guard try StoreType(of: url) == .sqlite,
+            let model = try SQLiteRowStore.cachedModel(at: url)
+        else { return nil }
         try model.checkConsistency()
         return model
     }
@@ -37,9 +39,19 @@ struct StoreAccess: Sendable {
         return try open(model: model(), readOnly: readOnly)
     }
 
-    func open(model: NSManagedObjectModel, readOnly: Bool) throws -> SQLiteRowStore {
+    /// Opens the store that is there, of whatever type; makes none.
+    func openAny(readOnly: Bool) throws -> any RowStore {
+        let type = try StoreType(of: url)
+        return try type.open(url, model: model(), readOnly: readOnly, pragmas: pragmas)
+    }
+
+    /// `anyVersion` opens a store that was written with another model, as far as its columns go.
+    func open(
+        model: NSManagedObjectModel, readOnly: Bool, anyVersion: Bool = false
+    ) throws -> SQLiteRowStore {
         var options = SQLiteStoreOptions()
         options.isReadOnly = readOnly
+        options.ignoresVersioning = anyVersion
         options.pragmas = pragmas
         return try SQLiteRowStore(url: url, model: model, options: options, platform: .system)
     }
@@ -56,23 +68,10 @@ struct StoreAccess: Sendable {
 
     /// Throws unless there is a SQLite file.
     func requireStore() throws {
-        switch FileKind(of: url) {
-        case .sqlite: return
-        case .absent:
-            throw CommandError(
-                "noStore", "There is no file \(url.path).",
-                hint: "Check the path, or make a store with 'diptych create'.")
-        case .folder:
-            throw CommandError(
-                "notAStore", "\(url.path) is a folder.", hint: "Give the path of a store's file.")
-        case .xml, .propertyList:
+        guard try StoreType(of: url) == .sqlite else {
             throw CommandError(
                 "unsupported", "\(name) may be a store, but is no SQLite file.",
-                hint: "This verb works on SQLite stores only.")
-        case .empty, .other:
-            throw CommandError(
-                "notAStore", "\(name) is no SQLite database.",
-                hint: "Give the path of a Core Data store.")
+                hint: "This verb works on SQLite stores only; 'diptych convert' makes one.")
         }
     }
 }

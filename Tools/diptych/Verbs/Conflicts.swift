@@ -65,7 +65,7 @@ struct Conflicts: Verb {
     }
 
     private func table(_ entries: [ConflictEntry]) -> String {
-        var table = Table(rightAligned: [0])
+        var table = TextTable(rightAligned: [0])
         table.add("ID", "OBJECT", "PROPERTY", "BASE", "LOCAL", "REMOTE", "KEPT", "BY RULE", "WHEN")
         for entry in entries {
             table.add(

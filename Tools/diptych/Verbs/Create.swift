@@ -35,7 +35,9 @@ struct Create: Verb {
         } else {
             for note in store.schemaNotes { console.warn(note.description) }
             console.line(
-                "Made \(access.url.path) with \(Figure.count(entities.count, "entity", "entities")).")
+                "Made \(access.url.path) with "
+                    + Figure.count(entities.count, "entity", "entities") + "."
+            )
         }
         return .done
     }

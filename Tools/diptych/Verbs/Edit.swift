@@ -2,7 +2,7 @@ internal import Foundation
 internal import Persistence
 
 /// `diptych edit`: a small script of changes, through a context.
-struct Edit: Verb {
+struct EditStore: Verb {
     private static let author = Option(
         "author", "NAME", setting: true, "who the history says made the changes")
 
@@ -14,27 +14,29 @@ struct Edit: Verb {
             Lines of a script (SCRIPT is a file, or - for standard input)
               insert ENTITY alias key=value …      a new object; the alias names it from here on
               set OBJECT key=value …               change it, or all that match
-              link OBJECT.relationship OBJECT …    add; at=0 at the end puts it first in an ordered one
+              link OBJECT.relationship OBJECT …    add; at=0 puts it first where there is an order
               unlink OBJECT.relationship OBJECT …  take away
               delete OBJECT                        delete it, or all that match
               save                                 everything since the last save, or nothing of it
               # a remark
 
-            OBJECT is an alias, an x-coredata:// id, or Entity[predicate], such as Book[pages > 300].
-            Values are plain words and numbers, "texts in quotes" with \\n, \\t, \\", \\\\ and \\u{…},
-            true, false, null, dates as 2026-03-14T09:26:53Z, data as base64:…. A to-one relationship
-            takes an OBJECT. The end of the script saves what is left.
+            OBJECT is an alias, an x-coredata:// id, or Entity[predicate], such as
+            Book[pages > 300]. Values are plain words and numbers, "texts in quotes" with \\n,
+            \\t, \\", \\\\ and \\u{…}, true, false, null, dates as 2026-03-14T09:26:53Z, data as
+            base64:…. A to-one relationship takes an OBJECT. The end of the script saves what
+            is left.
 
             The same as JSON, one object a line
               {"insert": "Book", "as": "b", "values": {"title": "Emma", "pages": 474}}
-              {"link": "b.author", "to": "Author[name == 'Jane']"}   {"unlink": "b.tags", "from": "t"}
+              {"link": "b.author", "to": "Author[name == 'Jane']"}
+              {"unlink": "b.tags", "from": "t"}
               {"set": "b", "values": {"title": null}}   {"delete": "b"}   {"save": true}
             """
         ],
         examples: [
             (
-                "echo 'insert Book b title=\"Emma\" pages=474' | diptych edit Library.sqlite - --model "
-                    + "Library.xcdatamodel", "one new book"
+                "echo 'insert Book b title=\"Emma\" pages=474' | diptych edit Library.sqlite -",
+                "one new book"
             ),
             ("diptych edit Library.sqlite changes.txt --author desk", "a file of changes"),
         ])

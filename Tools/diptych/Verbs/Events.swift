@@ -26,7 +26,7 @@ struct Events: Verb {
             console.line("No events; the store was never synced.")
             return .done
         }
-        var table = Table(rightAligned: [2, 3])
+        var table = TextTable(rightAligned: [2, 3])
         table.add("WHEN", "EVENT", "RECORDS", "TIME", "OUTCOME")
         for event in events {
             let seconds = event.ended.map { $0.timeIntervalSince(event.started) }

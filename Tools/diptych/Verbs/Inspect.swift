@@ -1,5 +1,205 @@
+internal import Foundation
+internal import Predicates
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// `diptych inspect`: what is in a store.
 struct Inspect: Verb {
-    static let manual = Manual(name: "inspect", summary: "x")
-    init(_ arguments: Arguments) throws {}
-    func run(_ console: Console) async throws -> ExitStatus { .done }
+    private static let entity = Option("entity", "NAME", "print the objects of an entity")
+    private static let condition = Option(
+        "where", "PREDICATE", "only those the predicate holds for")
+    private static let sort = Option("sort", "KEY,…", "in this order; -KEY for the reverse")
+    private static let limit = Option("limit", "N", "at most so many objects")
+    private static let schema = Option("schema", nil, "print the tables, indexes and triggers")
+    private static let check = Option(
+        "check", nil, "look for damage; exit status 1 where there is any")
+
+    static let manual = Manual(
+        name: "inspect", summary: "Shows what is in a store, or looks for damage.",
+        operands: ["STORE"], options: [entity, condition, sort, limit, schema, check, .model],
+        notes: [
+            HelpText.wrapped(
+                "STORE may be SQLite, XML or binary; it is only read. Without a model, from "
+                    + "--model or in a SQLite store itself, entities and "
+                    + "counts are shown; objects need one.")
+        ],
+        examples: [
+            ("diptych inspect Library.sqlite", "entities, counts, history, mirror"),
+            (
+                "diptych inspect Library.sqlite --entity Book --where \"pages > 300\" --sort title",
+                "some objects"
+            ), ("diptych inspect Library.sqlite --check --json", "for a script"),
+        ])
+
+    private enum Mode: Sendable {
+        case facts, schema, check
+        case rows(RowChoice)
+    }
+
+    private let access: StoreAccess
+    private let mode: Mode
+
+    init(_ arguments: Arguments) throws {
+        access = StoreAccess(arguments)
+        let choices = [Self.entity, Self.schema, Self.check].filter(arguments.has)
+        guard choices.count <= 1 else {
+            throw CommandError(
+                "usage", "--\(choices[0].name) and --\(choices[1].name) do not go together.",
+                hint: "Choose one.", status: .usage)
+        }
+        if let name = arguments.value(Self.entity) {
+            mode = .rows(
+                RowChoice(
+                    entity: name, condition: arguments.value(Self.condition),
+                    sort: arguments.value(Self.sort),
+                    limit: try arguments.number(Self.limit, in: 0...Int.max) ?? 0))
+            return
+        }
+        if let stray = [Self.condition, Self.sort, Self.limit].first(where: arguments.has) {
+            throw CommandError(
+                "usage", "--\(stray.name) needs --entity.", hint: "Add --entity NAME.",
+                status: .usage)
+        }
+        mode = arguments.has(Self.schema) ? .schema : arguments.has(Self.check) ? .check : .facts
+    }
+
+    func run(_ console: Console) async throws -> ExitStatus {
+        switch mode {
+        case .facts:
+            let report = StoreReport(facts: try StoreFacts(access), name: access.name)
+            if console.isJSON { console.emit(report.json) } else { report.print(console) }
+            return .done
+        case .schema:
+            try printSchema(console)
+            return .done
+        case .check: return try printCheck(console)
+        case .rows(let choice):
+            try choice.print(try access.openAny(readOnly: true), console)
+            return .done
+        }
+    }
+
+    private func printSchema(_ console: Console) throws {
+        try access.requireStore()
+        _ = try SQLiteRowStore.metadata(at: access.url)
+        let connection = try ReadingConnection.open(access.url)
+        let rows = try connection.rows(
+            "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL "
+                + "ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 ELSE 3 END, rowid")
+        guard console.isJSON else {
+            for row in rows { console.line((row[3].string ?? "") + ";") }
+            return
+        }
+        let members = rows.map { row -> JSON in
+            [
+                "type": JSON(row[0].string), "name": JSON(row[1].string),
+                "table": JSON(row[2].string), "sql": JSON(row[3].string),
+            ]
+        }
+        console.emit(["schema": .array(members)])
+    }
+
+    // MARK: Damage
+
+    private func printCheck(_ console: Console) throws -> ExitStatus {
+        let problems = try findProblems()
+        if console.isJSON {
+            let members = problems.map { problem -> JSON in
+                [
+                    "code": .string(problem.code), "message": .string(problem.message),
+                    "object": JSON(problem.object),
+                ]
+            }
+            console.emit(["ok": .bool(problems.isEmpty), "problems": .array(members)])
+        } else if problems.isEmpty {
+            console.line("\(access.name) is whole.")
+        } else {
+            var table = TextTable()
+            for problem in problems {
+                table.add(problem.code, problem.object ?? "", problem.message)
+            }
+            console.line(table.text)
+            console.line("\(access.name): \(Figure.count(problems.count, "problem")).")
+        }
+        return problems.isEmpty ? .done : .failed
+    }
+
+    private func findProblems() throws -> [StoreCheck.Problem] {
+        guard try StoreType(of: access.url) == .sqlite else { return try findGraphProblems() }
+        let connection = try ReadingConnection.open(access.url)
+        let damage = try StoreCheck.integrity(of: connection) + StoreCheck.metadata(of: access.url)
+        guard damage.isEmpty, let model = try access.knownModel() else { return damage }
+        let store: SQLiteRowStore
+        do {
+            store = try access.open(model: model, readOnly: true)
+        } catch let error as StoreError where error.code == .modelMismatch {
+            return StoreCheck.otherModel(error)
+        }
+        return try store.read { transaction in
+            var check = StoreCheck(transaction, identifier: store.identifier, store: access.url)
+            try check.run()
+            return check.problems
+        }
+    }
+
+    /// An XML or binary store is read whole, which finds whatever is wrong in it.
+    private func findGraphProblems() throws -> [StoreCheck.Problem] {
+        let type = try StoreType(of: access.url)
+        do {
+            let damage = try StoreCheck.metadata(of: access.url)
+            guard let model = try access.knownModel() else {
+                _ = try StoreFacts(access)
+                return damage
+            }
+            guard damage.isEmpty else { return damage }
+            _ = try type.open(access.url, model: model, readOnly: true, pragmas: [:])
+            return []
+        } catch let error as StoreError where error.code == .modelMismatch {
+            return StoreCheck.otherModel(error)
+        } catch let error as StoreError where error.code == .corrupt {
+            return [
+                StoreCheck.Problem(
+                    code: "damagedFile", message: CommandFailure.describe(error).message,
+                    object: error.fields["entity"])
+            ]
+        }
+    }
+}
+
+/// Which objects to print.
+struct RowChoice: Sendable {
+    let entity: String
+    let condition: String?
+    let sort: String?
+    let limit: Int
+
+    func print(_ store: any RowStore, _ console: Console) throws {
+        guard let layout = store.layout.entity(named: entity) else {
+            let names = store.layout.entities.map(\.name).sorted()
+            let near = Spelling.nearest(to: entity, among: names).map { "Did you mean \($0)? " }
+            throw CommandError(
+                "unknownEntity", "The store has no entity '\(entity)'.",
+                hint: (near ?? "") + "It has \(names.joined(separator: ", ")).")
+        }
+        var query = RowQuery(entity: layout.number)
+        if let condition { query.predicate = node(of: try NSPredicate.parse(condition)) }
+        query.sort = (sort ?? "").split(separator: ",").map { key in
+            let isReversed = key.hasPrefix("-")
+            return NSSortDescriptor(
+                key: String(isReversed ? key.dropFirst() : key), ascending: !isReversed)
+        }
+        query.limit = limit
+        try store.reading {
+            let report = RowReport(store)
+            let rows = try store.rows(matching: query)
+            if console.isJSON {
+                for row in rows { console.emit(try report.json(row)) }
+            } else if rows.isEmpty {
+                console.line("No \(entity) matches.")
+            } else {
+                console.line(try report.table(rows, of: layout))
+            }
+        }
+    }
 }

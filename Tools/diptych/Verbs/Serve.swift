@@ -5,9 +5,11 @@ internal import RecordService
 
 /// `diptych serve`: the record service on this machine.
 struct Serve: Verb {
-    private static let data = Option("data", "DIR", setting: true, "where records, keys and tokens are kept")
+    private static let data = Option(
+        "data", "DIR", setting: true, "where records, keys and tokens are kept")
     private static let listen = Option(
-        "listen", "ADDR:PORT", setting: true, "where to listen (127.0.0.1:8443); port 0: a free one")
+        "listen", "ADDR:PORT", setting: true, "where to listen (127.0.0.1:8443); port 0: a free one"
+    )
     private static let tls = Option(
         "tls", "auto|off|CERT,KEY", setting: true, "a local authority (auto), none, or PEM files")
     private static let hosts = Option(
@@ -16,7 +18,8 @@ struct Serve: Verb {
         "container", "ID", setting: true, "the container to make and serve")
     private static let readyFile = Option(
         "ready-file", "FILE", "write how to connect into FILE once it listens")
-    private static let showTokens = Option("show-tokens", nil, "print the tokens when they are made")
+    private static let showTokens = Option(
+        "show-tokens", nil, "print the tokens when they are made")
 
     static let manual = Manual(
         name: "serve", summary: "Runs the record service.",
@@ -24,7 +27,8 @@ struct Serve: Verb {
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
-                "The first run makes a certificate authority, a container, a user and their tokens. "
+                "The first run makes an authority for certificates, a container, a user and "
+                    + "their tokens. "
                     + "The tokens are written once, into a file of the data folder that only its "
                     + "owner can read. SIGTERM or Ctrl-C lets the requests under way end.")
         ],
@@ -73,6 +77,8 @@ struct Serve: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
+        // Records are nobody else's business on this machine.
+        umask(0o077)
         let folder = try DataFolder(folder)
         let service = try RecordService(path: folder.database.path, platform: .system)
         let access = ServiceAccess(service: service, folder: folder)
@@ -85,7 +91,8 @@ struct Serve: Verb {
             authorityFile: server.authorityFile, dataFolder: folder.url, isFirstRun: made != nil)
         if showsTokens { notice.tokens = made }
         if case .off = tlsChoice, !address.isLoopback {
-            console.warn("without TLS the tokens travel in the clear; put a proxy with TLS before it")
+            console.warn(
+                "without TLS the tokens travel in the clear; put a proxy with TLS before it")
         }
         notice.print(console)
         if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
@@ -101,7 +108,7 @@ struct Serve: Verb {
         configuration.address = address.address
         configuration.port = address.port
         configuration.failureLog = { uuid, error in
-            console.warn("request \(uuid) failed: \(Failure.describe(error).message)")
+            console.warn("request \(uuid) failed: \(CommandFailure.describe(error).message)")
         }
         return configuration
     }

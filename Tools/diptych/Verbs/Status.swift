@@ -35,16 +35,19 @@ struct Status: Verb {
     private func print(_ standing: Standing, _ console: Console) {
         console.line(console.bold("\(access.name): \(standing.headline)"))
         guard let status = standing.status else { return }
-        var table = Table(indent: 2)
+        var table = TextTable(indent: 2)
         table.add("service", status.container ?? "not known yet")
         table.add("zone", status.zone)
         table.add("waiting", waiting(status.pending))
-        table.add("last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
+        table.add(
+            "last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
         if let error = status.lastError { table.add("last error", error) }
         if let date = status.retryAt { table.add("not before", Timestamp.short(date)) }
         table.add("conflicts", "\(status.conflictsWaiting) waiting")
         table.add("first import", status.initialImportCompleted ? "done" : "not done")
-        for refusal in status.refusals { table.add("refused", "\(refusal.recordName): \(refusal.reason)") }
+        for refusal in status.refusals {
+            table.add("refused", "\(refusal.recordName): \(refusal.reason)")
+        }
         console.line(table.text)
     }
 

@@ -8,6 +8,8 @@ internal import RecordWire
 struct Sync: Verb {
     private static let remember = Option(
         "remember", nil, "keep these settings in diptych.conf beside the store")
+    private static let moved = Option(
+        "moved", nil, "the service has a new address, and the same records as before")
     private static let kept = [
         MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
         MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
@@ -16,7 +18,7 @@ struct Sync: Verb {
 
     static let manual = Manual(
         name: "sync", summary: "Syncs a store with a record service, one round.",
-        operands: ["STORE"], options: kept + [remember],
+        operands: ["STORE"], options: kept + [remember, moved],
         notes: [
             HelpText.wrapped(
                 "A round reads what others saved, merges it, sends what was saved here, and ends "
@@ -44,6 +46,7 @@ struct Sync: Verb {
     private let channel: ChannelConfiguration
     private let warnings: [String]
     private let settings: [(name: String, value: String)]
+    private let hasMoved: Bool
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
@@ -51,6 +54,7 @@ struct Sync: Verb {
         zone = arguments.value(.zone)
         policy = try MirrorOptions.mergePolicy(arguments)
         (channel, warnings) = try Self.channel(arguments, container: container)
+        hasMoved = arguments.has(Self.moved)
         settings = arguments.has(Self.remember) ? Self.settings(arguments) : []
     }
 
@@ -70,7 +74,9 @@ struct Sync: Verb {
         if let file = arguments.file(MirrorOptions.tokenFile) {
             let (read, isOpen) = try TokenFile.read(file)
             credentials = read
-            if isOpen { warnings.append("others may read \(file.path); chmod 600 keeps it private") }
+            if isOpen {
+                warnings.append("others may read \(file.path); chmod 600 keeps it private")
+            }
         } else if let given = TokenFile.credentials(in: arguments.environment) {
             credentials = given
         } else {
@@ -107,6 +113,7 @@ struct Sync: Verb {
         let started = Date()
         let mirrored = try access.openMirrored(policy: policy, zone: zone)
         let place = "\(channel.serviceURL.absoluteString) \(container)"
+        if hasMoved { try mirrored.moveService(to: place) }
         _ = try mirrored.prepare(container: place)
         var configuration = channel
         configuration.target.deviceID = try mirrored.deviceID()

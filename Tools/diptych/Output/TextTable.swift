@@ -1,5 +1,5 @@
 /// Rows whose columns stand under each other.
-struct Table {
+struct TextTable {
     private var rows: [[String]] = []
     private let rightAligned: Set<Int>
     private let indent: String

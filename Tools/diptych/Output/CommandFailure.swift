@@ -10,12 +10,13 @@ internal import SQLiteDriver
 internal import Stores
 
 /// Turns any error into one sentence and a hint.
-enum Failure {
+enum CommandFailure {
     static func describe(_ error: any Error) -> CommandError {
         switch error {
         case let error as CommandError: error
         case let error as StoreError: describe(error)
         case let error as ModelFileError: split("\(error.code)", error.message)
+        case let error as ClassGenerationError: split("\(error.code)", error.message)
         case let error as ModelConsistencyError: split("contradictoryModel", error.message)
         case let error as PredicateFormatError: describe(error)
         case let error as EvaluationError: split("\(error.code)", error.message)
@@ -64,7 +65,9 @@ enum Failure {
 
     /// What Core Data's errors say, which tell their code by a number.
     private static func describe(_ error: NSError) -> CommandError {
-        if let cause = error.userInfo[NSUnderlyingErrorKey] as? StoreError { return describe(cause) }
+        if let cause = error.userInfo[NSUnderlyingErrorKey] as? StoreError {
+            return describe(cause)
+        }
         let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
         var message = error.localizedDescription
         if let first = details.first {
@@ -106,6 +109,11 @@ enum Failure {
         if let cause = error.cause as? any ChannelFailure { return describe(cause) }
         var result = split("\(error.code)", error.message)
         if error.code == .throttled || error.code == .offline { result.status = .tryAgain }
+        if error.code == .otherContainer {
+            result.hint =
+                "Use that service. If it only has a new address, say so once with --moved; "
+                + "to start over with another one, run 'diptych reset' first."
+        }
         return result
     }
 
@@ -118,7 +126,8 @@ enum Failure {
         }
         if error.isTransient {
             result.status = .tryAgain
-            result.hint = (result.hint.map { $0 + " " } ?? "") + "Nothing is lost; sync again later."
+            result.hint =
+                (result.hint.map { $0 + " " } ?? "") + "Nothing is lost; sync again later."
         }
         return result
     }

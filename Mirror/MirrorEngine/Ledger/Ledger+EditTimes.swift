@@ -1,0 +1,40 @@
+package import Foundation
+internal import SQLiteDriver
+
+/// When the properties under the rule `latest` were edited last, as far as this device knows.
+extension Ledger {
+    package func editTimes(of name: String) throws -> EditTimes {
+        let rows = try connection.rows(
+            "SELECT ZPROPERTY, ZMILLISECONDS, ZDEVICE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?",
+            [.text(name)])
+        var times: [String: EditTime] = [:]
+        for row in rows {
+            guard let property = row[0].string, let milliseconds = row[1].int64 else { continue }
+            times[property] = EditTime(milliseconds: milliseconds, device: row[2].string ?? "")
+        }
+        return EditTimes(times)
+    }
+
+    package func setEditTime(_ time: EditTime, of name: String, _ property: String) throws {
+        try connection.run(
+            "INSERT OR REPLACE INTO ADIPTYCHEDIT (ZRECORDNAME, ZPROPERTY, ZMILLISECONDS, ZDEVICE) "
+                + "VALUES (?, ?, ?, ?)",
+            [.text(name), .text(property), .integer(time.milliseconds), .text(time.device)])
+    }
+
+    /// The time of an edit that was saved at `date`: later than every time seen before.
+    package func tick(at date: Date) throws -> EditTime {
+        let now = Int64((date.timeIntervalSince1970 * 1_000).rounded(.down))
+        let milliseconds = max(now, (try setting(.editClock)?.int64 ?? 0) + 1)
+        try set(.editClock, to: .integer(milliseconds))
+        return EditTime(milliseconds: milliseconds, device: try deviceID())
+    }
+
+    /// Moves the clock past the times that another device's record carries.
+    package func witness(_ times: EditTimes) throws {
+        guard let latest = times.times.values.map(\.milliseconds).max(),
+            latest > (try setting(.editClock)?.int64 ?? 0)
+        else { return }
+        try set(.editClock, to: .integer(latest))
+    }
+}

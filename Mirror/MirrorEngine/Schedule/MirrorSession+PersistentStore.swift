@@ -1,0 +1,84 @@
+public import Persistence
+public import Platform
+public import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// Where a store is mirrored: a container of a service, and a zone in it.
+public struct MirrorDestination: Hashable, Sendable {
+    /// The service's URL as text; with the container it names the place for good.
+    public var service: String
+    public var container: String
+    /// nil for the zone that NSPersistentCloudKitContainer uses.
+    public var zone: String?
+
+    public init(service: String, container: String, zone: String? = nil) {
+        self.service = service
+        self.container = container
+        self.zone = zone
+    }
+
+    /// What the ledger remembers of it.
+    package var name: String { "\(service) \(container)" }
+}
+
+extension MirrorSession {
+    /// The name under which a store's device writes records, for `RecordTarget.deviceID`. It is made up
+    /// when the store is first asked, and kept in the store. Throws as the initializer does.
+    public static func deviceID(
+        of store: NSPersistentStore, platform: Platform = .system
+    ) throws -> String {
+        try MirroredStore(store: rows(of: store), platform: platform).deviceID()
+    }
+
+    private static func rows(of store: NSPersistentStore) throws -> SQLiteRowStore {
+        guard let rows = store.rowStore as? SQLiteRowStore else {
+            throw MirrorError(
+                .storeNotMirrorable,
+                "Only SQLite stores can be mirrored; this one is of type \(store.type). "
+                    + "Migrate it to NSSQLiteStoreType.", fields: ["type": store.type])
+        }
+        return rows
+    }
+
+    /// Mirrors a store that a coordinator has open; its contexts learn of what is imported as of
+    /// any other save, and `NSPersistentStoreRemoteChange` is posted after each round that changed
+    /// something.
+    ///
+    /// The store must be an SQLite store that keeps history. Its ledger is made by the first round.
+    /// Throws `MirrorError` for a store that cannot be mirrored, or a model whose userInfo names an
+    /// unknown merge rule.
+    public init(
+        mirroring store: NSPersistentStore, to destination: MirrorDestination,
+        through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
+        platform: Platform = .system,
+        observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+    ) throws {
+        let rows = try Self.rows(of: store)
+        let mirrored = try MirroredStore(
+            store: rows, policy: policy, zoneName: destination.zone, platform: platform)
+        self.init(
+            mirrored: mirrored, container: destination.name, channel: channel, observe: observe,
+            imported: { after in try Self.tell(store, rows, after: after) })
+    }
+
+    /// Tells the store's contexts which rows the imports after a transaction changed.
+    private static func tell(
+        _ store: NSPersistentStore, _ rows: SQLiteRowStore, after number: Int64
+    ) throws {
+        var changed: [RowID: HistoryChange.Kind] = [:]
+        for transaction in try rows.history(after: number, limit: nil)
+        where transaction.author == RecordNames.importAuthor {
+            for change in transaction.changes {
+                let wasInserted = changed[change.id] == .insert && change.kind == .update
+                changed[change.id] = wasInserted ? .insert : change.kind
+            }
+        }
+        guard !changed.isEmpty else { return }
+        func ids(_ kind: HistoryChange.Kind) -> [RowID] {
+            changed.filter { $0.value == kind }.keys.sorted()
+        }
+        store.persistentStoreCoordinator?.storeDidChange(
+            store, inserted: ids(.insert), updated: ids(.update), deleted: ids(.delete))
+    }
+}

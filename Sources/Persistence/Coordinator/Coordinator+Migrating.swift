@@ -1,0 +1,75 @@
+public import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Moving an open store to another place or type.
+extension NSPersistentStoreCoordinator {
+    /// Writes all of a store into a new one at `storeURL`, and opens that in its place.
+    ///
+    /// Rows get new keys; the old store leaves the coordinator, and its files stay. Nothing may be
+    /// at the new place yet. Where it fails, the old store stays open and the new files are gone.
+    @discardableResult
+    public final func migratePersistentStore(
+        _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
+        type storeType: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        guard store.persistentStoreCoordinator === self else {
+            throw PersistenceErrors.make(
+                NSPersistentStoreOperationError,
+                "The store is not one of this coordinator; ask its own coordinator.")
+        }
+        var opening = StoreOpening(
+            type: storeType.rawValue, model: managedObjectModel, platform: platform)
+        opening.configuration = store.opening.configuration
+        opening.url = storeURL
+        opening.options = options
+        try checkIsFree(opening)
+        do {
+            let made = NSPersistentStore(
+                rowStore: try filled(opening, from: store), description: opening, coordinator: self)
+            replace(store, with: made)
+            return made
+        } catch {
+            if opening.type != NSInMemoryStoreType {
+                try? destroyPersistentStore(at: storeURL, ofType: opening.type)
+            }
+            throw PersistenceErrors.translate(error)
+        }
+    }
+
+    /// Writes all of a store into a new one, and opens that in its place.
+    @discardableResult
+    public final func migratePersistentStore(
+        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil,
+        withType storeType: String
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(
+            store, to: URL, options: options, type: .init(rawValue: storeType))
+    }
+
+    /// A new store with all that `store` holds.
+    private func filled(
+        _ opening: StoreOpening, from store: NSPersistentStore
+    ) throws -> any RowStore {
+        var writing = opening
+        writing.options = opening.options?.filter {
+            $0.key != AnyHashable(NSReadOnlyPersistentStoreOption)
+        }
+        let factory = try StoreRegistry.factory(for: opening.type)
+        let rows = try factory(writing)
+        var copy = StoreCopy(from: store.rowStore, to: rows)
+        try copy.run()
+        return opening.isReadOnly ? try factory(opening) : rows
+    }
+
+    private func checkIsFree(_ opening: StoreOpening) throws {
+        guard opening.type != NSInMemoryStoreType, let file = opening.file else { return }
+        let files = try StoreFileType(opening.type).files(at: file)
+        guard let taken = files.first(where: { FileManager.default.fileExists(atPath: $0.path) })
+        else { return }
+        throw PersistenceErrors.make(
+            NSPersistentStoreOperationError,
+            "There is a file at the new place already; remove it with destroyPersistentStore, or "
+                + "choose another.", [NSFilePathErrorKey: taken.path])
+    }
+}

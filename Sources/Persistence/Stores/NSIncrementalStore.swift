@@ -1,0 +1,227 @@
+public import Foundation
+public import ObjectModel
+internal import Platform
+internal import Stores
+
+/// A program's own store that is asked object by object. Source: Apple, NSIncrementalStore.
+///
+/// A subclass overrides `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`,
+/// `newValue(forRelationship:forObjectWith:with:)` and `obtainPermanentIDs(for:)`; register it with
+/// `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Its functions are called on the
+/// asking contexts' queues, so by several threads at a time.
+open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
+    // @unchecked: `state` has a lock; `scratch` is set once, before the coordinator shows it.
+    private struct State {
+        var references = ReferenceTable()
+        var metadata: [String: Any] = [:]
+    }
+
+    private let state = Lock(State())
+    /// Stands for the asking context where none is known.
+    private var scratch: NSManagedObjectContext?
+    /// Where the store hears of contexts that use its objects.
+    final let notices = ContextLane(isMain: false)
+
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?,
+        configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil
+    ) {
+        super.init(
+            persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+        StoreRegistration.begin()
+    }
+
+    // MARK: What subclasses write
+
+    /// Sets `metadata` with a type and a UUID. A UUID is given to a store without one.
+    open override func loadMetadata() throws {
+        throw Self.missing("loadMetadata()")
+    }
+
+    /// Answers a request.
+    ///
+    /// For an `NSFetchRequest<any NSFetchRequestResult>`: the objects (from `context`, of IDs made
+    /// with `newObjectID(for:referenceObject:)`) or their IDs, whatever its result type; for
+    /// `.countResultType` a number will do. For an `NSSaveChangesRequest`: anything, once it is
+    /// done.
+    open func execute(
+        _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?
+    ) throws -> Any {
+        throw Self.missing("execute(_:with:)")
+    }
+
+    /// The values of one object. Throws when it is not there any more.
+    open func newValuesForObject(
+        with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+    ) throws -> NSIncrementalStoreNode {
+        throw Self.missing("newValuesForObject(with:with:)")
+    }
+
+    /// The IDs at the other end: an array for a to-many (in order where it is ordered), an ID or
+    /// `NSNull` for a to-one.
+    open func newValue(
+        forRelationship relationship: NSRelationshipDescription,
+        forObjectWith objectID: NSManagedObjectID, with context: NSManagedObjectContext?
+    ) throws -> Any {
+        throw Self.missing("newValue(forRelationship:forObjectWith:with:)")
+    }
+
+    /// The IDs that new objects are to have, in their order. By default random UUIDs name them.
+    open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        array.map { object in
+            let text = opening.platform.randomness.uuid().uuidString
+            return newObjectID(for: object.entity, referenceObject: text)
+        }
+    }
+
+    /// Called when a context begins to use objects of the store: a little later, on a queue for
+    /// these notices alone.
+    open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    /// Called when a context no longer uses objects; for objects that are simply let go of, at some
+    /// later time.
+    open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    /// The identifier of a store that is new at `storeURL`.
+    open class func identifierForNewStore(at storeURL: URL) -> Any {
+        Platform.system.randomness.uuid().uuidString
+    }
+
+    /// The store's metadata, which `loadMetadata()` sets.
+    open override var metadata: [String: Any] {
+        get { state.withLock { $0.metadata } }
+        set { state.withLock { $0.metadata = newValue } }
+    }
+
+    open override var identifier: String { metadata[NSStoreUUIDKey] as? String ?? "" }
+
+    private static func missing(_ function: String) -> StoreError {
+        StoreError(.unsupported, "The store's class does not override \(function).")
+    }
+
+    // MARK: What subclasses use
+
+    /// The ID of the object that the store calls `data`: a whole number or a text that is unique
+    /// among the objects of the entity's tree.
+    public final func newObjectID(
+        for entity: NSEntityDescription, referenceObject data: Any
+    ) -> NSManagedObjectID {
+        guard let layout = rowStore.layout.entity(named: entity.name ?? "") else {
+            return NSManagedObjectID(temporaryFor: entity)
+        }
+        let key = state.withLock { $0.references.key(for: data, tree: layout.treeName) }
+        return id(for: RowID(entity: layout.number, key: key))
+    }
+
+    /// What the store calls the object.
+    public final func referenceObject(for objectID: NSManagedObjectID) -> Any {
+        let row = objectID.reservedRow
+        return state.withLock { state in
+            row.flatMap { state.references.reference(for: $0.key) } ?? NSNull()
+        }
+    }
+
+    // MARK: For the coordinator
+
+    override func openRows(platform: Platform) throws {
+        try loadMetadata()
+        if metadata[NSStoreUUIDKey] == nil, let url {
+            metadata[NSStoreUUIDKey] = "\(Self.identifierForNewStore(at: url))"
+        }
+        try completeMetadata(platform: platform)
+        let scratch = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        scratch.persistentStoreCoordinator = persistentStoreCoordinator
+        self.scratch = scratch
+        rowStore = IncrementalRows(store: self, layout: rowStore.layout, identifier: identifier)
+    }
+
+    /// Waits until the store has heard of all that contexts did so far.
+    package final func waitForNotices() { notices.run {} }
+
+    /// The context on whose behalf the store is asked.
+    final var asking: NSManagedObjectContext {
+        NSManagedObjectContext.current ?? scratch
+            ?? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    }
+
+    override func reserveRows(
+        for objects: [NSManagedObject], _ layout: EntityLayout
+    ) throws -> [RowID] {
+        let rows = try obtainPermanentIDs(for: objects).compactMap(\.reservedRow)
+        guard rows.count == objects.count, rows.allSatisfy({ $0.entity == layout.number }) else {
+            throw StoreError(
+                .invalidValue,
+                "obtainPermanentIDs(for:) gave IDs of other entities, or not one for each object.",
+                fields: ["entity": layout.name])
+        }
+        return rows
+    }
+
+    override func write(
+        _ gathered: ChangeGathering, of context: NSManagedObjectContext
+    ) throws -> SaveOutcome {
+        let living = gathered.written.filter { !$0.isDeleted }
+        let request = NSSaveChangesRequest(
+            inserted: Set(living.filter(\.isInserted)), updated: Set(living.filter(\.isUpdated)),
+            deleted: Set(gathered.written.filter(\.isDeleted)), locked: [])
+        request.affectedStores = [self]
+        _ = try execute(request, with: context)
+        return SaveOutcome()
+    }
+
+    override func uriName(of row: RowID) -> String {
+        state.withLock { $0.references.uriName(of: row.key) }
+    }
+
+    override func row(uriName: String, _ layout: EntityLayout) -> RowID? {
+        let key = state.withLock { $0.references.key(uriName: uriName, tree: layout.treeName) }
+        return key.map { RowID(entity: layout.number, key: $0) }
+    }
+
+    // MARK: Fetching
+
+    override func find(_ query: ObjectQuery, rows: RowQuery) throws -> [FoundObject] {
+        try ids(execute(request(query, .managedObjectResultType), with: asking)).map {
+            FoundObject(id: $0, snapshot: nil)
+        }
+    }
+
+    override func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
+        try ids(execute(request(query, .managedObjectIDResultType), with: asking))
+    }
+
+    override func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
+        let result = try execute(request(query, .countResultType), with: asking)
+        if let number = result as? Int { return number }
+        if let numbers = result as? [NSNumber], let first = numbers.first, numbers.count == 1 {
+            return first.intValue
+        }
+        return try ids(result).count
+    }
+
+    private func request(
+        _ query: ObjectQuery, _ resultType: NSFetchRequestResultType
+    ) -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>(entity: query.entity)
+        request.predicate = query.predicate
+        request.sortDescriptors = query.sort
+        request.fetchLimit = query.limit
+        request.fetchOffset = query.offset
+        request.includesSubentities = query.includesSubentities
+        request.resultType = resultType
+        request.affectedStores = [self]
+        return request
+    }
+
+    /// The IDs of what a store answered.
+    private func ids(_ result: Any) throws -> [NSManagedObjectID] {
+        let members = result as? [Any] ?? []
+        let rows = CacheNodeGraph.rows(members) ?? []
+        guard result is [Any], rows.count == members.count else {
+            throw StoreError(
+                .invalidValue,
+                "The store answered a fetch with something else than its objects or their IDs.")
+        }
+        return rows.map { id(for: $0) }
+    }
+}

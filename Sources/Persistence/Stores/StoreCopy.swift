@@ -1,0 +1,133 @@
+internal import Foundation
+internal import ObjectModel
+internal import SQLiteStore
+internal import Stores
+
+/// Copies all rows and links of one store into an empty one, whatever their types.
+///
+/// Rows get new keys, in the order of the old. Into SQLite they go in batches within one
+/// transaction; the other types hold everything in memory anyway and are written once.
+struct StoreCopy {
+    private let source: any RowStore
+    private let target: any RowStore
+    private var ids: [RowID: RowID] = [:]
+    private static let batchCount = 2000
+
+    init(from source: any RowStore, to target: any RowStore) {
+        self.source = source
+        self.target = target
+    }
+
+    mutating func run() throws {
+        try mapKeys()
+        let copy = self
+        if let database = target as? SQLiteRowStore {
+            try database.write { _ in
+                try copy.forEachChangeSet { _ = try database.save($0) }
+            }
+        } else {
+            var whole = ChangeSet()
+            try copy.forEachChangeSet { part in
+                whole.inserts += part.inserts
+                whole.toManys += part.toManys
+            }
+            if !whole.isEmpty { _ = try target.save(whole) }
+        }
+        try target.setMetadata(try applicationMetadata())
+    }
+
+    /// The metadata that the application put there.
+    private func applicationMetadata() throws -> [String: Any] {
+        try source.metadata().filter { key, _ in
+            !["NSStore", "_NS", "NSPersistence"].contains(where: key.hasPrefix)
+        }
+    }
+
+    private mutating func mapKeys() throws {
+        for entity in source.layout.entities {
+            guard let other = target.layout.entity(named: entity.name) else {
+                throw StoreError(
+                    .modelMismatch, "The new store's configuration lacks an entity of the old one.",
+                    fields: ["entity": entity.name])
+            }
+            let found = try source.ids(matching: query(entity)).sorted()
+            let keys = try target.reserveKeys(entity: other.number, count: found.count)
+            for (id, key) in zip(found, keys) {
+                ids[id] = RowID(entity: other.number, key: key)
+            }
+        }
+    }
+
+    private func query(_ entity: EntityLayout) -> RowQuery {
+        var query = RowQuery(entity: entity.number)
+        query.includesSubentities = false
+        return query
+    }
+
+    /// First all rows, then the links that are not in rows: a link's ends are there before it.
+    private func forEachChangeSet(_ body: (ChangeSet) throws -> Void) throws {
+        for entity in source.layout.entities {
+            try forEachBatch(of: entity) { batch in
+                var part = ChangeSet()
+                part.inserts = try source.rows(batch).sorted { $0.id < $1.id }.map(moved)
+                try body(part)
+            }
+        }
+        for entity in source.layout.entities {
+            let slots = entity.toManys.indices.filter { Self.speaks(entity.toManys[$0]) }
+            guard !slots.isEmpty else { continue }
+            try forEachBatch(of: entity) { batch in
+                var part = ChangeSet()
+                for owner in batch {
+                    part.toManys += try slots.compactMap { try members(of: owner, entity, $0) }
+                }
+                if !part.isEmpty { try body(part) }
+            }
+        }
+    }
+
+    private func forEachBatch(
+        of entity: EntityLayout, _ body: ([RowID]) throws -> Void
+    ) throws {
+        let all = try source.ids(matching: query(entity)).sorted()
+        for start in stride(from: 0, to: all.count, by: Self.batchCount) {
+            try body(Array(all[start..<min(start + Self.batchCount, all.count)]))
+        }
+    }
+
+    private func moved(_ row: Row) -> Row {
+        var moved = row
+        moved.id = ids[row.id] ?? row.id
+        moved.version = 1
+        // A link to a row that is gone ends here; places in orders are set with the owner's order.
+        moved.toOnes = row.toOnes.map { link in link.flatMap { ids[$0.target].map { Link($0) } } }
+        return moved
+    }
+
+    /// Whether a relationship's members are named by the owner: pairs from one of their ends,
+    /// orders always.
+    private static func speaks(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, !relationship.isOrdered else {
+            return true
+        }
+        guard inverse.isToMany else { return false }
+        if inverse === relationship { return true }
+        let own = (relationship.entity.name ?? "", relationship.name)
+        return inverse.isOrdered || own < (inverse.entity.name ?? "", inverse.name)
+    }
+
+    private func members(
+        of owner: RowID, _ entity: EntityLayout, _ slot: Int
+    ) throws -> ToManyChange? {
+        let relationship = entity.toManys[slot]
+        let members = try source.members(of: owner, toMany: slot).compactMap { ids[$0.target] }
+        guard !members.isEmpty, let place = ids[owner],
+            let other = target.layout.entity(place.entity)?.toManySlot(relationship.name)
+        else { return nil }
+        var change = ToManyChange(owner: place, slot: other)
+        let isOneToMany = relationship.inverseRelationship.map { !$0.isToMany } ?? false
+        if !isOneToMany { change.added = members.map { Link($0) } }
+        if relationship.isOrdered { change.order = members }
+        return change
+    }
+}

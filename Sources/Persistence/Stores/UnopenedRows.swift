@@ -1,0 +1,33 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// Stands in for the rows of a program's own store until it is loaded: it knows the entities, and
+/// refuses the rest.
+final class UnopenedRows: RowStore {
+    let layout: ModelLayout
+    let identifier = ""
+    let keepsHistory = false
+
+    init(layout: ModelLayout) { self.layout = layout }
+
+    func metadata() throws -> [String: Any] { throw refusal }
+    func setMetadata(_ metadata: [String: Any]) throws { throw refusal }
+    func reserveKeys(entity: Int32, count: Int) throws -> [Int64] { throw refusal }
+    func row(_ id: RowID) throws -> Row? { throw refusal }
+    func rows(_ ids: [RowID]) throws -> [Row] { throw refusal }
+    func rows(matching query: RowQuery) throws -> [Row] { throw refusal }
+    func ids(matching query: RowQuery) throws -> [RowID] { throw refusal }
+    func count(matching query: RowQuery) throws -> Int { throw refusal }
+    func members(of owner: RowID, toMany slot: Int) throws -> [Link] { throw refusal }
+    func save(_ changes: ChangeSet) throws -> SaveOutcome { throw refusal }
+    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
+        throw refusal
+    }
+    func deleteHistory(upTo number: Int64) throws { throw refusal }
+    func lastTransactionNumber() throws -> Int64 { throw refusal }
+
+    private var refusal: StoreError {
+        StoreError(.cannotOpen, "The store is not loaded yet; add it to a coordinator first.")
+    }
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+internal import Platform
+internal import SQLiteDriver
+internal import Stores
+
+/// Large values that leave their columns for files, and files whose rows are gone. Used on the
+/// store's lane.
+///
+/// Files are whole and on the disk before the transaction commits, and are removed only after it
+/// did; what a crash leaves between is found by its mark when the store is opened again. Rows
+/// decide: no file is removed that a row of the file's state then refers to.
+final class ExternalWrites {
+    /// A column of a row, and the file it refers to or did.
+    private struct Place {
+        var table: String
+        var column: String
+        var key: Int64
+        var name: UUID
+    }
+
+    private let files: ExternalFiles
+    private let connection: Connection
+    private let platform: Platform
+    private let bytesMin: Int
+    private var places: [Place] = []
+    private var mark: UUID?
+
+    /// `bytesMin` is the size from which a value has a file of its own.
+    init(files: ExternalFiles, connection: Connection, platform: Platform, bytesMin: Int) {
+        self.files = files
+        self.connection = connection
+        self.platform = platform
+        self.bytesMin = bytesMin
+    }
+
+    // MARK: Within a transaction
+
+    /// Writes the file of a large value and returns what its column holds; nil for a value that
+    /// stays in the column.
+    func reference(to data: Data, table: String, column: String, key: Int64) throws -> Data? {
+        guard data.count >= bytesMin else { return nil }
+        try begin()
+        let name = platform.randomness.uuid()
+        places.append(Place(table: table, column: column, key: key, name: name))
+        try files.write(data, name: name) { try platform.faults.reach("external.\($0)") }
+        try platform.faults.reach("external.afterRename")
+        return ExternalFiles.reference(to: name)
+    }
+
+    /// Remembers the files a row refers to, before its columns are written or the row deleted.
+    func leaving(_ columns: [String], of key: Int64, table: String) throws {
+        for column in columns {
+            guard let name = try name(in: column, of: key, table: table) else { continue }
+            try begin()
+            places.append(Place(table: table, column: column, key: key, name: name))
+        }
+    }
+
+    private func name(in column: String, of key: Int64, table: String) throws -> UUID? {
+        // Asking for the length first leaves long values on their pages.
+        let stored = try connection.value(
+            "SELECT \(column) FROM \(table) WHERE Z_PK = ? AND length(\(column)) = 38",
+            [.integer(key)])
+        return stored?.data.flatMap(ExternalFiles.name)
+    }
+
+    private func begin() throws {
+        guard mark == nil else { return }
+        // Whoever cleans up holds this lock, so no file of ours goes before its row is written.
+        try connection.run("DELETE FROM Z_METADATA WHERE 0")
+        try files.makeFolders()
+        let name = platform.randomness.uuid()
+        try files.putMark(name)
+        mark = name
+    }
+
+    // MARK: After a transaction
+
+    /// Removes the files no row refers to any more, after a commit as after a rollback.
+    func settle() {
+        guard let mark else { return }
+        let done = places
+        places = []
+        self.mark = nil
+        do {
+            try platform.faults.reach("external.beforeRemoving")
+            for place in done {
+                let kept = try name(in: place.column, of: place.key, table: place.table)
+                if kept != place.name { files.remove(place.name) }
+            }
+            files.removeMark(mark)
+        } catch {
+            // The mark stays, and the next opening does the rest.
+        }
+    }
+
+    // MARK: On opening
+
+    /// Removes what processes that died left: files without a row, drafts, marks. Costs nothing
+    /// where none did; else one pass over the tables that have such columns. Does nothing while
+    /// another process writes.
+    static func recover(_ files: ExternalFiles, schema: StoreSchema, connection: Connection) throws
+    {
+        guard !files.leftovers().isEmpty else { return }
+        do {
+            try connection.withoutWaiting {
+                try connection.transaction(.immediate) {
+                    let leftovers = files.leftovers()
+                    let named = try names(schema: schema, connection: connection)
+                    for name in files.names() where !named.contains(name) { files.remove(name) }
+                    for left in leftovers { unlink(left.path) }
+                }
+            }
+        } catch let fault as SQLiteFault where fault.isBusy {
+            return
+        }
+    }
+
+    private static func names(schema: StoreSchema, connection: Connection) throws -> Set<UUID> {
+        var named: Set<UUID> = []
+        var seen: Set<String> = []
+        for columns in schema.columnsByNumber.values {
+            for column in columns.externalColumns
+            where seen.insert("\(columns.table).\(column)").inserted {
+                try connection.forEachRow(
+                    "SELECT \(column) FROM \(columns.table) WHERE length(\(column)) = 38"
+                ) { statement in
+                    if let name = statement.blob(at: 0).flatMap(ExternalFiles.name) {
+                        named.insert(name)
+                    }
+                }
+            }
+        }
+        return named
+    }
+}

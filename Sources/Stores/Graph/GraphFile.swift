@@ -1,0 +1,144 @@
+internal import Foundation
+internal import Platform
+
+/// The file of an atomic store: read at once, replaced at once.
+struct GraphFile {
+    /// What tells one state of a file from another.
+    struct Stamp: Equatable {
+        var inode: UInt64
+        var size: Int64
+        var seconds: Int
+        var nanoseconds: Int
+    }
+
+    let path: String
+    private static let bytesMax: Int64 = 1 << 30
+
+    init(_ url: URL) {
+        // A link stays a link: what it leads to is replaced.
+        path = url.resolvingSymlinksInPath().path
+    }
+
+    var exists: Bool { stamp != nil }
+
+    var stamp: Stamp? {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        return Stamp(
+            inode: UInt64(facts.st_ino), size: Int64(facts.st_size),
+            seconds: Int(facts.st_mtim.tv_sec), nanoseconds: Int(facts.st_mtim.tv_nsec))
+    }
+
+    func read() throws -> Data {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else {
+            throw failure(.cannotOpen, "There is no file at this path.")
+        }
+        guard facts.st_mode & S_IFMT == S_IFREG else {
+            throw failure(.cannotOpen, "The path leads to no file; give the path of a file.")
+        }
+        guard facts.st_size > 0 else {
+            throw failure(
+                .notAStore, "The file is empty; remove it, and the store is made in its place.")
+        }
+        guard facts.st_size <= Self.bytesMax else {
+            throw failure(
+                .unsupported,
+                "The file is larger than \(Self.bytesMax >> 20) MiB; use a SQLite store for so much."
+            )
+        }
+        do {
+            return try Data(contentsOf: URL(fileURLWithPath: path))
+        } catch {
+            throw failure(.cannotOpen, "The file cannot be read; check its access.", error)
+        }
+    }
+
+    // MARK: Replacing
+
+    /// Puts `data` in the file's place. After a crash there is the old file or the new one.
+    func replace(with data: Data, platform: Platform) throws {
+        let (folder, name) = split
+        let draft = "\(folder)/.\(name).\(platform.randomness.uuid().uuidString)"
+        do {
+            try write(data, to: draft)
+            try platform.faults.reach("store.beforePlacing")
+            guard rename(draft, path) == 0 else { throw refusal() }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        synchronize(folder)
+    }
+
+    /// Puts `data` in a file that must not be there yet; false where another program was faster.
+    func create(with data: Data, platform: Platform) throws -> Bool {
+        let (folder, name) = split
+        let draft = "\(folder)/.\(name).\(platform.randomness.uuid().uuidString)"
+        defer { unlink(draft) }
+        try write(data, to: draft)
+        try platform.faults.reach("store.beforePlacing")
+        if link(draft, path) != 0 {
+            if errno == EEXIST { return false }
+            // Some file systems have no hard links.
+            guard rename(draft, path) == 0 else { throw refusal() }
+        }
+        synchronize(folder)
+        return true
+    }
+
+    private var split: (folder: String, name: String) {
+        let url = URL(fileURLWithPath: path)
+        return (url.deletingLastPathComponent().path, url.lastPathComponent)
+    }
+
+    private func write(_ data: Data, to draft: String) throws {
+        var facts = stat()
+        let mode = stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0o644
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard file >= 0 else { throw refusal() }
+        defer { close(file) }
+        var rest = data[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw refusal() }
+            rest = rest.dropFirst(count)
+        }
+        guard fsync(file) == 0 else { throw refusal() }
+    }
+
+    /// Makes the folder's change last, too. Some file systems cannot; the file is whole anyway.
+    private func synchronize(_ folder: String) {
+        let handle = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard handle >= 0 else { return }
+        fsync(handle)
+        close(handle)
+    }
+
+    // MARK: Errors
+
+    private func refusal() -> StoreError {
+        let number = errno
+        let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(number))
+        switch number {
+        case ENOSPC, EDQUOT, EFBIG:
+            return failure(
+                .diskFull, "The disk is full, nothing was written; make room and save again.", cause
+            )
+        case EACCES, EPERM, EROFS:
+            return failure(
+                .readOnly, "The store's folder cannot be written; check its access.", cause)
+        default:
+            return failure(
+                .cannotOpen, "The store's file cannot be written; check the path and its access.",
+                cause)
+        }
+    }
+
+    func failure(
+        _ code: StoreError.Code, _ message: String, _ cause: (any Error)? = nil
+    ) -> StoreError {
+        StoreError(code, message, fields: ["path": path], cause: cause)
+    }
+}

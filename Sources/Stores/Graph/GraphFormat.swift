@@ -1,0 +1,25 @@
+public import Foundation
+
+/// A file format that holds a whole graph of objects, read and written at once.
+public protocol GraphFormat: Sendable {
+    /// The type as the metadata and programs name it, for example `XML`.
+    static var storeType: String { get }
+    /// Reads the contents of the file at `path`. Throws `StoreError`.
+    static func read(_ data: Data, path: String) throws -> StoredGraph
+    /// Reads what stands before the objects: identifier and metadata.
+    static func readHead(_ data: Data, path: String) throws -> StoredGraph
+    static func write(_ graph: StoredGraph) throws -> Data
+    /// An entity's name as the file spells it.
+    static func entityName(_ name: String) -> String
+    /// A property's name as the file spells it.
+    static func propertyName(_ name: String) -> String
+}
+
+/// How an atomic store is to be opened.
+public struct GraphFileOptions: Sendable {
+    public var isReadOnly = false
+    /// Opens files made for another model; what that model does not have is refused all the same.
+    public var ignoresVersioning = false
+
+    public init() {}
+}

@@ -1,0 +1,65 @@
+internal import ObjectModel
+
+/// A model's names as an atomic store's file spells them, whatever their case.
+struct GraphNames {
+    /// Where a property stands in its entity's layout.
+    enum Slot {
+        case attribute(Int)
+        case toOne(Int)
+        case toMany(Int)
+    }
+
+    private var entities: [String: EntityLayout] = [:]
+    private var slots: [Int32: [String: Slot]] = [:]
+    /// Modelled, yet not kept in stores: transient and fetched properties.
+    private var unstored: [Int32: Set<String>] = [:]
+
+    /// Throws where the file's spelling would make two names one, and for derived attributes.
+    init(_ layout: ModelLayout) throws {
+        for entity in layout.entities {
+            let former = entities.updateValue(entity, forKey: entity.name.lowercased())
+            if let former { throw Self.collision(former.name, entity.name) }
+            try add(entity)
+        }
+    }
+
+    private mutating func add(_ entity: EntityLayout) throws {
+        var own: [String: Slot] = [:]
+        func put(_ name: String, _ slot: Slot) throws {
+            guard own.updateValue(slot, forKey: name.lowercased()) == nil else {
+                throw Self.collision(entity.name, name)
+            }
+        }
+        for (slot, place) in entity.attributes.enumerated() {
+            guard !(place.attribute is NSDerivedAttributeDescription) else {
+                throw StoreError(
+                    .unsupported,
+                    "Core Data provided atomic stores do not support derived properties",
+                    fields: ["entity": entity.name, "attribute": place.name])
+            }
+            try put(place.name, .attribute(slot))
+        }
+        for (slot, place) in entity.toOnes.enumerated() { try put(place.name, .toOne(slot)) }
+        for (slot, place) in entity.toManys.enumerated() { try put(place.name, .toMany(slot)) }
+        slots[entity.number] = own
+        unstored[entity.number] = Set(
+            entity.entity.propertiesByName.keys.map { $0.lowercased() }.filter { own[$0] == nil })
+    }
+
+    private static func collision(_ first: String, _ second: String) -> StoreError {
+        StoreError(
+            .unsupported,
+            "Names that differ in case only cannot stand in one file of this type; rename one, or "
+                + "use a SQLite store.", fields: ["first": first, "second": second])
+    }
+
+    func entity(_ name: String) -> EntityLayout? { entities[name.lowercased()] }
+
+    func slot(_ name: String, in entity: EntityLayout) -> Slot? {
+        slots[entity.number]?[name.lowercased()]
+    }
+
+    func isUnstored(_ name: String, in entity: EntityLayout) -> Bool {
+        unstored[entity.number]?.contains(name.lowercased()) ?? false
+    }
+}

@@ -1,0 +1,208 @@
+public import Foundation
+public import ObjectModel
+public import Platform
+
+/// A store whose whole graph lives in memory and in one file, which each save replaces.
+///
+/// The rows are those of a `MemoryRowStore`, so every rule of the contract holds. Cost: opening
+/// reads the file, each save writes all of it. It keeps no history. After a crash the file is the
+/// one before the save or the one after it.
+public final class GraphRowStore<Format: GraphFormat>: RowStore {
+    private struct State {
+        var file: GraphFile
+        var metadata: GraphMetadata
+        var lastKey: Int64
+        /// The file as this store last read or wrote it.
+        var stamp: GraphFile.Stamp?
+    }
+
+    public let layout: ModelLayout
+    public let identifier: String
+    public let keepsHistory = false
+    private let rows: MemoryRowStore
+    private let isReadOnly: Bool
+    private let platform: Platform
+    /// Held while the file is written, so that saves follow each other; readers need `rows` only.
+    private let state: Lock<State>
+
+    /// Opens the store at `url`, or makes it where there is no file.
+    ///
+    /// Throws `StoreError`: `.notAStore`, `.cannotOpen`, `.modelMismatch`, `.readOnly`,
+    /// `.diskFull`, `.corrupt`, `.unsupported` (derived attributes, names that differ in case
+    /// only).
+    public init(
+        url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
+        options: GraphFileOptions = .init(), platform: Platform = .system
+    ) throws {
+        guard let url else {
+            throw StoreError(
+                .cannotOpen,
+                "A \(Format.storeType) store needs a file; use an in-memory store without one.")
+        }
+        layout = ModelLayout(model: model, configuration: configuration)
+        let names = try GraphNames(layout)
+        let file = GraphFile(url)
+        let made = try Self.contents(of: file, layout, options, platform)
+        let changes = try GraphLoading.changes(
+            from: made.graph, layout: layout, names: names, path: file.path)
+        identifier = made.graph.identifier
+        rows = MemoryRowStore(
+            layout: layout, platform: platform, identifier: identifier, keepsHistory: false)
+        isReadOnly = options.isReadOnly
+        self.platform = platform
+        let highest = changes.inserts.map(\.id.key).max() ?? 0
+        state = Lock(
+            State(
+                file: file, metadata: GraphMetadata(made.graph.metadata),
+                lastKey: max(made.graph.lastKey, highest), stamp: made.stamp))
+        try rows.load(changes, path: file.path)
+    }
+
+    /// Reads the file, or makes it.
+    private static func contents(
+        of file: GraphFile, _ layout: ModelLayout, _ options: GraphFileOptions,
+        _ platform: Platform
+    ) throws -> (graph: StoredGraph, stamp: GraphFile.Stamp?) {
+        if !file.exists {
+            guard !options.isReadOnly else {
+                throw file.failure(
+                    .cannotOpen, "There is no file at this path, and a read-only store is not made."
+                )
+            }
+            var graph = StoredGraph(identifier: platform.randomness.uuid().uuidString)
+            graph.metadata = GraphMetadata(for: layout, type: Format.storeType).values
+            if try file.create(with: Format.write(graph), platform: platform) {
+                return (graph, file.stamp)
+            }
+        }
+        let stamp = file.stamp
+        let graph = try Format.read(file.read(), path: file.path)
+        if !options.ignoresVersioning {
+            try GraphMetadata(graph.metadata).check(against: layout, path: file.path)
+        }
+        return (graph, stamp)
+    }
+
+    // MARK: Writing
+
+    public func save(_ changes: ChangeSet) throws -> SaveOutcome {
+        try state.withLock { state in
+            try checkWritable(state)
+            let draft = try rows.draft(changes)
+            if !changes.isEmpty { try write(draft.tables, &state) }
+            rows.install(draft.tables)
+            return draft.outcome
+        }
+    }
+
+    public func setMetadata(_ metadata: [String: Any]) throws {
+        try state.withLock { state in
+            try checkWritable(state)
+            var changed = state
+            changed.metadata.replaceApplicationKeys(with: metadata)
+            try write(rows.tables.withLock { $0 }, &changed)
+            state = changed
+        }
+    }
+
+    private func write(_ tables: MemoryTables, _ state: inout State) throws {
+        var graph = StoredGraph(identifier: identifier, lastKey: state.lastKey)
+        graph.metadata = state.metadata.values
+        graph.objects = GraphDrawing<Format>(tables, layout: layout).objects
+        try state.file.replace(with: Format.write(graph), platform: platform)
+        state.stamp = state.file.stamp
+    }
+
+    private func checkWritable(_ state: State) throws {
+        guard !isReadOnly else {
+            throw state.file.failure(
+                .readOnly, "The store was opened read-only; open it for writing to save.")
+        }
+        guard state.stamp == state.file.stamp else {
+            throw state.file.failure(
+                .busy,
+                "Another program changed the store's file since it was opened; close the store and "
+                    + "open it again, so that neither change is lost.")
+        }
+    }
+
+    /// Lets later saves write to `url`, over whatever is there then.
+    public func relocate(to url: URL) {
+        state.withLock { state in
+            state.file = GraphFile(url)
+            state.stamp = state.file.stamp
+        }
+    }
+
+    public func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
+        guard layout.entity(entity) != nil else { throw MemoryRowStore.unknownEntity(entity) }
+        guard count > 0 else { return [] }
+        return state.withLock { state in
+            let first = state.lastKey + 1
+            state.lastKey += Int64(count)
+            return Array(first...state.lastKey)
+        }
+    }
+
+    // MARK: Reading
+
+    public func metadata() throws -> [String: Any] {
+        state.withLock {
+            $0.metadata.dictionary(identifier: identifier, type: Format.storeType)
+        }
+    }
+
+    public func row(_ id: RowID) throws -> Row? { try rows.row(id) }
+    public func rows(_ ids: [RowID]) throws -> [Row] { try rows.rows(ids) }
+    public func rows(matching query: RowQuery) throws -> [Row] { try rows.rows(matching: query) }
+    public func ids(matching query: RowQuery) throws -> [RowID] { try rows.ids(matching: query) }
+    public func count(matching query: RowQuery) throws -> Int { try rows.count(matching: query) }
+    public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
+        try rows.members(of: owner, toMany: slot)
+    }
+
+    // MARK: History
+
+    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
+        throw noHistory
+    }
+    public func deleteHistory(upTo number: Int64) throws { throw noHistory }
+    public func lastTransactionNumber() throws -> Int64 { throw noHistory }
+
+    private var noHistory: StoreError {
+        StoreError(
+            .unsupported,
+            "Stores of type \(Format.storeType) keep no history; migrate to a SQLite store.",
+            fields: ["type": Format.storeType])
+    }
+}
+
+// MARK: - Files that are not open
+
+extension GraphRowStore {
+    /// The metadata of the store at `url`, which is not opened for work and not changed.
+    public static func metadata(at url: URL) throws -> [String: Any] {
+        let file = GraphFile(url)
+        let graph = try Format.readHead(file.read(), path: file.path)
+        return GraphMetadata(graph.metadata).dictionary(
+            identifier: graph.identifier, type: Format.storeType)
+    }
+
+    /// Replaces the application's metadata of the store at `url`, which is not open.
+    public static func setMetadata(
+        _ metadata: [String: Any], at url: URL, platform: Platform = .system
+    ) throws {
+        let file = GraphFile(url)
+        var graph = try Format.read(file.read(), path: file.path)
+        var changed = GraphMetadata(graph.metadata)
+        changed.replaceApplicationKeys(with: metadata)
+        graph.metadata = changed.values
+        try file.replace(with: Format.write(graph), platform: platform)
+    }
+
+    /// All that the file at `url` says; no model is needed.
+    public static func contents(at url: URL) throws -> StoredGraph {
+        let file = GraphFile(url)
+        return try Format.read(file.read(), path: file.path)
+    }
+}

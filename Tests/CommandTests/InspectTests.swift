@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+/// What the command reads out of a store, and how it tells damage.
+@Suite struct InspectTests {
+    @Test func theFactsHaveTheirShape() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(
+            library, "insert Author name=A\ninsert Reader name=B\ninsert Book title=C\nsave")
+        let json = try workshop.done(["inspect", library, "--json"]).json
+        #expect(Set(json.keys) == ["store", "entities", "history", "mirror"])
+        let store = json["store"] as? [String: Any] ?? [:]
+        #expect(Set(store.keys) == ["type", "uuid", "frameworkVersion", "metadata"])
+        #expect(store["type"] as? String == "SQLite")
+        #expect((store["metadata"] as? [String: Any])?["NSStoreType"] as? String == "SQLite")
+        let history = json["history"] as? [String: Int]
+        #expect(history == ["transactions": 1, "changes": 3])
+        #expect(json["mirror"] is NSNull)
+        let entities = json["entities"] as? [[String: Any]] ?? []
+        let keys: Set = [
+            "name", "super", "abstract", "count", "countWithSubentities", "attributes",
+            "relationships", "versionHash",
+        ]
+        #expect(entities.count == 7)
+        #expect(entities.allSatisfy { Set($0.keys) == keys })
+        let byName = Dictionary(
+            entities.map { ($0["name"] as? String ?? "", $0) }, uniquingKeysWith: { $1 })
+        #expect(byName["Person"]?["abstract"] as? Bool == true)
+        #expect(byName["Person"]?["count"] as? Int == 0)
+        #expect(byName["Person"]?["countWithSubentities"] as? Int == 2)
+        #expect(byName["Author"]?["super"] as? String == "Person")
+        #expect((byName["Book"]?["versionHash"] as? String)?.count == 64)
+        let links = byName["Book"]?["relationships"] as? [[String: Any]] ?? []
+        let chapters = links.first { $0["name"] as? String == "chapters" }
+        #expect(chapters?["destination"] as? String == "Chapter")
+        #expect(chapters?["inverse"] as? String == "book")
+        #expect(chapters?["toMany"] as? Bool == true)
+        #expect(chapters?["ordered"] as? Bool == true)
+        let attributes = byName["Book"]?["attributes"] as? [[String: Any]] ?? []
+        let title = attributes.first { $0["name"] as? String == "title" }
+        #expect(title?["type"] as? String == "String")
+        #expect(title?["optional"] as? Bool == false)
+    }
+
+    @Test func aStoreWithoutItsModelStillCounts() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Author name=A\ninsert Tag name=t")
+        _ = try workshop.sql(library, "delete from Z_MODELCACHE")
+        let json = try workshop.done(["inspect", library, "--json"]).json
+        let counts = (json["entities"] as? [[String: Any]] ?? []).reduce(into: [String: Int]()) {
+            $0[$1["name"] as? String ?? ""] = $1["countWithSubentities"] as? Int
+        }
+        #expect(counts["Person"] == 1)
+        #expect(counts["Tag"] == 1)
+        let rows = try workshop.run("inspect", library, "--entity", "Tag", "--json")
+        #expect(rows.status == 1)
+        #expect(rows.errorCode == "noModel")
+        try workshop.done(["inspect", library, "--entity", "Tag", "--model", Workshop.model])
+    }
+
+    @Test func objectsAreChosenSortedAndLimited() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(
+            library,
+            (1...9).map { "insert Book title=b\($0) pages=\($0)00" }.joined(separator: "\n"))
+        func titles(_ words: String...) throws -> [String] {
+            let words = ["inspect", library, "--entity", "Book", "--json"] + words
+            return try workshop.done(words).lines.compactMap {
+                ($0["values"] as? [String: Any])?["title"] as? String
+            }
+        }
+        #expect(try titles("--where", "pages > 600", "--sort", "title") == ["b7", "b8", "b9"])
+        #expect(try titles("--sort", "-pages", "--limit", "2") == ["b9", "b8"])
+        #expect(try titles("--where", "title IN {'b1', 'b5'}", "--sort=pages") == ["b1", "b5"])
+        #expect(try titles("--where", "pages > 5000").isEmpty)
+        let text = try workshop.done([
+            "inspect", library, "--entity", "Book", "--where", "pages == 300",
+        ]).output
+        #expect(text.contains("b3"))
+        #expect(text.split(separator: "\n").count == 2)
+    }
+
+    @Test func badQuestionsAreRefused() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let entity = try workshop.run("inspect", library, "--entity", "Bok", "--json")
+        #expect(entity.errorCode == "unknownEntity")
+        #expect((entity.error["hint"] as? String)?.contains("Did you mean Book?") == true)
+        let predicate = try workshop.run(
+            "inspect", library, "--entity", "Book", "--where", "pages >", "--json")
+        #expect(predicate.status == 2)
+        #expect(predicate.errorCode == "badPredicate")
+        let key = try workshop.run("inspect", library, "--entity", "Book", "--where", "x == 1")
+        #expect(key.status == 1)
+        #expect(!key.complaint.contains("StoreError("))
+    }
+
+    @Test func theSchemaIsTheFilesOwn() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let json = try workshop.done(["inspect", library, "--schema", "--json"]).json
+        let statements = (json["schema"] as? [[String: Any]] ?? []).compactMap {
+            $0["sql"] as? String
+        }
+        #expect(statements.contains { $0.hasPrefix("CREATE TABLE ZBOOK ( Z_PK INTEGER") })
+        // A new database made of it has the same tables.
+        let text = try workshop.done(["inspect", library, "--schema"]).output
+        let names = "select group_concat(name) from (select name from sqlite_master order by 1)"
+        let copy = workshop.path("copy.sqlite")
+        #expect(try workshop.sql(copy, text + names) == workshop.sql(library, names))
+    }
+
+    // MARK: Damage
+
+    private static let damages: [(sql: String, code: String)] = [
+        ("update ZBOOK set ZAUTHOR = 99", "danglingLink"),
+        ("insert into Z_1TAGS values (77, 1)", "danglingPair"),
+        ("insert into Z_1TAGS values (1, 88)", "danglingPair"),
+        ("update Z_PRIMARYKEY set Z_MAX = 0 where Z_NAME = 'Book'", "keyBehind"),
+        ("update ZPERSON set Z_ENT = 1", "unknownEntity"),
+        ("update Z_METADATA set Z_PLIST = null", "damagedMetadata"),
+    ]
+
+    @Test(arguments: damages) func damageIsFoundAndNamed(sql: String, code: String) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Author a name=A\ninsert Book title=C author=a")
+        let whole = try workshop.done(["inspect", library, "--check", "--json"]).json
+        #expect(whole["ok"] as? Bool == true)
+        #expect((whole["problems"] as? [Any])?.isEmpty == true)
+        _ = try workshop.sql(library, sql)
+        let run = try workshop.run("inspect", library, "--check", "--json")
+        #expect(run.status == 1)
+        #expect(run.json["ok"] as? Bool == false)
+        let problems = run.json["problems"] as? [[String: Any]] ?? []
+        #expect(problems.allSatisfy { Set($0.keys) == ["code", "message", "object"] })
+        #expect(problems.contains { $0["code"] as? String == code })
+    }
+
+    @Test func anotherModelIsTold() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let other = try workshop.model { $0.replacing("name=\"shelf\"", with: "name=\"place\"") }
+        let run = try workshop.run("inspect", library, "--check", "--model", other, "--json")
+        #expect(run.status == 1)
+        let problems = run.json["problems"] as? [[String: Any]] ?? []
+        #expect(problems.compactMap { $0["code"] as? String } == ["otherModel"])
+        #expect(problems.first?["object"] as? String == "Book")
+        let edit = try workshop.run(
+            "edit", library, "-", "--model", other, "--json", input: "insert Tag name=x")
+        #expect(edit.status == 1)
+        #expect(edit.errorCode == "modelMismatch")
+        #expect((edit.error["message"] as? String)?.contains("Book") == true)
+    }
+}
+
+extension Workshop {
+    /// The library's model with a change.
+    func model(_ change: (String) -> String) throws -> String {
+        let text = try String(contentsOfFile: Workshop.model + "/contents", encoding: .utf8)
+        let folder = self.folder.appendingPathComponent("Other.xcdatamodel")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(change(text).utf8).write(to: folder.appendingPathComponent("contents"))
+        return folder.path
+    }
+}

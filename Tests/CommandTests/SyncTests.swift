@@ -1,0 +1,207 @@
+import Foundation
+import Testing
+
+/// Rounds with a service over TLS, and what stands in their way.
+@Suite struct SyncTests {
+    @Test func aRoundReportsWhatItDid() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a\ninsert Book b title=B")
+        let run = try workshop.done(["sync", library, "--json"] + service.settings)
+        let keys: Set = [
+            "event", "exported", "imported", "merged", "conflicts", "bytesSent", "bytesReceived",
+            "seconds", "inSync",
+        ]
+        #expect(Set(run.json.keys) == keys)
+        #expect(run.json["event"] as? String == "done")
+        #expect(run.json["exported"] as? Int == 2)
+        #expect(run.json["inSync"] as? Bool == true)
+        #expect((run.json["bytesSent"] as? Int ?? 0) > 200)
+        #expect(run.lines.allSatisfy { $0["event"] is String })
+        let events = try workshop.done(["events", library, "--json"]).lines
+        #expect(events.compactMap { $0["event"] as? String } == ["setup", "export"])
+        #expect(events.last?["finished"] as? Int == 2)
+        let text = try workshop.done(["sync", library] + service.settings)
+        #expect(text.output.contains("is in sync."))
+        #expect(!text.output.contains("\u{1B}"))
+    }
+
+    @Test func theStatusFollowsTheStore() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        func status() throws -> Run { try workshop.run("status", library, "--json") }
+        let fresh = try status()
+        #expect(fresh.status == 1)
+        #expect(fresh.json["state"] as? String == "notMirrored")
+        try workshop.edit(library, "insert Tag t name=a\ninsert Tag name=b")
+        try workshop.done(["sync", library] + service.settings)
+        let synced = try status()
+        #expect(synced.status == 0)
+        #expect(synced.json["inSync"] as? Bool == true)
+        #expect(synced.json["reason"] is NSNull)
+        let keys: Set = [
+            "inSync", "state", "reason", "zones", "pending", "conflictsWaiting",
+            "initialImportCompleted",
+        ]
+        #expect(Set(synced.json.keys) == keys)
+        try workshop.edit(
+            library, "set Tag[name == 'a'] name=c\ndelete Tag[name == 'b']\ninsert Tag name=d")
+        let edited = try status()
+        #expect(edited.status == 1)
+        #expect(edited.json["state"] as? String == "pending")
+        #expect(
+            edited.json["pending"] as? [String: Int] == ["inserts": 1, "updates": 1, "deletes": 1])
+        let zones = edited.json["zones"] as? [[String: Any]] ?? []
+        #expect(zones.first?["queued"] as? Int == 3)
+        #expect(
+            Set(zones.first?.keys.map { $0 } ?? [])
+                == ["name", "queued", "lastRound", "error", "retryAt"])
+    }
+
+    @Test func settingsAreRememberedWhenAsked() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.done(["sync", library] + service.settings)
+        let forgotten = try workshop.run("sync", library)
+        #expect(forgotten.status == 2)
+        try workshop.write("# mine\nauthor = me\n", to: "diptych.conf")
+        try workshop.done(["sync", library, "--remember", "--policy", "remote"] + service.settings)
+        try workshop.done(["sync", library])
+        let file = try String(contentsOfFile: workshop.path("diptych.conf"), encoding: .utf8)
+        #expect(file.hasPrefix("# mine\nauthor = me\n"))
+        #expect(file.contains("policy = remote"))
+        #expect(!file.contains("dpt_"))
+    }
+
+    @Test func tokensMayBeJSONAndShouldBePrivate() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service("--show-tokens")
+        let library = try workshop.library()
+        let data = try JSONSerialization.data(withJSONObject: service.ready["tokens"] ?? [:])
+        let file = try workshop.write(
+            String(decoding: data, as: UTF8.self), to: "tokens.json", mode: 0o644)
+        let words = [
+            "sync", library, "--service", service.text("url"), "--container",
+            service.text("container"), "--ca-file", service.text("caFile"),
+        ]
+        let open = try workshop.done(words + ["--token-file", file])
+        #expect(open.complaint.contains("warning: others may read"))
+        let tokens = service.ready["tokens"] as? [String: String] ?? [:]
+        workshop.environment["DIPTYCH_API_TOKEN"] = tokens["api"]
+        workshop.environment["DIPTYCH_USER_TOKEN"] = tokens["user"]
+        #expect(try workshop.done(words).complaint.isEmpty)
+    }
+
+    // MARK: What stands in the way
+
+    private func refused(
+        _ change: (inout [String: String], Workshop, TestService) throws -> Void
+    ) throws -> Run {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        var settings = [
+            "service": service.text("url"), "container": service.text("container"),
+            "token-file": service.text("tokenFile"), "ca-file": service.text("caFile"),
+        ]
+        try change(&settings, workshop, service)
+        let flags = settings.sorted { $0.key < $1.key }.flatMap { ["--\($0)", $1] }
+        let run = try workshop.run(["sync", library, "--json"] + flags)
+        #expect(run.status == 1)
+        #expect(run.complaint.split(separator: "\n").count == 1)
+        #expect(run.error["hint"] is String)
+        return run
+    }
+
+    @Test func aWrongTokenIsRefused() throws {
+        let run = try refused { settings, workshop, service in
+            let tokens = try String(contentsOfFile: service.text("tokenFile"), encoding: .utf8)
+            let lines = tokens.split(separator: "\n").map { line in
+                line.hasPrefix("user: ") ? "user: dpt_0000_guessed" : String(line)
+            }
+            settings["token-file"] = try workshop.write(
+                lines.joined(separator: "\n"), to: "wrong.tokens")
+        }
+        #expect(run.errorCode == "AUTHENTICATION_FAILED")
+        #expect(!run.complaint.contains("guessed"))
+    }
+
+    @Test func anUnknownContainerIsRefused() throws {
+        let run = try refused { settings, _, _ in settings["container"] = "iCloud.nobody" }
+        #expect(run.errorCode == "NOT_FOUND")
+        #expect((run.error["message"] as? String)?.contains("iCloud.nobody") == true)
+    }
+
+    @Test func anUntrustedCertificateIsRefused() throws {
+        let run = try refused { settings, _, _ in settings["ca-file"] = nil }
+        #expect(run.errorCode == "tlsUntrusted")
+        #expect((run.error["hint"] as? String)?.contains("--ca-file") == true)
+    }
+
+    @Test func aFileThatIsNoAuthorityIsRefused() throws {
+        let run = try refused { settings, workshop, _ in
+            settings["ca-file"] = try workshop.write("no certificate", to: "ca.pem")
+        }
+        #expect(["badConfiguration", "tlsUntrusted", "tlsFailed"].contains(run.errorCode))
+    }
+
+    @Test func aMissingTokenFileIsRefused() throws {
+        let run = try refused { settings, workshop, _ in
+            settings["token-file"] = workshop.path("none")
+        }
+        #expect(run.errorCode == "noTokens")
+    }
+
+    @Test func anotherContainerThanBeforeIsRefused() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.done(["sync", library] + service.settings)
+        let other = try workshop.service("--data", workshop.path("other"))
+        let run = try workshop.run(["sync", library, "--json"] + other.settings)
+        #expect(run.status == 1)
+        #expect(run.errorCode == "otherContainer")
+        #expect((run.error["hint"] as? String)?.contains("--moved") == true)
+    }
+
+    @Test func aServiceMayMove() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        try workshop.done(["sync", library] + service.settings)
+        service.kill()
+        try workshop.edit(library, "insert Tag name=b")
+        let elsewhere = try workshop.service("--data", service.text("dataFolder"))
+        let refused = try workshop.run(["sync", library] + elsewhere.settings)
+        #expect(refused.status == 1)
+        try workshop.done(["sync", library, "--moved"] + elsewhere.settings)
+        try workshop.done(["sync", library] + elsewhere.settings)
+        let copy = try workshop.library("copy.sqlite")
+        try workshop.done(["sync", copy] + elsewhere.settings)
+        try workshop.expectEqual(library, copy, rows: 2)
+    }
+
+    @Test func aServiceThatIsAwayIsNoLoss() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.done(["sync", library] + service.settings)
+        try workshop.edit(library, "insert Tag name=later")
+        service.kill()
+        let away = try workshop.run(["sync", library, "--json"] + service.settings)
+        #expect(away.status == 75)
+        #expect(away.errorCode == "cannotConnect")
+        let status = try workshop.run("status", library, "--json")
+        #expect(status.status == 1)
+        #expect(status.json["state"] as? String == "failed")
+        #expect(status.json["reason"] is String)
+        try service.restart()
+        let run = try workshop.done(["sync", library, "--json"] + service.settings)
+        #expect(run.json["exported"] as? Int == 1)
+        #expect(try workshop.run("status", library).status == 0)
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import Platform
+import RecordWire
+import SQLiteStore
+import Stores
+
+/// A device in memory whose rounds are run against a service in this process, request by request.
+final class Device {
+    let store: SQLiteRowStore
+    let mirrored: MirroredStore
+    var service: SimulatedService
+    let clock = VirtualClock()
+    private let performer: InstructionPerformer
+    /// Answers a request instead of the service, where a test wants it to.
+    var intercept: (RecordRequest) throws -> RecordResponse? = { _ in nil }
+    private(set) var requests: [RecordRequest] = []
+
+    init(
+        _ seed: UInt64, _ service: SimulatedService,
+        model: NSManagedObjectModel = SampleModel.make(),
+        policy: MergePolicy = MergePolicy(), file: URL? = nil
+    ) throws {
+        let platform = Platform(
+            clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
+        store = try SQLiteRowStore(url: file, model: model, platform: platform)
+        mirrored = try MirroredStore(store: store, policy: policy, platform: platform)
+        performer = InstructionPerformer(mirrored: mirrored, container: "test")
+        self.service = service
+    }
+
+    static func service() throws -> SimulatedService {
+        try SimulatedService(
+            platform: Platform(
+                clock: VirtualClock(), randomness: SeededRandomness(seed: 77), faults: NoFaults()))
+    }
+
+    /// Runs one round to its end, without waiting where the machine would.
+    @discardableResult
+    func sync() throws -> RoundResult {
+        var machine = MirrorMachine(zoneName: mirrored.settings.zoneName)
+        var instruction = machine.handle(.start)
+        while true {
+            switch instruction {
+            case .finish(let result):
+                try mirrored.noteRound(error: result.error?.message, retryAt: nil)
+                return result
+            case .wait: instruction = machine.handle(.woke)
+            case .send(let request): instruction = machine.handle(answer(request))
+            default:
+                guard let event = try performer.perform(instruction) else { return machine.result }
+                instruction = machine.handle(event)
+            }
+        }
+    }
+
+    private func answer(_ request: RecordRequest) -> MirrorMachine.Event {
+        requests.append(request)
+        do {
+            if let response = try intercept(request) { return .replied(response) }
+            return .replied(try service.handle(request, from: try mirrored.deviceID()))
+        } catch {
+            return .failed(MirrorFailure(error))
+        }
+    }
+
+    // MARK: Objects
+
+    @discardableResult
+    func insert(_ entity: String, _ values: [String: AttributeValue] = [:]) throws -> RowID {
+        let layout = try layout(entity)
+        let key = try store.reserveKeys(entity: layout.number, count: 1)[0]
+        var row = Row(id: RowID(entity: layout.number, key: key), layout: layout)
+        for (name, value) in values {
+            guard let slot = layout.attributeSlot(name) else { throw Missing(name: name) }
+            row.attributes[slot] = value
+        }
+        var changes = ChangeSet()
+        changes.inserts = [row]
+        _ = try store.save(changes)
+        return row.id
+    }
+
+    func set(_ row: RowID, _ name: String, _ value: AttributeValue) throws {
+        var update = RowUpdate(id: row)
+        guard let slot = store.layout.entity(row.entity)?.attributeSlot(name) else {
+            throw Missing(name: name)
+        }
+        update.attributes = [(slot, value)]
+        try save([update])
+    }
+
+    func link(_ row: RowID, _ name: String, _ target: RowID?, order: Int64? = nil) throws {
+        var update = RowUpdate(id: row)
+        guard let slot = store.layout.entity(row.entity)?.toOneSlot(name) else {
+            throw Missing(name: name)
+        }
+        update.toOnes = [(slot, target.map { Link($0, orderKey: order) })]
+        try save([update])
+    }
+
+    func pair(_ row: RowID, _ name: String, with other: RowID, adding: Bool = true) throws {
+        guard let slot = store.layout.entity(row.entity)?.toManySlot(name) else {
+            throw Missing(name: name)
+        }
+        var changes = ChangeSet()
+        var change = ToManyChange(owner: row, slot: slot)
+        if adding { change.added = [Link(other)] } else { change.removed = [other] }
+        var mark = RowUpdate(id: row)
+        mark.changedToManys = [slot]
+        changes.updates = [mark]
+        changes.toManys = [change]
+        _ = try store.save(changes)
+    }
+
+    func delete(_ row: RowID) throws {
+        var changes = ChangeSet()
+        changes.deletes = [RowDelete(id: row)]
+        _ = try store.save(changes)
+    }
+
+    private func save(_ updates: [RowUpdate]) throws {
+        var changes = ChangeSet()
+        changes.updates = updates
+        _ = try store.save(changes)
+    }
+
+    // MARK: Facts
+
+    func layout(_ entity: String) throws -> EntityLayout {
+        guard let layout = store.layout.entity(named: entity) else { throw Missing(name: entity) }
+        return layout
+    }
+
+    /// The rows of exactly this entity, by key.
+    func rows(_ entity: String) throws -> [Row] {
+        var query = RowQuery(entity: try layout(entity).number)
+        query.includesSubentities = false
+        return try store.rows(matching: query).sorted { $0.id < $1.id }
+    }
+
+    func only(_ entity: String) throws -> RowID {
+        guard let row = try rows(entity).first else { throw Missing(name: entity) }
+        return row.id
+    }
+
+    func value(_ row: RowID, _ name: String) throws -> AttributeValue? {
+        guard let slot = store.layout.entity(row.entity)?.attributeSlot(name) else {
+            throw Missing(name: name)
+        }
+        return try store.row(row)?.attributes[slot]
+    }
+
+    func target(_ row: RowID, _ name: String) throws -> RowID? {
+        guard let slot = store.layout.entity(row.entity)?.toOneSlot(name) else {
+            throw Missing(name: name)
+        }
+        return try store.row(row)?.toOnes[slot]?.target
+    }
+
+    func members(_ row: RowID, _ name: String) throws -> [RowID] {
+        guard let slot = store.layout.entity(row.entity)?.toManySlot(name) else {
+            throw Missing(name: name)
+        }
+        return try store.members(of: row, toMany: slot).map(\.target)
+    }
+}
+
+struct Missing: Error {
+    let name: String
+}

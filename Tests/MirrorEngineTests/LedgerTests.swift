@@ -1,0 +1,91 @@
+import MirrorEngine
+import MirrorTestKit
+import RecordWire
+import SQLiteDriver
+import SQLiteStore
+import Stores
+import Testing
+
+/// The system tables as another tool sees them.
+@Suite struct LedgerTests {
+    let service: SimulatedService
+    let device: Device
+
+    init() throws {
+        service = try Device.service()
+        device = try Device(1, service)
+    }
+
+    private func rows(_ sql: String) throws -> [[SQLiteValue]] {
+        try device.store.read { try $0.connection.rows(sql) }
+    }
+
+    @Test func theTablesAreThoseQuotedFromRealStores() throws {
+        try device.sync()
+        let sql = try rows(
+            "SELECT sql FROM sqlite_master WHERE name IN ('ANSCKRECORDMETADATA', "
+                + "'ANSCKMETADATAENTRY') ORDER BY name")
+        #expect(
+            sql == [
+                [
+                    .text(
+                        "CREATE TABLE ANSCKMETADATAENTRY ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, "
+                            + "Z_OPT INTEGER, ZBOOLVALUENUM INTEGER, ZINTEGERVALUE INTEGER, "
+                            + "ZDATEVALUE TIMESTAMP, ZKEY VARCHAR, ZSTRINGVALUE VARCHAR, "
+                            + "ZTRANSFORMEDVALUE BLOB )")
+                ],
+                [
+                    .text(
+                        "CREATE TABLE ANSCKRECORDMETADATA ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, "
+                            + "Z_OPT INTEGER, ZENTITYID INTEGER, ZENTITYPK INTEGER, "
+                            + "ZLASTEXPORTEDTRANSACTIONNUMBER INTEGER, ZNEEDSCLOUDDELETE INTEGER, "
+                            + "ZNEEDSLOCALDELETE INTEGER, ZNEEDSUPLOAD INTEGER, "
+                            + "ZPENDINGEXPORTCHANGETYPENUMBER INTEGER, "
+                            + "ZPENDINGEXPORTTRANSACTIONNUMBER INTEGER, ZENCODEDRECORDASSET INTEGER, "
+                            + "ZRECORDZONE INTEGER, ZSYSTEMFIELDSASSET INTEGER, ZCKRECORDNAME VARCHAR )"
+                    )
+                ],
+            ])
+    }
+
+    @Test func everySystemTableHasItsNumberAndItsHighestKey() throws {
+        try device.insert("Note")
+        try device.sync()
+        let numbers = try rows(
+            "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT BETWEEN 17001 AND 17018 ORDER BY Z_ENT")
+        #expect(numbers.compactMap { $0[0].int64 } == Array(17001...17018))
+        let lines = try rows(
+            "SELECT Z_MAX, (SELECT max(Z_PK) FROM ANSCKRECORDMETADATA) FROM Z_PRIMARYKEY "
+                + "WHERE Z_NAME = 'NSCKRecordMetadata'")
+        #expect(lines.first?[0] == lines.first?[1])
+    }
+
+    @Test func exportsAndImportsAreLogged() throws {
+        try device.insert("Note")
+        try device.sync()
+        #expect(
+            try rows("SELECT ZSTATUSNUM FROM ANSCKEXPORTOPERATION") == [[.integer(1)]])
+        #expect(try rows("SELECT count(*) FROM ANSCKEXPORTEDOBJECT") == [[.integer(0)]])
+        let other = try Device(2, service)
+        try other.sync()
+        let imports = try other.store.read {
+            try $0.connection.rows("SELECT count(*) FROM ANSCKIMPORTOPERATION")
+        }
+        #expect(imports == [[.integer(1)]])
+        #expect(try other.mirrored.events().map(\.kind) == [.setup, .import])
+        #expect(try device.mirrored.events().map(\.finished).last == 1)
+    }
+
+    @Test func anUnansweredBatchStandsInTheLog() throws {
+        try device.insert("Note")
+        device.intercept = { request in
+            if case .modifyRecords = request { throw Missing(name: "network") }
+            return nil
+        }
+        try device.sync()
+        #expect(
+            try rows("SELECT ZSTATUSNUM FROM ANSCKEXPORTOPERATION") == [[.integer(0)]])
+        #expect(try rows("SELECT count(*) FROM ANSCKEXPORTEDOBJECT") == [[.integer(1)]])
+        #expect(try device.mirrored.status()?.pending.inserts == 1)
+    }
+}

@@ -1,0 +1,100 @@
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import Stores
+import Testing
+
+/// The merge rule, tried over every combination of few values.
+@Suite struct ObjectMergeTests {
+    static let rules = MergeRule.names.compactMap(MergeRule.init(name:))
+    let entity: EntityLayout
+    let slot: Int
+    let other: Int
+
+    init() throws {
+        let layout = ModelLayout(model: SampleModel.make())
+        entity = try #require(layout.entity(named: "Note"))
+        slot = try #require(entity.attributeSlot("title"))
+        other = try #require(entity.attributeSlot("rating"))
+    }
+
+    private func state(_ title: AttributeValue, _ rating: AttributeValue = .null) -> ObjectState {
+        var state = ObjectState(empty: entity)
+        state.attributes[slot] = title
+        state.attributes[other] = rating
+        return state
+    }
+
+    static let values: [AttributeValue] = [.null, .text("a"), .text("b"), .text("c")]
+
+    @Test(arguments: rules.map(\.name))
+    func theLawsHoldForEveryCombination(rule: String) throws {
+        let policy = MergePolicy(standard: try #require(MergeRule(name: rule)))
+        let merge = ObjectMerge(policy: policy, entity: entity)
+        for base in Self.values {
+            #expect(
+                merge.merge(base: state(base), local: state(base), remote: state(base)).merged
+                    == state(base))
+            for one in Self.values {
+                let taken = merge.merge(base: state(base), local: state(base), remote: state(one))
+                #expect(taken.merged == state(one) && taken.conflicts.isEmpty)
+                let kept = merge.merge(base: state(base), local: state(one), remote: state(base))
+                #expect(kept.merged == state(one) && kept.conflicts.isEmpty)
+                let same = merge.merge(base: state(base), local: state(one), remote: state(one))
+                #expect(same.merged == state(one) && (rule == "counter" || same.conflicts.isEmpty))
+                for two in Self.values where one != base && two != base && one != two {
+                    let met = merge.merge(base: state(base), local: state(one), remote: state(two))
+                    #expect(met.conflicts.count == 1)
+                    let result = met.merged.attributes[slot]
+                    #expect(result == one || result == two || rule == "text")
+                    // Merged once more with what it came to, nothing changes.
+                    let again = merge.merge(base: state(two), local: met.merged, remote: state(two))
+                    #expect(again.merged == met.merged)
+                }
+            }
+        }
+    }
+
+    @Test func wholeObjectRulesLogWhatTheyDiscard() throws {
+        for (rule, winner) in [(MergeRule.rollback, "remote"), (.overwrite, "local")] {
+            let merge = ObjectMerge(policy: MergePolicy(standard: rule), entity: entity)
+            let outcome = merge.merge(
+                base: state(.text("a"), .double(1)), local: state(.text("b"), .double(2)),
+                remote: state(.text("c"), .double(1)))
+            #expect(
+                outcome.merged
+                    == (winner == "remote"
+                        ? state(.text("c"), .double(1)) : state(.text("b"), .double(2))))
+            #expect(outcome.conflicts.count == (winner == "remote" ? 2 : 1))
+            #expect(outcome.conflicts.allSatisfy { $0.winner.rawValue == winner })
+        }
+    }
+
+    @Test func countersEndAtBaseAndAllIncrements() throws {
+        var policy = MergePolicy()
+        policy.set(.counter, entity: "Note", property: "rating")
+        let merge = ObjectMerge(policy: policy, entity: entity)
+        let outcome = merge.merge(
+            base: state(.null, .double(10)), local: state(.null, .double(12)),
+            remote: state(.null, .double(15)))
+        #expect(outcome.merged.attributes[other] == .double(17))
+    }
+
+    @Test func aRuleForAPropertyBeatsItsEntitysAndTheStandardOne() {
+        var policy = MergePolicy(standard: .remote)
+        policy.set(.local, entity: "Note")
+        policy.set(.max, entity: "Note", property: "rating")
+        #expect(policy.rule(entity: "Note", property: "rating").name == "max")
+        #expect(policy.rule(entity: "Note", property: "title").name == "local")
+        #expect(policy.rule(entity: "Tag", property: "label").name == "remote")
+    }
+
+    @Test func anUnknownWordInTheModelIsToldWithItsOwner() throws {
+        let model = SampleModel.make()
+        model.entitiesByName["Tag"]?.attributesByName["label"]?.userInfo = ["MirrorMerge": "newest"]
+        let error = #expect(throws: MirrorError.self) {
+            try MergePolicy().reading(ModelLayout(model: model))
+        }
+        #expect(error?.message.contains("Tag.label") == true)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import RecordWire
+import SQLiteDriver
+import SQLiteStore
+import Stores
+import Testing
+
+/// A store that starts over with its service, or with another.
+@Suite struct ResetTests {
+    let service: SimulatedService
+    let a: Device
+    let b: Device
+    let folder: RowID
+    let note: RowID
+    let doomed: RowID
+
+    /// Two devices that hold the same: a folder, two notes, a pair.
+    init() throws {
+        service = try Device.service()
+        a = try Device(1, service)
+        b = try Device(2, service)
+        folder = try a.insert("Folder", ["name": .text("f")])
+        note = try a.insert("Note", ["title": .text("one"), "views": .integer(1)])
+        doomed = try a.insert("Note", ["title": .text("doomed")])
+        let tag = try a.insert("Tag")
+        try a.link(note, "folder", folder, order: 2048)
+        try a.pair(note, "tags", with: tag)
+        try a.sync()
+        try b.sync()
+    }
+
+    private func records(_ service: SimulatedService) throws -> Int {
+        try service.records(inZone: a.mirrored.settings.zoneName).count
+    }
+
+    @Test func theSameServiceGetsNothingTwice() throws {
+        let before = try records(service)
+        #expect(try a.mirrored.reset())
+        #expect(try a.mirrored.status()?.pending.total ?? 0 >= 4)
+        let result = try a.sync()
+        #expect(result.isInSync && result.exported == 0)
+        #expect(try records(service) == before)
+        #expect(try a.rows("Note").count == 2)
+        #expect(try a.members(note, "tags").count == 1)
+        #expect(try a.mirrored.conflicts().isEmpty)
+        #expect(try b.sync().imported.received == 0)
+    }
+
+    @Test(arguments: [MergeRule.remote, .local])
+    func editsThatWaitOutliveAReset(rule: MergeRule) throws {
+        let a = try Device(3, service, policy: MergePolicy(standard: rule))
+        try a.sync()
+        let rows = try a.rows("Note")
+        let titles = try rows.map { try a.value($0.id, "title") }
+        let note = rows[try #require(titles.firstIndex(of: .text("one")))].id
+        let doomed = rows[try #require(titles.firstIndex(of: .text("doomed")))].id
+        try a.set(note, "title", .text("edited here"))
+        try a.delete(doomed)
+        try a.insert("Note", ["title": .text("new")])
+        let there = try #require(
+            try b.rows("Note").first { try b.value($0.id, "title") == .text("one") }
+        ).id
+        try b.set(there, "views", .integer(7))
+        try b.sync()
+        try a.mirrored.reset()
+        #expect(try a.sync().isInSync)
+        try b.sync()
+        for device in [a, b] {
+            let notes = try device.rows("Note")
+            let titles = try notes.map { try device.value($0.id, "title") }
+            #expect(Set(titles) == [.text("edited here"), .text("new")])
+            let edited = try #require(titles.firstIndex(of: .text("edited here")))
+            #expect(try device.value(notes[edited].id, "views") == .integer(7))
+            #expect(try device.members(notes[edited].id, "tags").count == 1)
+            #expect(try device.target(notes[edited].id, "folder") == device.only("Folder"))
+        }
+        #expect(try a.mirrored.conflicts().isEmpty)
+    }
+
+    @Test func aFreshServiceGetsEverything() throws {
+        let before = try records(service)
+        try a.set(note, "title", .text("edited"))
+        try a.delete(doomed)
+        try a.mirrored.reset()
+        let fresh = try Device.service()
+        a.service = fresh
+        #expect(try a.sync().isInSync)
+        #expect(try records(fresh) == before - 1)
+        let c = try Device(4, fresh)
+        try c.sync()
+        let arrived = try c.only("Note")
+        #expect(try c.value(arrived, "title") == .text("edited"))
+        #expect(try c.value(arrived, "views") == .integer(1))
+        #expect(try c.target(arrived, "folder") == c.only("Folder"))
+        #expect(try c.members(arrived, "tags") == [c.only("Tag")])
+    }
+
+    @Test func aDamagedBaseIsMended() throws {
+        try a.set(note, "title", .text("edited"))
+        _ = try a.store.write {
+            try $0.connection.run(
+                "UPDATE ANSCKRECORDMETADATAENCODEDRECORDASSET SET ZBINARYDATA = x'00'")
+        }
+        _ = try a.mirrored.analyse()
+        #expect(throws: MirrorError.self) { _ = try a.mirrored.nextBatch() }
+        try a.mirrored.reset()
+        #expect(try a.sync().isInSync)
+        try b.sync()
+        for device in [a, b] {
+            let titles = try device.rows("Note").map { try device.value($0.id, "title") }
+            #expect(titles.count == 2)
+            #expect(Set(titles) == [.text("edited"), .text("doomed")])
+        }
+    }
+
+    @Test func aStoreThatWasNeverSyncedHasNothingToForget() throws {
+        #expect(try Device(9, service).mirrored.reset() == false)
+    }
+}

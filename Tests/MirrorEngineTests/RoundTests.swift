@@ -1,0 +1,215 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import RecordWire
+import SQLiteStore
+import Stores
+import Testing
+
+/// Two devices and a service: what one saves, the other has.
+@Suite struct RoundTests {
+    let service: SimulatedService
+    let a: Device
+    let b: Device
+
+    init() throws {
+        service = try Device.service()
+        a = try Device(1, service)
+        b = try Device(2, service)
+    }
+
+    @Test func anObjectTravelsWithEveryValueExact() throws {
+        let values: [String: AttributeValue] = [
+            "title": .text("Ünï\u{0}code\n"), "views": .integer(.max), "rating": .double(0.1),
+            "price": .decimal(Decimal(string: "12345678901234.567")!),
+            "edited": .date(700_000_000.123456), "link": .uri("https://example.org/a?b=c"),
+            "token": .uuid(UUID(uuidString: "8394571D-30E0-4D4A-8BEA-9AB943989253")!),
+        ]
+        let row = try a.insert("Note", values)
+        let stored = try #require(try a.store.row(row))
+        #expect(try a.sync().exported == 1)
+        #expect(try b.sync().imported.applied == 1)
+        #expect(try b.rows("Note").map(\.attributes) == [stored.attributes])
+        let again = try b.sync()
+        #expect(again.exported == 0 && again.imported.received == 0)
+    }
+
+    @Test func aSubentityArrivesAsWhatItIs() throws {
+        try a.insert("TodoNote", ["title": .text("t"), "isDone": .integer(1)])
+        try a.sync()
+        try b.sync()
+        #expect(try b.rows("Note").isEmpty)
+        #expect(try b.rows("TodoNote").count == 1)
+    }
+
+    @Test func linksAndPairsArriveInAnyOrder() throws {
+        let folder = try a.insert("Folder", ["name": .text("f")])
+        let note = try a.insert("Note")
+        let tag = try a.insert("Tag")
+        try a.link(note, "folder", folder, order: 2048)
+        try a.pair(note, "tags", with: tag)
+        try a.pair(tag, "pinned", with: note)
+        try a.sync()
+        b.intercept = { request in try reversed(request, service) }
+        try b.sync()
+        let arrived = try b.only("Note")
+        #expect(try b.target(arrived, "folder") == b.only("Folder"))
+        #expect(try b.members(arrived, "tags") == [b.only("Tag")])
+        #expect(try b.members(b.only("Tag"), "pinned") == [arrived])
+    }
+
+    /// A service that hands out each page backwards.
+    private func reversed(
+        _ request: RecordRequest, _ service: SimulatedService
+    ) throws -> RecordResponse? {
+        guard case .zoneChanges = request,
+            case .zoneChanges(var pages) = try service.handle(request, from: "b")
+        else { return nil }
+        for index in pages.indices { pages[index].records.reverse() }
+        return .zoneChanges(pages)
+    }
+
+    @Test func aDeletionTravelsAndClearsWhatPointedThere() throws {
+        let folder = try a.insert("Folder")
+        let note = try a.insert("Note")
+        try a.link(note, "folder", folder, order: 2048)
+        try a.sync()
+        try b.sync()
+        try a.link(note, "folder", nil)
+        try a.delete(folder)
+        try a.sync()
+        let child = try b.insert("Note", ["title": .text("made meanwhile")])
+        try b.link(child, "folder", b.only("Folder"), order: 4096)
+        try b.sync()
+        #expect(try b.rows("Folder").isEmpty)
+        #expect(try b.target(child, "folder") == nil)
+        try a.sync()
+        #expect(try a.rows("Note").count == 2)
+    }
+
+    @Test func whatWasMadeAndDeletedBetweenTwoRoundsIsNeverSent() throws {
+        let note = try a.insert("Note")
+        try a.delete(note)
+        let result = try a.sync()
+        #expect(result.exported == 0)
+        #expect(try service.records(inZone: a.mirrored.settings.zoneName).isEmpty)
+    }
+
+    @Test func onlyChangedFieldsTravel() throws {
+        let note = try a.insert("Note", ["title": .text("one"), "rating": .double(1)])
+        try a.sync()
+        try a.set(note, "title", .text("two"))
+        try a.sync()
+        let updates = a.requests.compactMap { request -> [RecordOperation]? in
+            if case .modifyRecords(let modify) = request { modify.operations } else { nil }
+        }.flatMap { $0 }.filter { $0.kind == .update }
+        #expect(updates.map { Set($0.record.fields.keys) } == [["CD_title"]])
+    }
+
+    @Test func ownWritesAreNotReadBack() throws {
+        for index in 0..<5 { try a.insert("Note", ["views": .integer(Int64(index))]) }
+        #expect(try a.sync().imported.received == 0)
+        #expect(try a.sync().imported.received == 0)
+    }
+
+    @Test func aLostZoneIsMadeAgainAndNothingHereIsDeleted() throws {
+        try a.insert("Note", ["title": .text("kept")])
+        try a.sync()
+        let zone = ZoneID(zoneName: a.mirrored.settings.zoneName)
+        _ = try service.handle(.modifyZones([ZoneOperation(.delete, zone)]), from: "somebody")
+        let result = try a.sync()
+        #expect(result.isInSync && result.exported == 1)
+        #expect(try a.rows("Note").count == 1)
+        #expect(try service.records(inZone: zone.zoneName).count == 1)
+    }
+
+    @Test func anExpiredTokenReadsTheZoneAnewWithoutHarm() throws {
+        try a.insert("Note", ["title": .text("x")])
+        try a.sync()
+        try b.sync()
+        var refused = false
+        b.intercept = { request in
+            guard case .zoneChanges = request, !refused else { return nil }
+            refused = true
+            var page = ZoneChangesReply(zoneID: ZoneID(zoneName: "z"))
+            page.failure = RecordError(.changeTokenExpired, "The token is too old.")
+            return .zoneChanges([page])
+        }
+        let result = try b.sync()
+        #expect(result.isInSync && result.imported.applied == 0)
+        #expect(try b.rows("Note").count == 1)
+    }
+
+    @Test func purgedHistoryIsMadeGoodByComparingEverything() throws {
+        let kept = try a.insert("Note", ["title": .text("one")])
+        let lost = try a.insert("Note")
+        try a.sync()
+        try a.set(kept, "title", .text("two"))
+        try a.delete(lost)
+        try a.insert("Tag")
+        try a.store.deleteHistory(upTo: try a.store.lastTransactionNumber())
+        try a.insert("Cover")
+        let result = try a.sync()
+        #expect(result.isInSync)
+        try b.sync()
+        #expect(try b.rows("Note").count == 1)
+        #expect(try b.value(b.only("Note"), "title") == .text("two"))
+        #expect(try b.rows("Tag").count == 1 && b.rows("Cover").count == 1)
+    }
+
+    @Test func aStoreWithRowsFromBeforeMirroringIsSentWhole() throws {
+        try a.insert("Note")
+        try a.insert("Tag")
+        try a.store.deleteHistory(upTo: try a.store.lastTransactionNumber())
+        try a.sync()
+        #expect(try service.records(inZone: a.mirrored.settings.zoneName).count == 2)
+    }
+
+    @Test func aRefusedRecordIsToldAndTheRestGoesOn() throws {
+        try a.insert("Cover", ["image": .data(Data(repeating: 1, count: 1_200_000))])
+        try a.insert("Tag", ["label": .text("small")])
+        let result = try a.sync()
+        #expect(result.refused == 1 && result.exported == 1)
+        let status = try #require(try a.mirrored.status())
+        #expect(status.refusals.count == 1 && !status.isInSync)
+        try a.set(a.only("Cover"), "image", .data(Data([1])))
+        #expect(try a.sync().exported == 1)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    @Test func anotherServiceIsRefusedForAStoreThatHasOne() throws {
+        try a.sync()
+        let error = #expect(throws: MirrorError.self) {
+            try a.mirrored.prepare(container: "elsewhere")
+        }
+        #expect(error?.code == .otherContainer)
+    }
+
+    @Test func aThrottledRoundEndsWithItsReason() throws {
+        a.intercept = { _ in
+            var error = RecordError(.throttled, "Too many requests.")
+            error.retryAfterSeconds = 30
+            throw error
+        }
+        let result = try a.sync()
+        #expect(!result.isInSync && result.error?.code == .throttled)
+        #expect(result.retryAfterSeconds == 30)
+        #expect(try a.mirrored.status()?.lastError != nil)
+    }
+
+    @Test func aRecordThatTheModelCannotReadIsPutAsideAndToldOf() throws {
+        try a.insert("Note", ["title": .text("fine")])
+        try a.sync()
+        var odd = Record(recordName: "odd", recordType: "CD_Tag")
+        odd.fields = ["CD_entityName": .string("Tag"), "CD_label": .int64(5)]
+        let zone = ZoneID(zoneName: a.mirrored.settings.zoneName)
+        let write = RecordRequest.modifyRecords(
+            ModifyRecords(operations: [RecordOperation(.create, odd)], zoneID: zone))
+        _ = try service.handle(write, from: "another program")
+        let result = try b.sync()
+        #expect(result.imported.unknown == 1 && result.imported.applied == 1)
+        let status = try #require(try b.mirrored.status())
+        #expect(!status.isInSync && status.refusals.map(\.recordName) == ["odd"])
+        #expect(status.refusals.first?.reason.contains("CD_label") == true)
+    }
+}

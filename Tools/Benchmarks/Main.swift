@@ -1,0 +1,65 @@
+internal import Foundation
+
+/// Measures Diptych against the floor of the machine it runs on. `Tools/bench` starts it.
+@main
+struct Main {
+    private static let usage = """
+        usage: diptych-bench [objects] [sync] [opening] [--count N] [--rounds N]
+          objects   objects and rows against raw SQLite
+          sync      first export and first import over TLS on loopback
+          opening   opening a store of 100 entities, walking through a million rows
+        Without a word, all three. --count is the number of objects and records (100000).
+        """
+
+    static func main() async {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let words = Array(CommandLine.arguments.dropFirst())
+            if let arguments = RoleArguments(words) {
+                try await play(arguments)
+            } else {
+                try report(words)
+            }
+        } catch {
+            FileHandle.standardError.write(Data("diptych-bench: \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func play(_ arguments: RoleArguments) async throws {
+        switch arguments.role {
+        case .objects: try ObjectFigures.play(arguments)
+        case .changes: try ChangeFigures.play(arguments)
+        case .serve: try ServiceRole.play(arguments)
+        case .bareServe: try BareExchange.serve(arguments)
+        case .bareSend: try BareExchange.send(arguments)
+        case .fill: try DeviceRole.fill(arguments)
+        case .sync: try await DeviceRole.sync(arguments)
+        case .make, .open: try OpeningReport.open(arguments)
+        case .iterate: try OpeningReport.iterate(arguments)
+        }
+    }
+
+    private static func report(_ words: [String]) throws {
+        var chosen: Set<String> = []
+        var numbers = ["--count": 100_000, "--rounds": 3]
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if numbers[word] != nil, let number = rest.popFirst().flatMap({ Int($0) }), number > 0 {
+                numbers[word] = number
+            } else if ["objects", "sync", "opening"].contains(word) {
+                chosen.insert(word)
+            } else {
+                print(usage)
+                exit(word == "--help" ? 0 : 2)
+            }
+        }
+        let count = numbers["--count"] ?? 0
+        func isChosen(_ word: String) -> Bool { chosen.isEmpty || chosen.contains(word) }
+        if isChosen("objects") {
+            try ObjectReport.run(count: count, rounds: numbers["--rounds"] ?? 1)
+        }
+        if isChosen("sync") { try SyncReport.run(counts: [max(1, count / 10), count]) }
+        if isChosen("opening") { try OpeningReport.run(rows: count * 10) }
+    }
+}

@@ -1,0 +1,44 @@
+internal import Foundation
+
+/// What one process of a run does. The program starts itself once for each, so that the peak memory
+/// of each is its own.
+enum Role: String {
+    case objects, changes, serve, bareServe, bareSend, fill, sync, make, open, iterate
+}
+
+/// The words after the role: folder or file first, then whatever the role needs.
+struct RoleArguments {
+    let role: Role
+    private let words: [String]
+
+    init?(_ words: [String]) {
+        guard words.count > 1, words[0] == "--role", let role = Role(rawValue: words[1]) else {
+            return nil
+        }
+        self.role = role
+        self.words = Array(words.dropFirst(2))
+    }
+
+    func text(_ index: Int) throws -> String {
+        guard words.indices.contains(index) else {
+            throw BenchmarkError("The role \(role.rawValue) lacks word \(index).")
+        }
+        return words[index]
+    }
+
+    func count(_ index: Int) throws -> Int {
+        guard let number = Int(try text(index)) else {
+            throw BenchmarkError("Word \(index) of the role \(role.rawValue) is no number.")
+        }
+        return number
+    }
+
+    func url(_ index: Int) throws -> URL { URL(fileURLWithPath: try text(index)) }
+}
+
+/// What stopped a run.
+struct BenchmarkError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

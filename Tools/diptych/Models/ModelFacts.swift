@@ -1,0 +1,140 @@
+internal import Foundation
+internal import ObjectModel
+
+/// What a model says, for people and for programs.
+struct ModelFacts {
+    let model: NSManagedObjectModel
+
+    private var entities: [NSEntityDescription] {
+        model.entities.sorted { $0.matchName < $1.matchName }
+    }
+
+    // MARK: For programs
+
+    var json: JSON {
+        [
+            "entities": .array(entities.map(json)),
+            "configurations": .object(
+                model.configurations.map { name in
+                    let members = model.entities(forConfigurationName: name) ?? []
+                    return (name, .array(members.map { JSON($0.name) }))
+                }),
+            "fetchRequests": .array(
+                model.fetchRequestTemplates.keys.sorted().map(JSON.string)),
+            "versionIdentifiers": .array(
+                model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
+                    .map(JSON.string)),
+            "usedWithCloudKit": .bool(model.isUsedWithCloudKit),
+        ]
+    }
+
+    private func json(_ entity: NSEntityDescription) -> JSON {
+        let own = entity.declaredProperties.sorted { $0.name < $1.name }
+        return [
+            "name": JSON(entity.name), "super": JSON(entity.superentity?.name),
+            "abstract": .bool(entity.isAbstract), "class": .string(entity.managedObjectClassName),
+            "renamingIdentifier": JSON(entity.renamingIdentifier),
+            "attributes": .array(own.compactMap { $0 as? NSAttributeDescription }.map(json)),
+            "relationships": .array(own.compactMap { $0 as? NSRelationshipDescription }.map(json)),
+            "fetched": .array(
+                own.filter { $0 is NSFetchedPropertyDescription }.map { .string($0.name) }),
+            "unique": .array(
+                entity.uniquenessConstraintNames.map { .array($0.map(JSON.string)) }),
+            "indexes": .array(entity.indexes.map { .string($0.name) }),
+            "versionHash": .string(Self.hex(entity.versionHash)),
+        ]
+    }
+
+    private func json(_ attribute: NSAttributeDescription) -> JSON {
+        let derived = attribute as? NSDerivedAttributeDescription
+        return [
+            "name": .string(attribute.name), "type": JSON(attribute.attributeType.fileName),
+            "optional": .bool(attribute.isOptional), "transient": .bool(attribute.isTransient),
+            "default": JSON(attribute.defaultValue.map(Self.text)),
+            "derivation": JSON(derived?.derivationExpressionText),
+            "external": .bool(attribute.allowsExternalBinaryDataStorage),
+            "renamingIdentifier": JSON(attribute.renamingIdentifier),
+        ]
+    }
+
+    private func json(_ relationship: NSRelationshipDescription) -> JSON {
+        [
+            "name": .string(relationship.name),
+            "destination": JSON(relationship.destinationEntity?.name),
+            "inverse": JSON(relationship.inverseRelationship?.name),
+            "toMany": .bool(relationship.isToMany), "ordered": .bool(relationship.isOrdered),
+            "optional": .bool(relationship.isOptional),
+            "deleteRule": .string(Self.word(relationship.deleteRule)),
+            "renamingIdentifier": JSON(relationship.renamingIdentifier),
+        ]
+    }
+
+    // MARK: For people
+
+    var text: String {
+        entities.map(text).joined(separator: "\n\n")
+    }
+
+    private func text(_ entity: NSEntityDescription) -> String {
+        var head = entity.matchName
+        if let parent = entity.superentity?.name { head += " : \(parent)" }
+        if entity.isAbstract { head += "  (abstract)" }
+        if entity.managedObjectClassName != "NSManagedObject" {
+            head += "  class \(entity.managedObjectClassName)"
+        }
+        var table = TextTable(indent: 2)
+        for property in entity.declaredProperties.sorted(by: { $0.name < $1.name }) {
+            let (kind, facts) = facts(of: property)
+            table.add(property.name, kind, facts.joined(separator: ", "))
+        }
+        var lines = [head]
+        if !table.isEmpty { lines.append(table.text) }
+        for constraint in entity.uniquenessConstraintNames {
+            lines.append("  unique: \(constraint.joined(separator: ", "))")
+        }
+        for index in entity.indexes { lines.append("  index: \(index.name)") }
+        return lines.joined(separator: "\n")
+    }
+
+    private func facts(of property: NSPropertyDescription) -> (kind: String, [String]) {
+        var facts = property.isOptional ? [] : ["required"]
+        if property.isTransient { facts.append("transient") }
+        if let former = property.renamingIdentifier { facts.append("formerly \(former)") }
+        switch property {
+        case let attribute as NSAttributeDescription:
+            if let value = attribute.defaultValue { facts.append("default \(Self.text(value))") }
+            if let derived = attribute as? NSDerivedAttributeDescription {
+                facts.append("derived from \(derived.derivationExpressionText ?? "?")")
+            }
+            if attribute.allowsExternalBinaryDataStorage { facts.append("external file") }
+            return (attribute.attributeType.fileName ?? "?", facts)
+        case let link as NSRelationshipDescription:
+            facts.insert(link.isToMany ? (link.isOrdered ? "ordered" : "to-many") : "to-one", at: 0)
+            facts.append("inverse \(link.inverseRelationship?.name ?? "none")")
+            facts.append("on delete \(Self.word(link.deleteRule))")
+            return ("→ \(link.destinationEntity?.name ?? "?")", facts)
+        default: return ("fetched", facts)
+        }
+    }
+
+    private static func word(_ rule: NSDeleteRule) -> String {
+        switch rule {
+        case .noActionDeleteRule: "noAction"
+        case .nullifyDeleteRule: "nullify"
+        case .cascadeDeleteRule: "cascade"
+        case .denyDeleteRule: "deny"
+        }
+    }
+
+    private static func text(_ value: Any) -> String {
+        switch value {
+        case let date as Date: Timestamp.text(date)
+        case let data as Data: data.base64EncodedString()
+        default: "\(value)"
+        }
+    }
+
+    static func hex(_ data: Data) -> String {
+        data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

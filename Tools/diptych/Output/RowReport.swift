@@ -1,0 +1,105 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+/// Prints rows of a store.
+struct RowReport {
+    let layout: ModelLayout
+    let identifier: String
+    /// The members of an object's to-many relationship, by its slot.
+    private let readMembers: (RowID, Int) throws -> [Link]
+
+    init(_ store: any RowStore) {
+        layout = store.layout
+        identifier = store.identifier
+        readMembers = { try store.members(of: $0, toMany: $1) }
+    }
+
+    func id(_ row: RowID) -> String {
+        let name = layout.entity(row.entity)?.name ?? "\(row.entity)"
+        return "x-coredata://\(identifier)/\(name)/p\(row.key)"
+    }
+
+    func json(_ row: Row) throws -> JSON {
+        guard let entity = layout.entity(row.id.entity) else { return .null }
+        var links: [(String, JSON)] = zip(entity.toOnes, row.toOnes).map { relationship, link in
+            (relationship.name, JSON(link.map { id($0.target) }))
+        }
+        for (slot, relationship) in entity.toManys.enumerated() {
+            let members = try readMembers(row.id, slot)
+            links.append((relationship.name, .array(members.map { .string(id($0.target)) })))
+        }
+        let values = zip(entity.attributes, row.attributes).map { slot, value in
+            (slot.name, Self.json(value, slot.attribute.attributeType))
+        }
+        return [
+            "id": .string(id(row.id)), "entity": .string(entity.name), "values": .object(values),
+            "relationships": .object(links.sorted { $0.0 < $1.0 }),
+        ]
+    }
+
+    private static func json(_ value: AttributeValue, _ type: NSAttributeType) -> JSON {
+        switch value {
+        case .null: .null
+        case .integer(let number):
+            switch type {
+            case .booleanAttributeType: .bool(number != 0)
+            case .integer64AttributeType: .string(String(number))
+            default: .integer(number)
+            }
+        case .double(let number): .double(number)
+        case .decimal(let number): .string(number.description)
+        case .text(let text), .uri(let text): .string(text)
+        case .date(let seconds): JSON(Date(timeIntervalSinceReferenceDate: seconds))
+        case .uuid(let uuid): .string(uuid.uuidString)
+        case .data(let data): .string(data.base64EncodedString())
+        }
+    }
+
+    // MARK: For people
+
+    /// The rows under the names of `entity`'s properties; members are counted.
+    func table(_ rows: [Row], of entity: EntityLayout) throws -> String {
+        var table = TextTable()
+        let names =
+            entity.attributes.map(\.name) + entity.toOnes.map(\.name) + entity.toManys.map(\.name)
+        table.add(cells: ["OBJECT"] + names.map { $0.uppercased() })
+        for row in rows {
+            guard let own = layout.entity(row.id.entity) else { continue }
+            table.add(
+                cells: ["\(own.name)/p\(row.id.key)"] + (try names.map { try cell($0, row, own) }))
+        }
+        return table.text
+    }
+
+    private func cell(_ name: String, _ row: Row, _ entity: EntityLayout) throws -> String {
+        if let slot = entity.attributeSlot(name) {
+            return Self.text(row.attributes[slot], entity.attributes[slot].attribute.attributeType)
+        }
+        if let slot = entity.toOneSlot(name) {
+            guard let target = row.toOnes[slot]?.target else { return "–" }
+            return "\(layout.entity(target.entity)?.name ?? "?")/p\(target.key)"
+        }
+        guard let slot = entity.toManySlot(name) else { return "" }
+        return "\(try readMembers(row.id, slot).count)"
+    }
+
+    private static func text(_ value: AttributeValue, _ type: NSAttributeType) -> String {
+        let text =
+            switch value {
+            case .null: "–"
+            case .data(let data): Figure.bytes(Int64(data.count))
+            case .date(let seconds):
+                Timestamp.short(Date(timeIntervalSinceReferenceDate: seconds))
+            case .integer(let number) where type == .booleanAttributeType:
+                number == 0 ? "no" : "yes"
+            case .integer(let number): String(number)
+            case .double(let number): "\(number)"
+            case .decimal(let number): number.description
+            case .text(let text), .uri(let text):
+                text.replacing("\n", with: "⏎").replacing("\t", with: " ")
+            case .uuid(let uuid): uuid.uuidString
+            }
+        return text.count > 36 ? text.prefix(35) + "…" : text
+    }
+}

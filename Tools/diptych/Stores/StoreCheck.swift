@@ -1,0 +1,179 @@
+internal import Foundation
+internal import ObjectModel
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Looks for what is wrong inside a store: its file, its keys, its links, its external files.
+struct StoreCheck {
+    struct Problem: Sendable {
+        let code: String
+        let message: String
+        /// The object's id, or the name of what is concerned.
+        let object: String?
+    }
+
+    private let transaction: StoreTransaction
+    private let store: URL
+    private let identifier: String
+    private(set) var problems: [Problem] = []
+
+    private var connection: Connection { transaction.connection }
+    private var schema: StoreSchema { transaction.schema }
+
+    init(_ transaction: StoreTransaction, identifier: String, store: URL) {
+        self.transaction = transaction
+        self.store = store
+        self.identifier = identifier
+    }
+
+    /// SQLite's own check of the file; needs no model.
+    static func integrity(of connection: Connection) throws -> [Problem] {
+        try connection.rows("PRAGMA integrity_check(20)").compactMap { $0[0].string }
+            .filter { $0 != "ok" }
+            .map { Problem(code: "damagedFile", message: "SQLite finds: \($0).", object: nil) }
+    }
+
+    /// Whether the store's own description of itself can be read. Throws for what is no store.
+    static func metadata(of store: URL) throws -> [Problem] {
+        do {
+            let metadata = try StoreType(of: store).metadata(at: store)
+            if metadata["NSStoreModelVersionHashes"] != nil { return [] }
+            let message = "The store's metadata say nothing of its model."
+            return [Problem(code: "damagedMetadata", message: message, object: nil)]
+        } catch let error as StoreError where error.code == .corrupt {
+            let message = "The store's metadata is missing or damaged."
+            return [Problem(code: "damagedMetadata", message: message, object: nil)]
+        }
+    }
+
+    /// The entities in which a model is not the store's own.
+    static func otherModel(_ error: StoreError) -> [Problem] {
+        let names = ["changed", "onlyInModel", "onlyInStore"].flatMap {
+            error.fields[$0]?.split(separator: ",").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            } ?? []
+        }
+        let all = names.isEmpty ? [error.fields["entity"]].compactMap { $0 } : names
+        return all.map {
+            Problem(
+                code: "otherModel", message: "The model's \($0) is not the one of the store.",
+                object: $0)
+        }
+    }
+
+    mutating func run() throws {
+        for entity in transaction.layout.entities {
+            guard let columns = schema.columns(of: entity.number) else { continue }
+            if columns.root == entity.number { try checkKeys(of: columns) }
+            for (relationship, link) in zip(entity.toOnes, columns.toOnes) {
+                try checkLinks(relationship.name, link, columns)
+            }
+            for place in columns.toManys {
+                if case .join(let side) = place { try checkPairs(side, columns.table) }
+            }
+        }
+        try checkExternalFiles()
+    }
+
+    private mutating func note(_ code: String, _ message: String, _ object: String?) {
+        problems.append(Problem(code: code, message: message, object: object))
+    }
+
+    private func id(_ entity: Int32, _ key: SQLiteValue) -> String {
+        let name = transaction.layout.entity(entity)?.name ?? "\(entity)"
+        return "x-coredata://\(identifier)/\(name)/p\(key.int64 ?? 0)"
+    }
+
+    // MARK: Keys
+
+    private mutating func checkKeys(of columns: EntityColumns) throws {
+        let table = columns.table
+        let known = try connection.value(
+            "SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(Int64(columns.root))])
+        let largest = try connection.value("SELECT max(Z_PK) FROM \(table)")?.int64 ?? 0
+        if largest > known?.int64 ?? 0 {
+            note(
+                "keyBehind",
+                "\(table) has the key \(largest), but Z_MAX is \(known?.int64 ?? 0): "
+                    + "new objects would take keys in use.", table)
+        }
+        let members = transaction.layout.entities.filter {
+            schema.columns(of: $0.number)?.root == columns.root
+        }.map { String($0.number) }.joined(separator: ", ")
+        let strangers = try connection.rows(
+            "SELECT Z_PK, Z_ENT FROM \(table) WHERE Z_ENT IS NULL OR Z_ENT NOT IN (\(members)) "
+                + "LIMIT 100")
+        for row in strangers {
+            note(
+                "unknownEntity",
+                "A row of \(table) is of entity number \(row[1].int64 ?? 0), which is not of this "
+                    + "table.", "\(table)/\(row[0].int64 ?? 0)")
+        }
+    }
+
+    // MARK: Links
+
+    private mutating func checkLinks(
+        _ name: String, _ link: LinkColumns, _ columns: EntityColumns
+    ) throws {
+        guard let table = link.destinationTable else { return }
+        let dangling = try connection.rows(
+            "SELECT s.Z_PK, s.\(link.key) FROM \(columns.table) s WHERE s.Z_ENT = ? "
+                + "AND s.\(link.key) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(table) d "
+                + "WHERE d.Z_PK = s.\(link.key)) LIMIT 100", [.integer(Int64(columns.number))])
+        for row in dangling {
+            note(
+                "danglingLink",
+                "\(name) points at key \(row[1].int64 ?? 0) of \(table), "
+                    + "which is not there.", id(columns.number, row[0]))
+        }
+    }
+
+    private mutating func checkPairs(_ side: JoinSide, _ owners: String) throws {
+        let dangling = try connection.rows(
+            "SELECT j.\(side.owner), j.\(side.member) FROM \(side.table) j WHERE NOT EXISTS "
+                + "(SELECT 1 FROM \(owners) o WHERE o.Z_PK = j.\(side.owner)) LIMIT 100")
+        for row in dangling {
+            note(
+                "danglingPair",
+                "A pair in \(side.table) names key \(row[0].int64 ?? 0) of \(owners), which is not "
+                    + "there.", side.table)
+        }
+    }
+
+    // MARK: External files
+
+    private mutating func checkExternalFiles() throws {
+        let name = store.deletingPathExtension().lastPathComponent
+        let folder = store.deletingLastPathComponent()
+            .appendingPathComponent(".\(name)_SUPPORT/_EXTERNAL_DATA")
+        var used: Set<String> = []
+        for entity in transaction.layout.entities {
+            guard let columns = schema.columns(of: entity.number) else { continue }
+            for (slot, column) in columns.attributes.enumerated()
+            where column.kind == .binary(external: true) {
+                // A value that begins with 2 names a file: a UUID's text and a zero.
+                let references = try connection.rows(
+                    "SELECT Z_PK, \(column.name) FROM \(columns.table) WHERE Z_ENT = ? "
+                        + "AND substr(\(column.name), 1, 1) = x'02'",
+                    [.integer(Int64(columns.number))])
+                for row in references {
+                    let bytes = (row[1].data ?? Data()).dropFirst().prefix { $0 != 0 }
+                    let file = String(decoding: bytes, as: UTF8.self)
+                    used.insert(file)
+                    let path = folder.appendingPathComponent(file).path
+                    guard !FileManager.default.fileExists(atPath: path) else { continue }
+                    note(
+                        "missingFile",
+                        "\(entity.attributes[slot].name) is kept in the file \(file), which is "
+                            + "gone.", id(columns.number, row[0]))
+                }
+            }
+        }
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for file in files.sorted() where !used.contains(file) && UUID(uuidString: file) != nil {
+            note("orphanedFile", "No object refers to the external file \(file).", file)
+        }
+    }
+}

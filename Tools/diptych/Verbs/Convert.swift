@@ -1,0 +1,78 @@
+internal import Foundation
+internal import Persistence
+internal import Stores
+
+/// `diptych convert`: a store of one type as a store of another.
+struct Convert: Verb {
+    private static let type = Option("to", "TYPE", "sqlite, xml or binary")
+
+    static let manual = Manual(
+        name: "convert", summary: "Copies a store into a new one of another type.",
+        operands: ["STORE", "OUT"], options: [type, .model],
+        notes: [
+            HelpText.wrapped(
+                "All objects, links, orders and the application's metadata are copied; STORE is "
+                    + "only read. The new store is a store of its own, with its own identity: "
+                    + "history and the state of the mirror stay behind. XML and binary stores keep "
+                    + "no copy of their model, so they need --model, and have no derived "
+                    + "attributes.")
+        ],
+        examples: [
+            ("diptych convert Library.sqlite Library.xml --to xml", "a file to read and compare"),
+            (
+                "diptych convert Library.xml Again.sqlite --to sqlite --model Library.xcdatamodel",
+                "and back"
+            ),
+        ])
+
+    private let access: StoreAccess
+    private let output: URL
+    private let type: StoreType
+
+    init(_ arguments: Arguments) throws {
+        access = StoreAccess(arguments)
+        output = URL(fileURLWithPath: arguments.operand(1)).absoluteURL
+        let word = try arguments.choice(Self.type, among: StoreType.allCases.map(\.word))
+        guard let type = word.flatMap(StoreType.named) else {
+            throw CommandError(
+                "usage", "--to is missing.", hint: "Write --to sqlite, xml or binary.",
+                status: .usage)
+        }
+        self.type = type
+    }
+
+    func run(_ console: Console) async throws -> ExitStatus {
+        guard FileKind(of: output) == .absent else {
+            throw CommandError(
+                "exists", "\(output.lastPathComponent) is there already.",
+                hint: "Choose another name, or remove the file first.")
+        }
+        let objects = try migrate()
+        if console.isJSON {
+            console.emit([
+                "path": .string(output.path), "type": .string(type.rawValue),
+                "objects": JSON(objects),
+            ])
+        } else {
+            let count = Figure.count(objects, "object")
+            console.line("Made \(output.path), \(type.title) store with \(count).")
+        }
+        return .done
+    }
+
+    /// Returns how many objects the new store has.
+    private func migrate() throws -> Int {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try access.model())
+        let source = try coordinator.addPersistentStore(
+            ofType: StoreType(of: access.url).rawValue, configurationName: nil, at: access.url,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        let made = try coordinator.migratePersistentStore(
+            source, to: output, options: [NSSQLitePragmasOption: access.pragmas],
+            withType: type.rawValue)
+        return try made.rowStore.layout.entities.reduce(0) { sum, entity in
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            return sum + (try made.rowStore.count(matching: query))
+        }
+    }
+}

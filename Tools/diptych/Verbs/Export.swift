@@ -1,0 +1,39 @@
+internal import Foundation
+internal import Stores
+
+/// `diptych export`: a store as JSON Lines.
+struct Export: Verb {
+    static let manual = Manual(
+        name: "export", summary: "Prints every object of a store as JSON Lines.",
+        operands: ["STORE"], options: [.model],
+        notes: [
+            HelpText.wrapped(
+                "One object a line: its id, entity, values and relationships, the ids of other "
+                    + "lines. Values are exact: dates are ISO 8601 with every digit, decimals and "
+                    + "64-bit integers texts, data base64. What has no value is left out, and so "
+                    + "are transient and derived attributes. 'diptych import' reads it back. "
+                    + "STORE may be SQLite, XML or binary; the last two need --model.")
+        ],
+        examples: [
+            ("diptych export Library.sqlite > library.jsonl", "everything"),
+            ("diptych export Library.sqlite | grep '\"entity\":\"Book\"'", "the books"),
+        ])
+
+    private let access: StoreAccess
+
+    init(_ arguments: Arguments) throws { access = StoreAccess(arguments) }
+
+    func run(_ console: Console) async throws -> ExitStatus {
+        let store = try access.openAny(readOnly: true)
+        try store.reading {
+            for entity in store.layout.entities {
+                var query = RowQuery(entity: entity.number)
+                query.includesSubentities = false
+                for row in try store.rows(matching: query).sorted(by: { $0.id < $1.id }) {
+                    console.emit(try ObjectLine.json(row, of: entity, in: store))
+                }
+            }
+        }
+        return .done
+    }
+}

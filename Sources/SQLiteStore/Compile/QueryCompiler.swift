@@ -61,7 +61,8 @@ struct QueryCompiler {
         return CompiledQuery(sql: sql, longLists: compiler.longLists)
     }
 
-    private func list(_ selection: Selection, _ plan: ReadPlan, _ scope: QueryScope) -> SQLFragment {
+    private func list(_ selection: Selection, _ plan: ReadPlan, _ scope: QueryScope) -> SQLFragment
+    {
         switch selection {
         case .rows: "\(name: plan.list(prefix: scope.alias + "."))"
         case .ids: "\(name: scope.alias).Z_ENT, \(name: scope.alias).Z_PK"

@@ -84,6 +84,9 @@ let everything =
     ]
 
 let tools: [Target] = [
+    .plugin(
+        name: "CoreDataModels", capability: .buildTool(), dependencies: ["diptych-modelc"],
+        path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
     tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel"]),
@@ -141,6 +144,7 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport"]),
         .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
+        .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],
     targets: systems + oneMachine + twoMachines + tools
         + testTargets.filter { chosenTests?.contains($0.name) ?? true },

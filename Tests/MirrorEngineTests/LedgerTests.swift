@@ -29,20 +29,24 @@ import Testing
             sql == [
                 [
                     .text(
-                        "CREATE TABLE ANSCKMETADATAENTRY ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, "
+                        "CREATE TABLE ANSCKMETADATAENTRY ( Z_PK INTEGER PRIMARY KEY, Z_ENT "
+                            + "INTEGER, "
                             + "Z_OPT INTEGER, ZBOOLVALUENUM INTEGER, ZINTEGERVALUE INTEGER, "
                             + "ZDATEVALUE TIMESTAMP, ZKEY VARCHAR, ZSTRINGVALUE VARCHAR, "
                             + "ZTRANSFORMEDVALUE BLOB )")
                 ],
                 [
                     .text(
-                        "CREATE TABLE ANSCKRECORDMETADATA ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, "
+                        "CREATE TABLE ANSCKRECORDMETADATA ( Z_PK INTEGER PRIMARY KEY, Z_ENT "
+                            + "INTEGER, "
                             + "Z_OPT INTEGER, ZENTITYID INTEGER, ZENTITYPK INTEGER, "
                             + "ZLASTEXPORTEDTRANSACTIONNUMBER INTEGER, ZNEEDSCLOUDDELETE INTEGER, "
                             + "ZNEEDSLOCALDELETE INTEGER, ZNEEDSUPLOAD INTEGER, "
                             + "ZPENDINGEXPORTCHANGETYPENUMBER INTEGER, "
-                            + "ZPENDINGEXPORTTRANSACTIONNUMBER INTEGER, ZENCODEDRECORDASSET INTEGER, "
-                            + "ZRECORDZONE INTEGER, ZSYSTEMFIELDSASSET INTEGER, ZCKRECORDNAME VARCHAR )"
+                            + "ZPENDINGEXPORTTRANSACTIONNUMBER INTEGER, ZENCODEDRECORDASSET "
+                            + "INTEGER, "
+                            + "ZRECORDZONE INTEGER, ZSYSTEMFIELDSASSET INTEGER, ZCKRECORDNAME "
+                            + "VARCHAR )"
                     )
                 ],
             ])

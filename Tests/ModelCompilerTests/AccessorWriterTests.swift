@@ -16,21 +16,38 @@ import Testing
             text == """
                 // Accessors of @NSManaged members, generated from the sources. Do not edit.
 
-                public import CoreData
+                import CoreData
                 import Foundation
 
                 extension Book {
                     @_silgen_name("$s3App4BookC5titleSSSgvg")
-                    public final func _managedGet_Book_title() -> String? {
+                    public dynamic final func _managedGet_Book_title() -> String? {
                         managedValue(forKey: "title")
                     }
                     @_silgen_name("$s3App4BookC5titleSSSgvs")
-                    final func _managedSet_Book_title(_ value: __owned String?) {
+                    public dynamic final func _managedSet_Book_title(_ value: __owned String?) {
                         setManagedValue(value, forKey: "title")
                     }
                 }
 
                 """)
+    }
+
+    @Test(arguments: [
+        ("import Foundation", "public", "Date", "import Foundation"),
+        ("public import Foundation", "public", "Date?", "public import Foundation"),
+        ("public import Foundation", "public", "String", "import Foundation"),
+        ("public import Foundation", "public", "TimeInterval", "public import Foundation"),
+        ("public import Foundation", "internal", "Date", "import Foundation"),
+        ("internal import Foundation", "internal", "Date", "internal import Foundation"),
+    ])
+    func importsAreAsWideAsNeeded(
+        given: String, access: String, type: String, line: String
+    ) throws {
+        let (text, _) = try accessors([
+            "A.swift": "\(given)\npublic class A: B { @NSManaged \(access) var x: \(type) }"
+        ])
+        #expect(text.contains("\n\(line)\n"))
     }
 
     @Test func primitivePropertiesReachThePrimitiveValue() throws {

@@ -193,6 +193,10 @@ import Testing
         }
         #expect(error.code == NSPersistentStoreTypeMismatchError)
         #expect(error.localizedDescription.contains(kind.type))
+        let opening = try #require(throws: NSError.self) {
+            try first.addPersistentStore(type: wrong, at: url)
+        }
+        #expect(opening.code == NSPersistentStoreTypeMismatchError)
         try Data("hello".utf8).write(to: url)
         #expect(throws: NSError.self) {
             try NSPersistentStoreCoordinator.metadataForPersistentStore(with: url)

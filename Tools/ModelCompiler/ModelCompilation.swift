@@ -34,7 +34,8 @@ struct ModelCompilation {
         if let classesFile { try Self.write(classes, to: classesFile) }
         if let accessorsFile { try Self.write(accessorsText, to: accessorsFile) }
         if let compiledFolder {
-            for path in models { try compile(path, into: compiledFolder) }
+            let classes = Self.classes(in: files)
+            for path in models { try compile(path, into: compiledFolder, classes) }
         }
     }
 
@@ -60,14 +61,21 @@ struct ModelCompilation {
         return lines.joined(separator: "\n")
     }
 
+    /// The names of all classes that are declared outside others.
+    private static func classes(in files: [SourceDeclarations]) -> Set<String> {
+        let types = files.flatMap(\.types).filter { $0.kind == .reference && $0.path.count == 1 }
+        return Set(types.flatMap(\.path))
+    }
+
     /// Writes every version of the model at `path` as an `.momd`.
-    private func compile(_ path: String, into folder: String) throws {
+    private func compile(_ path: String, into folder: String, _ classes: Set<String>) throws {
         let url = URL(fileURLWithPath: path)
         let name = url.deletingPathExtension().lastPathComponent
         let target = URL(fileURLWithPath: folder).appendingPathComponent("\(name).momd")
         try about(path) {
             guard url.pathExtension == "xcdatamodeld" else {
                 let model = try NSManagedObjectModel.load(from: url)
+                qualifyClasses(of: model, classes)
                 return try NSManagedObjectModel.writeCompiledBundle(
                     [name: model], current: name, to: target)
             }
@@ -75,9 +83,20 @@ struct ModelCompilation {
             let pairs = try bundle.versions.map { version in
                 (version, try NSManagedObjectModel.load(from: url, version: version))
             }
+            for (_, model) in pairs { qualifyClasses(of: model, classes) }
             let current = bundle.currentVersion ?? bundle.versions.first ?? name
             try NSManagedObjectModel.writeCompiledBundle(
                 Dictionary(uniqueKeysWithValues: pairs), current: current, to: target)
+        }
+    }
+
+    /// Puts the module before the names of the target's own classes: on Linux the runtime finds
+    /// classes only by both.
+    private func qualifyClasses(of model: NSManagedObjectModel, _ classes: Set<String>) {
+        for entity in model.entities {
+            let name = entity.managedObjectClassName.drop { $0 == "." }
+            guard classes.contains(String(name)) else { continue }
+            entity.managedObjectClassName = "\(module).\(name)"
         }
     }
 

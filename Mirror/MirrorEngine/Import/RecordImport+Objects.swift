@@ -46,8 +46,9 @@ extension RecordImport {
         return try makeArrival(record, layout: layout, state: state)
     }
 
-    /// The record's values; nil for one that this model cannot read. It is put aside with its reason,
-    /// which the status shows, and does not hold up the others; a newer model reads it anew.
+    /// The record's values; nil for one that this model cannot read. It is put aside with its
+    /// reason, which the status shows, and does not hold up the others; a newer model reads it
+    /// anew.
     private mutating func readableState(
         of record: Record, _ layout: EntityLayout
     ) throws -> ObjectState? {

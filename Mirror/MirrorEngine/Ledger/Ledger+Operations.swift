@@ -19,18 +19,21 @@ extension Ledger {
         let identifier = SQLiteValue.text(mark)
         let token = try historyToken().map { Data(String($0).utf8) }
         try connection.run(
-            "INSERT INTO ANSCKEXPORTMETADATA (Z_ENT, Z_OPT, ZEXPORTEDAT, ZIDENTIFIER, ZHISTORYTOKEN) "
+            "INSERT INTO ANSCKEXPORTMETADATA (Z_ENT, Z_OPT, ZEXPORTEDAT, ZIDENTIFIER, "
+                + "ZHISTORYTOKEN) "
                 + "VALUES (17004, 1, ?, ?, ?)",
             [SQLiteValue(platform.clock.now()), identifier, SQLiteValue(token)])
         let metadata = connection.lastInsertedRowID
         try connection.run(
-            "INSERT INTO ANSCKEXPORTOPERATION (Z_ENT, Z_OPT, ZSTATUSNUM, ZEXPORTMETADATA, ZIDENTIFIER) "
+            "INSERT INTO ANSCKEXPORTOPERATION (Z_ENT, Z_OPT, ZSTATUSNUM, ZEXPORTMETADATA, "
+                + "ZIDENTIFIER) "
                 + "VALUES (17005, 1, ?, ?, ?)",
             [.integer(ExportStatus.sent.rawValue), .integer(metadata), identifier])
         let operation = connection.lastInsertedRowID
         for item in batch.items {
             try connection.run(
-                "INSERT INTO ANSCKEXPORTEDOBJECT (Z_ENT, Z_OPT, ZCHANGETYPENUM, ZTYPENUM, ZOPERATION, "
+                "INSERT INTO ANSCKEXPORTEDOBJECT (Z_ENT, Z_OPT, ZCHANGETYPENUM, ZTYPENUM, "
+                    + "ZOPERATION, "
                     + "ZCKRECORDNAME) VALUES (17003, 1, ?, 0, ?, ?)",
                 [
                     .integer(item.subject.isUpsert ? 1 : 2), .integer(operation),

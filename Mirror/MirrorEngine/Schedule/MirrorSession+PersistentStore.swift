@@ -23,8 +23,9 @@ public struct MirrorDestination: Hashable, Sendable {
 }
 
 extension MirrorSession {
-    /// The name under which a store's device writes records, for `RecordTarget.deviceID`. It is made up
-    /// when the store is first asked, and kept in the store. Throws as the initializer does.
+    /// The name under which a store's device writes records, for `RecordTarget.deviceID`. It is
+    /// made up when the store is first asked, and kept in the store. Throws as the initializer
+    /// does.
     public static func deviceID(
         of store: NSPersistentStore, platform: Platform = .system
     ) throws -> String {

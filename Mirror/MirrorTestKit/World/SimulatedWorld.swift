@@ -90,7 +90,8 @@ public final class SimulatedWorld {
         }
     }
 
-    /// An app's saves. They are not struck by the fault points: what was saved must be known for sure.
+    /// An app's saves. They are not struck by the fault points: what was saved must be known for
+    /// sure.
     private func edit(on device: SimulatedDevice) throws {
         for faults in crashing { faults.setCrashPercent(0) }
         defer { armFaults() }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Reads a compiled model: a `.mom`, or the model a store keeps in `Z_MODELCACHE`, inflated.
+/// Reads a compiled model: a `.mom`, or the model a store keeps in `Z_MODELCACHE`, inflated. The
+/// archives of Xcode 3's editor are handed on to their own reader.
 struct ModelArchiveReader {
     private let archive: KeyedArchive
     private var readers: [ArchivedEntityReader] = []
@@ -8,7 +9,12 @@ struct ModelArchiveReader {
 
     /// The model in `data`; `file` is its name in errors.
     static func model(in data: Data, file: String) throws -> NSManagedObjectModel {
-        var reader = ModelArchiveReader(archive: try KeyedArchive(data, file: file))
+        let archive = try KeyedArchive(data, file: file)
+        let root = try archive.root()
+        if root.className == LegacyModelReader.rootClassName {
+            return try LegacyModelReader(root: root).model()
+        }
+        var reader = ModelArchiveReader(archive: archive)
         return try reader.model()
     }
 

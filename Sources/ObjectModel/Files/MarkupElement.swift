@@ -1,4 +1,5 @@
-/// One element of a model file's XML, with the line it ends its start tag on.
+/// One element of a model file's XML, with the line it ends its start tag on; 0 where the file has
+/// no lines.
 final class MarkupElement {
     let name: String
     let attributes: [String: String]

@@ -2,8 +2,9 @@ internal import Foundation
 
 /// The one file that holds a model, found behind whatever its URL points at.
 ///
-/// What a URL is, is told by its contents: a folder with `contents` is an `.xcdatamodel`, a folder
-/// of such folders an `.xcdatamodeld`, a folder of `.mom` files an `.momd`.
+/// What a URL is, is told by its contents: a folder with `contents` (or with `elements`, as Xcode 3
+/// wrote it) is an `.xcdatamodel`, a folder of such folders an `.xcdatamodeld`, a folder of `.mom`
+/// files an `.momd`.
 struct ModelFile {
     let data: Data
     let path: String
@@ -39,12 +40,7 @@ struct ModelFile {
         guard isFolder else { return url }
         let names = try names(in: url)
         if names.contains("contents") { return url.appendingPathComponent("contents") }
-        if names.contains("elements") {
-            throw ModelFileError(
-                .unsupportedFormat, file: url.path,
-                "the model is in the format of Xcode 3; open it in a newer Xcode and save it as XML"
-            )
-        }
+        if names.contains("elements") { return url.appendingPathComponent("elements") }
         return try locateVersion(in: url, names: names, version: version)
     }
 

@@ -63,13 +63,17 @@ extension ModelFileError {
             code, "\(Self.shortName(of: file)): \(sentence)", fields: ["file": file], cause: cause)
     }
 
-    /// An error about one line of `file`.
+    /// An error about one line of `file`; 0 stands for the whole of it.
     init(_ code: Code, file: String, line: Int, _ sentence: String, fields: [String: String] = [:])
     {
         var fields = fields
         fields["file"] = file
-        fields["line"] = String(line)
-        self.init(code, "\(Self.shortName(of: file)), line \(line): \(sentence)", fields: fields)
+        var place = Self.shortName(of: file)
+        if line > 0 {
+            fields["line"] = String(line)
+            place += ", line \(line)"
+        }
+        self.init(code, "\(place): \(sentence)", fields: fields)
     }
 
     /// The last two components of a path: a model's `contents` file says nothing by its own name.

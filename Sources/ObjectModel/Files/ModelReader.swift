@@ -12,7 +12,12 @@ struct ModelReader {
                 .notAModel, "the XML is a <\(root.name)>; expected a <model>",
                 fields: ["expected": "model"])
         }
-        return try ModelReader(root: root).model()
+        return try model(of: root)
+    }
+
+    /// The model that the element `root` describes.
+    static func model(of root: MarkupElement) throws -> NSManagedObjectModel {
+        try ModelReader(root: root).model()
     }
 
     private func model() throws -> NSManagedObjectModel {

@@ -117,7 +117,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     private func made(_ opening: StoreOpening) throws -> NSPersistentStore {
         guard let storeClass = StoreRegistry.storeClass(for: opening.type) else {
-            let rowStore = try StoreRegistry.factory(for: opening.type)(opening)
+            let factory = try StoreRegistry.factory(for: opening.type)
+            let rowStore = try StoreFileType.naming(opening.type, at: opening.file) {
+                try factory(opening)
+            }
             return NSPersistentStore(rowStore: rowStore, description: opening, coordinator: self)
         }
         guard let url = opening.url else {

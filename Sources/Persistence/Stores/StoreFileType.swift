@@ -67,10 +67,17 @@ struct StoreFileType {
 
     /// Runs `work`; where the file turns out to be a store of another type, the error says which.
     private func checked<Value>(_ url: URL, _ work: () throws -> Value) throws -> Value {
+        try Self.naming(type, at: url, work)
+    }
+
+    /// Runs `work` upon a store of type `type`; see `checked`.
+    static func naming<Value>(
+        _ type: String, at url: URL?, _ work: () throws -> Value
+    ) throws -> Value {
         do {
             return try work()
         } catch let error as StoreError where error.code == .notAStore {
-            guard let found = Self.type(at: url), found != type else {
+            guard let url, let found = Self.type(at: url), found != type else {
                 throw PersistenceErrors.translate(error)
             }
             throw PersistenceErrors.make(

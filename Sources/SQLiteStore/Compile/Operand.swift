@@ -49,5 +49,5 @@ struct MemberSource {
     /// The condition of a subquery and the name of its variable.
     var filter: (predicate: PredicateNode, variable: String)?
     /// The variables that were bound where the collection stands.
-    var variables: [String: Scope]
+    var variables: [String: QueryScope]
 }

@@ -25,7 +25,7 @@ extension PredicateCompiler {
         }
     }
 
-    private func scope(of variable: String, _ context: Context) throws -> Scope {
+    private func scope(of variable: String, _ context: Context) throws -> QueryScope {
         guard let scope = context.variables[variable] else {
             throw unsupported("The variable $\(variable) has no value; substitute one")
         }

@@ -5,7 +5,7 @@ internal import Stores
 extension PredicateCompiler {
     /// What stands at the end of a path from the rows of a scope.
     func resolve(
-        _ path: [String], from start: Scope, _ variables: [String: Scope]
+        _ path: [String], from start: QueryScope, _ variables: [String: QueryScope]
     ) throws -> Operand {
         var scope = start
         for (place, name) in path.enumerated() {
@@ -47,7 +47,7 @@ extension PredicateCompiler {
 
     /// An attribute, an element of a composite, or what texts know of themselves.
     private func attribute(
-        _ path: [String], _ scope: Scope, _ columns: EntityColumns
+        _ path: [String], _ scope: QueryScope, _ columns: EntityColumns
     ) throws -> Operand? {
         for length in 1...path.count {
             let name = path[..<length].joined(separator: ".")
@@ -74,7 +74,7 @@ extension PredicateCompiler {
     /// The members of a to-many relationship; an operator at the end makes one value of them.
     private func collection(
         of owner: SQLFragment, _ slot: Int, _ layout: EntityLayout, rest: [String],
-        _ variables: [String: Scope]
+        _ variables: [String: QueryScope]
     ) throws -> Operand {
         guard let place = schema.columns(of: layout.number)?.toManys[slot],
             let member = memberLayout(of: place)
@@ -137,7 +137,7 @@ extension PredicateCompiler {
 
     /// EXISTS over the members for which `test` holds.
     func exists(
-        _ collection: MemberSource, _ test: (Operand, Scope) throws -> SQLFragment
+        _ collection: MemberSource, _ test: (Operand, QueryScope) throws -> SQLFragment
     ) throws -> SQLFragment {
         var condition: SQLFragment = "1"
         let rows = try self.rows(of: collection) { member, scope in
@@ -154,9 +154,9 @@ extension PredicateCompiler {
 
     /// FROM and WHERE of the members, and what `read` makes of each one's path.
     func rows(
-        of collection: MemberSource, _ read: (Operand, Scope) throws -> SQLFragment
+        of collection: MemberSource, _ read: (Operand, QueryScope) throws -> SQLFragment
     ) throws -> (sql: SQLFragment, value: SQLFragment) {
-        let scope = Scope(layout: collection.member, names: names)
+        let scope = QueryScope(layout: collection.member, names: names)
         let alias = scope.alias
         var (from, link) = try source(of: collection, alias: alias)
         var filter: SQLFragment?

@@ -25,8 +25,8 @@ final class PredicateCompiler {
     /// Where expressions stand: the evaluated rows, and the rows that variables of subqueries stand
     /// for.
     struct Context {
-        var scope: Scope
-        var variables: [String: Scope] = [:]
+        var scope: QueryScope
+        var variables: [String: QueryScope] = [:]
     }
 
     func condition(_ node: PredicateNode, _ context: Context) throws -> SQLFragment {

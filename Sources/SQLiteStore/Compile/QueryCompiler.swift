@@ -32,7 +32,7 @@ struct QueryCompiler {
             throw schema.unknownEntity(query.entity)
         }
         let names = AliasNames()
-        let scope = Scope(layout: layout, names: names)
+        let scope = QueryScope(layout: layout, names: names)
         let compiler = PredicateCompiler(schema: schema, names: names, platform: platform)
         let context = PredicateCompiler.Context(
             scope: scope, variables: [PredicateCompiler.outerVariable: scope])
@@ -61,7 +61,8 @@ struct QueryCompiler {
         return CompiledQuery(sql: sql, longLists: compiler.longLists)
     }
 
-    private func list(_ selection: Selection, _ plan: ReadPlan, _ scope: Scope) -> SQLFragment {
+    private func list(_ selection: Selection, _ plan: ReadPlan, _ scope: QueryScope) -> SQLFragment
+    {
         switch selection {
         case .rows: "\(name: plan.list(prefix: scope.alias + "."))"
         case .ids: "\(name: scope.alias).Z_ENT, \(name: scope.alias).Z_PK"

@@ -98,7 +98,8 @@ final class ToManyWriter {
             let name = schema.layout.entity(change.owner.entity)?.toManys[change.slot].name,
             let row = try connection.rows(
                 "SELECT o.Z_PK, o.Z_ENT FROM \(place.table) t "
-                    + "JOIN \(owners) o ON o.Z_PK = t.\(place.key) WHERE t.Z_PK = ? AND o.Z_PK <> ?",
+                    + "JOIN \(owners) o ON o.Z_PK = t.\(place.key) "
+                    + "WHERE t.Z_PK = ? AND o.Z_PK <> ?",
                 [.integer(member.key), .integer(change.owner.key)]
             ).first,
             let key = row[0].int64, let entity = row[1].int64.flatMap(Int32.init(exactly:)),

@@ -44,7 +44,7 @@ struct GraphFile {
         guard facts.st_size <= Self.bytesMax else {
             throw failure(
                 .unsupported,
-                "The file is larger than \(Self.bytesMax >> 20) MiB; use a SQLite store for so much."
+                "The file is larger than \(Self.bytesMax >> 20) MiB; use a SQLite store for that."
             )
         }
         do {

@@ -38,16 +38,4 @@ struct CorpusReadingTests {
             #expect(named.entities.map(\.name) == same.entities.map(\.name))
         }
     }
-
-    @Test func modelsOfXcode3AreRefusedWithAdvice() throws {
-        let old = Corpus.files("xcdatamodel-legacy", endingIn: "/elements")
-        #expect(!old.isEmpty)
-        for file in old {
-            let folder = file.deletingLastPathComponent()
-            let error = #expect(throws: ModelFileError.self) {
-                try NSManagedObjectModel.load(from: folder)
-            }
-            #expect(error?.code == .unsupportedFormat)
-        }
-    }
 }

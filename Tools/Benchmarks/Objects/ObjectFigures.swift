@@ -69,18 +69,18 @@ struct ObjectFigures {
     }
 
     private func insert(in context: NSManagedObjectContext) throws {
-        for sample in samples { Entry(context: context).fill(sample) }
+        for sample in samples { SampleObject(context: context).fill(sample) }
         try context.save()
     }
 
-    private func fetch(_ context: NSManagedObjectContext, asFaults: Bool) throws -> [Entry] {
-        let request = NSFetchRequest<Entry>(entityName: SampleModel.entity)
+    private func fetch(_ context: NSManagedObjectContext, asFaults: Bool) throws -> [SampleObject] {
+        let request = NSFetchRequest<SampleObject>(entityName: SampleModel.entity)
         request.returnsObjectsAsFaults = asFaults
         return try context.fetch(request)
     }
 
     /// Reads all seven values of each.
-    private func read(_ entries: [Entry]) -> Int {
+    private func read(_ entries: [SampleObject]) -> Int {
         var read = 0
         for entry in entries {
             let sum = entry.amount + Double(entry.count) + (entry.isDone ? 1 : 0)

@@ -43,7 +43,7 @@ struct Sample {
 }
 
 /// The class an app would write for it.
-final class Entry: NSManagedObject {
+final class SampleObject: NSManagedObject {
     @Managed("amount") var amount: Double
     @Managed("count") var count: Int64
     @Managed("created") var created: Date?
@@ -75,7 +75,7 @@ enum SampleModel {
             let element = NSFetchIndexElementDescription(property: created, collationType: .binary)
             entry.indexes = [NSFetchIndexDescription(name: "byCreated", elements: [element])]
         }
-        entry.managedObjectClassName = "\(Entry.self)"
+        entry.managedObjectClassName = "\(SampleObject.self)"
         let model = NSManagedObjectModel()
         guard linked else {
             model.entities = [entry]

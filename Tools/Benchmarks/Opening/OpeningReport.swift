@@ -101,7 +101,7 @@ enum OpeningReport {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return try context.performAndWait {
-            let request = NSFetchRequest<Entry>(entityName: SampleModel.entity)
+            let request = NSFetchRequest<SampleObject>(entityName: SampleModel.entity)
             request.returnsObjectsAsFaults = false
             request.sortDescriptors = [NSSortDescriptor(key: "created", ascending: true)]
             request.fetchLimit = batchSize

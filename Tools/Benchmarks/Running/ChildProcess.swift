@@ -6,7 +6,7 @@ final class ChildProcess {
     private let input = Pipe()
     private let output = Pipe()
 
-    init(_ role: Role, _ words: [String]) throws {
+    init(_ role: ProcessRole, _ words: [String]) throws {
         process.executableURL = URL(
             fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(
                 atPath: "/proc/self/exe"))
@@ -17,7 +17,7 @@ final class ChildProcess {
     }
 
     /// Runs a role to its end.
-    static func run(_ role: Role, _ words: [String]) throws -> Findings {
+    static func run(_ role: ProcessRole, _ words: [String]) throws -> Findings {
         try ChildProcess(role, words).findings()
     }
 

@@ -5,26 +5,23 @@ struct AccessorWriter {
     private let table: TypeTable
     private let keys: PropertyKeys
     private var lines: [String] = []
+    private var imports: ImportLines
     /// Every symbol defined, in order.
     private(set) var symbols: [String] = []
 
     init(files: [SourceDeclarations], module: String, keys: PropertyKeys) {
         self.files = files
         self.keys = keys
+        imports = ImportLines(files: files)
         table = TypeTable(module: module, files: files)
     }
 
     /// The whole file. Throws where a member cannot be served.
     mutating func text() throws -> String {
-        lines = [
-            "// Accessors of @NSManaged members, generated from the sources. Do not edit.", "",
-        ]
-        let serving = files.filter { !$0.members.isEmpty }
-        lines += Self.imports(of: serving)
-        for file in serving {
-            for member in file.members { try write(member) }
-        }
-        return lines.joined(separator: "\n") + "\n"
+        lines = []
+        for member in files.flatMap(\.members) { try write(member) }
+        let head = "// Accessors of @NSManaged members, generated from the sources. Do not edit.\n"
+        return ([head] + imports.text + lines).joined(separator: "\n") + "\n"
     }
 
     private mutating func write(_ member: ManagedMember) throws {
@@ -58,6 +55,7 @@ struct AccessorWriter {
     ) throws {
         let resolved = try table.resolve(type, in: member.owner, at: member.place)
         let access = member.access.isPublic ? "public " : ""
+        if member.access.isPublic { imports.notePublic(type, resolved) }
         func symbol(_ accessor: SymbolWriter.Accessor) -> String {
             SymbolWriter.symbol(
                 of: member.name, accessor, type: resolved, in: owner,
@@ -67,11 +65,11 @@ struct AccessorWriter {
         let key = "\"\(primitive ?? member.name)\""
         let verb = primitive == nil ? "anagedValue" : "anagedPrimitiveValue"
         add(
-            symbol(.getter), "\(access)final func \(Self.name("Get", member))() -> \(type)",
+            symbol(.getter), "\(access)dynamic final func \(Self.name("Get", member))() -> \(type)",
             "m\(verb)(forKey: \(key))")
         add(
             symbol(.setter),
-            "final func \(Self.name("Set", member))(_ value: __owned \(type))",
+            "\(access)dynamic final func \(Self.name("Set", member))(_ value: __owned \(type))",
             "setM\(verb)(value, forKey: \(key))")
     }
 
@@ -83,43 +81,27 @@ struct AccessorWriter {
         let types = try parameters.map {
             try table.resolve($0.type, in: member.owner, at: member.place)
         }
+        if member.access.isPublic {
+            for (parameter, type) in zip(parameters, types) {
+                imports.notePublic(parameter.type, type)
+            }
+        }
         let symbol = SymbolWriter.symbol(
             of: member.name, labels: parameters.map(\.label), types: types, in: owner,
             discriminator: discriminator(member))
         let list = zip(accessor.parameters, parameters).map { "_ \($0): \($1.type)" }
+            .joined(separator: ", ")
         let access = member.access.isPublic ? "public " : ""
         add(
             symbol,
-            "\(access)final func \(Self.name("Do", member))(\(list.joined(separator: ", ")))",
+            "\(access)dynamic final func \(Self.name("Do", member))(\(list))",
             accessor.call)
     }
 
     private mutating func add(_ symbol: String, _ head: String, _ body: String) {
         symbols.append(symbol)
+        // The compiler takes @NSManaged members as dynamic. Were these functions not so too, other
+        // modules could not be optimized against them.
         lines += ["    @_silgen_name(\"\(symbol)\")", "    \(head) {", "        \(body)", "    }"]
-    }
-
-    // MARK: Imports
-
-    /// The imports of the files that have members, each once, as widely as any file has it.
-    private static func imports(of files: [SourceDeclarations]) -> [String] {
-        var found: [String: SourceDeclarations.Import] = [:]
-        for entry in files.flatMap(\.imports) {
-            guard let other = found[entry.name] else {
-                found[entry.name] = entry
-                continue
-            }
-            let order = Access.allCases
-            let rank = { (access: Access?) in access.flatMap(order.firstIndex(of:)) ?? order.count }
-            if rank(entry.access) < rank(other.access) { found[entry.name] = entry }
-        }
-        if found["CoreData"] == nil {
-            found["CoreData"] = .init(attributes: [], access: nil, name: "CoreData")
-        }
-        return found.values.sorted { $0.name < $1.name }.map { entry in
-            let words =
-                entry.attributes.map { "@\($0)" } + [entry.access?.rawValue].compactMap { $0 }
-            return (words + ["import", entry.name]).joined(separator: " ")
-        }
     }
 }

@@ -21,7 +21,7 @@ struct DeclarationReader {
     /// Where declarations stand.
     private struct Scope {
         var path: [String] = []
-        var defaultAccess = Access.internal
+        var defaultAccess = AccessLevel.internal
         var isGeneric = false
         var isTop: Bool { path.isEmpty }
     }
@@ -29,7 +29,7 @@ struct DeclarationReader {
     /// Attributes and modifiers before a declaration.
     private struct Marks {
         var attributes: [String] = []
-        var access: Access?
+        var access: AccessLevel?
         var isManaged: Bool { attributes.contains("NSManaged") }
     }
 
@@ -61,7 +61,7 @@ struct DeclarationReader {
         guard next.kind == .word || next.isMark("(") || next.isMark("@") else { return false }
         cursor.position += 1
         guard next.isMark("(") else {
-            if let access = Access(rawValue: token.text) { marks.access = access }
+            if let access = AccessLevel(rawValue: token.text) { marks.access = access }
             return true
         }
         // `private(set)` says nothing of who may read.
@@ -71,7 +71,7 @@ struct DeclarationReader {
 
     private static func followsClassModifier(_ next: Token) -> Bool {
         ["func", "var", "let", "subscript", "override", "final"].contains(next.text)
-            || Access(rawValue: next.text) != nil
+            || AccessLevel(rawValue: next.text) != nil
     }
 
     private mutating func readDeclaration(

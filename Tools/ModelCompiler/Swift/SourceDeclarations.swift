@@ -10,14 +10,14 @@ struct SourceDeclarations {
     /// An import, with the words before it.
     struct Import: Hashable {
         var attributes: [String]
-        var access: Access?
+        var access: AccessLevel?
         /// What follows the word `import`.
         var name: String
     }
 }
 
 /// Who may see a declaration, from everyone to the file alone.
-enum Access: String, CaseIterable {
+enum AccessLevel: String, CaseIterable {
     case `open`, `public`, package, `internal`, `fileprivate`, `private`
 
     var isOfOneFile: Bool { self == .private || self == .fileprivate }
@@ -35,7 +35,7 @@ struct TypeDeclaration {
 
     var path: [String]
     var kind: Kind
-    var access: Access
+    var access: AccessLevel
     var isGeneric: Bool
     /// The types after the colon that are plain names.
     var inherited: [TypeExpression]
@@ -59,6 +59,6 @@ struct ManagedMember {
     var owner: [String]
     var name: String
     var kind: Kind
-    var access: Access
+    var access: AccessLevel
     var place: SourcePlace
 }

@@ -2,7 +2,7 @@
 enum VerbTable {
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
-        Inspect.self, Create.self, EditStore.self, Export.self, Import.self, Convert.self,
+        Inspect.self, Create.self, EditStore.self, Export.self, ImportObjects.self, Convert.self,
         ModelVerb.self,
     ]
 

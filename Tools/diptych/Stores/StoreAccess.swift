@@ -21,7 +21,7 @@ struct StoreAccess: Sendable {
     /// The model that was named, else the copy in the store; nil where there is neither.
     func knownModel() throws -> NSManagedObjectModel? {
         if let modelFile { return try ModelSource.load(modelFile) }
-        guard try StoreType(of: url) == .sqlite,
+        guard try StoreFileKind(of: url) == .sqlite,
             let model = try SQLiteRowStore.cachedModel(at: url)
         else { return nil }
         try model.checkConsistency()
@@ -41,7 +41,7 @@ struct StoreAccess: Sendable {
 
     /// Opens the store that is there, of whatever type; makes none.
     func openAny(readOnly: Bool) throws -> any RowStore {
-        let type = try StoreType(of: url)
+        let type = try StoreFileKind(of: url)
         return try type.open(url, model: model(), readOnly: readOnly, pragmas: pragmas)
     }
 
@@ -68,7 +68,7 @@ struct StoreAccess: Sendable {
 
     /// Throws unless there is a SQLite file.
     func requireStore() throws {
-        guard try StoreType(of: url) == .sqlite else {
+        guard try StoreFileKind(of: url) == .sqlite else {
             throw CommandError(
                 "unsupported", "\(name) may be a store, but is no SQLite file.",
                 hint: "This verb works on SQLite stores only; 'diptych convert' makes one.")

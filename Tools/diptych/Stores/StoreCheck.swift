@@ -37,7 +37,7 @@ struct StoreCheck {
     /// Whether the store's own description of itself can be read. Throws for what is no store.
     static func metadata(of store: URL) throws -> [Problem] {
         do {
-            let metadata = try StoreType(of: store).metadata(at: store)
+            let metadata = try StoreFileKind(of: store).metadata(at: store)
             if metadata["NSStoreModelVersionHashes"] != nil { return [] }
             let message = "The store's metadata say nothing of its model."
             return [Problem(code: "damagedMetadata", message: message, object: nil)]

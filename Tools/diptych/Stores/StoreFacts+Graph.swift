@@ -5,7 +5,7 @@ internal import Stores
 extension StoreFacts {
     /// What an XML or binary store holds: by its model where there is one, else by its own names.
     static func entities(
-        of access: StoreAccess, _ type: StoreType, _ model: NSManagedObjectModel?,
+        of access: StoreAccess, _ type: StoreFileKind, _ model: NSManagedObjectModel?,
         _ metadata: [String: Any]
     ) throws -> [Entity] {
         let hashes = metadata["NSStoreModelVersionHashes"] as? [String: Data] ?? [:]
@@ -24,7 +24,7 @@ extension StoreFacts {
 
     /// Without a model nothing is known of inheritance: every entity counts for itself.
     private static func namelessEntities(
-        of url: URL, _ type: StoreType, _ hashes: [String: Data]
+        of url: URL, _ type: StoreFileKind, _ hashes: [String: Data]
     ) throws -> [Entity] {
         let graph =
             try type == .xml ? XMLRowStore.contents(at: url) : BinaryRowStore.contents(at: url)

@@ -15,7 +15,7 @@ struct StoreFacts {
         let hash: Data?
     }
 
-    let type: StoreType
+    let type: StoreFileKind
     let identifier: String
     let metadata: [String: Any]
     let model: NSManagedObjectModel?
@@ -29,7 +29,7 @@ struct StoreFacts {
     }
 
     init(_ access: StoreAccess) throws {
-        type = try StoreType(of: access.url)
+        type = try StoreFileKind(of: access.url)
         metadata = try Self.metadata(of: access.url, type)
         identifier = metadata["NSStoreUUID"] as? String ?? ""
         model = try access.knownModel()
@@ -56,7 +56,7 @@ struct StoreFacts {
     }
 
     /// The metadata; of a store whose property list is missing or damaged, the identifier alone.
-    private static func metadata(of url: URL, _ type: StoreType) throws -> [String: Any] {
+    private static func metadata(of url: URL, _ type: StoreFileKind) throws -> [String: Any] {
         do {
             return try type.metadata(at: url)
         } catch let error as StoreError where error.code == .corrupt && type == .sqlite {

@@ -27,13 +27,13 @@ struct Convert: Verb {
 
     private let access: StoreAccess
     private let output: URL
-    private let type: StoreType
+    private let type: StoreFileKind
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
         output = URL(fileURLWithPath: arguments.operand(1)).absoluteURL
-        let word = try arguments.choice(Self.type, among: StoreType.allCases.map(\.word))
-        guard let type = word.flatMap(StoreType.named) else {
+        let word = try arguments.choice(Self.type, among: StoreFileKind.allCases.map(\.word))
+        guard let type = word.flatMap(StoreFileKind.named) else {
             throw CommandError(
                 "usage", "--to is missing.", hint: "Write --to sqlite, xml or binary.",
                 status: .usage)
@@ -64,7 +64,7 @@ struct Convert: Verb {
     private func migrate() throws -> Int {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try access.model())
         let source = try coordinator.addPersistentStore(
-            ofType: StoreType(of: access.url).rawValue, configurationName: nil, at: access.url,
+            ofType: StoreFileKind(of: access.url).rawValue, configurationName: nil, at: access.url,
             options: [NSReadOnlyPersistentStoreOption: true])
         let made = try coordinator.migratePersistentStore(
             source, to: output, options: [NSSQLitePragmasOption: access.pragmas],

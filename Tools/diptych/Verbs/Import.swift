@@ -2,7 +2,7 @@ internal import Foundation
 internal import Stores
 
 /// `diptych import`: JSON Lines into a store.
-struct Import: Verb {
+struct ImportObjects: Verb {
     static let manual = Manual(
         name: "import", summary: "Adds the objects of JSON Lines to a store.",
         operands: ["STORE", "FILE"], options: [.model],

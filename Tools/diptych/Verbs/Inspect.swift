@@ -126,7 +126,7 @@ struct Inspect: Verb {
     }
 
     private func findProblems() throws -> [StoreCheck.Problem] {
-        guard try StoreType(of: access.url) == .sqlite else { return try findGraphProblems() }
+        guard try StoreFileKind(of: access.url) == .sqlite else { return try findGraphProblems() }
         let connection = try ReadingConnection.open(access.url)
         let damage = try StoreCheck.integrity(of: connection) + StoreCheck.metadata(of: access.url)
         guard damage.isEmpty, let model = try access.knownModel() else { return damage }
@@ -145,7 +145,7 @@ struct Inspect: Verb {
 
     /// An XML or binary store is read whole, which finds whatever is wrong in it.
     private func findGraphProblems() throws -> [StoreCheck.Problem] {
-        let type = try StoreType(of: access.url)
+        let type = try StoreFileKind(of: access.url)
         do {
             let damage = try StoreCheck.metadata(of: access.url)
             guard let model = try access.knownModel() else {

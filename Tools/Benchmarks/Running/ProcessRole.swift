@@ -2,17 +2,18 @@ internal import Foundation
 
 /// What one process of a run does. The program starts itself once for each, so that the peak memory
 /// of each is its own.
-enum Role: String {
+enum ProcessRole: String {
     case objects, changes, serve, bareServe, bareSend, fill, sync, make, open, iterate
 }
 
 /// The words after the role: folder or file first, then whatever the role needs.
 struct RoleArguments {
-    let role: Role
+    let role: ProcessRole
     private let words: [String]
 
     init?(_ words: [String]) {
-        guard words.count > 1, words[0] == "--role", let role = Role(rawValue: words[1]) else {
+        guard words.count > 1, words[0] == "--role", let role = ProcessRole(rawValue: words[1])
+        else {
             return nil
         }
         self.role = role

@@ -2,12 +2,12 @@ internal import Stores
 
 /// The rows that a path starts from: a table's alias in the FROM of one SELECT, and the joins that
 /// to-one paths need there.
-final class Scope {
+final class QueryScope {
     let alias: String
     let layout: EntityLayout
     private let names: AliasNames
     /// By the path from the scope's rows.
-    private var joined: [String: Scope] = [:]
+    private var joined: [String: QueryScope] = [:]
     private(set) var joins: SQLFragment = ""
 
     init(layout: EntityLayout, names: AliasNames) {
@@ -18,11 +18,11 @@ final class Scope {
 
     /// The scope of the rows at the end of a to-one relationship. One join serves all paths through
     /// it.
-    func follow(_ link: LinkColumns, from source: Scope, path: String, to layout: EntityLayout)
-        -> Scope
+    func follow(_ link: LinkColumns, from source: QueryScope, path: String, to layout: EntityLayout)
+        -> QueryScope
     {
         if let known = joined[path] { return known }
-        let target = Scope(layout: layout, names: names)
+        let target = QueryScope(layout: layout, names: names)
         joined[path] = target
         let table = link.destinationTable ?? ""
         joins = """

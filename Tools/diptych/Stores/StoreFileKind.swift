@@ -5,7 +5,7 @@ internal import SQLiteStore
 internal import Stores
 
 /// The types of stores, told by what is in the file.
-enum StoreType: String, Sendable, CaseIterable {
+enum StoreFileKind: String, Sendable, CaseIterable {
     case sqlite = "SQLite"
     case xml = "XML"
     case binary = "Binary"
@@ -16,7 +16,7 @@ enum StoreType: String, Sendable, CaseIterable {
     /// With its article, as a sentence has it.
     var title: String { self == .xml ? "an XML" : self == .sqlite ? "a SQLite" : "a binary" }
 
-    static func named(_ word: String) -> StoreType? { allCases.first { $0.word == word } }
+    static func named(_ word: String) -> StoreFileKind? { allCases.first { $0.word == word } }
 
     /// The type of the store at `url`. Throws a `CommandError` for what cannot be a store.
     init(of url: URL) throws {

@@ -1,0 +1,90 @@
+import Foundation
+import ObjectModel
+import Testing
+
+@testable import diptych_modelc
+
+@Suite struct ModelCompilationTests {
+    let bench: Workbench
+
+    init() throws { bench = try Workbench() }
+
+    private func writeModel() throws -> String {
+        let head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model>"
+        for (name, extra) in [
+            ("One", ""), ("Two", "<attribute name=\"n\" attributeType=\"URI\"/>"),
+        ] {
+            try bench.write(
+                """
+                \(head)<entity name="Book" representedClassName=".Book" codeGenerationType="class">
+                <attribute name="title" attributeType="String"/>\(extra)
+                </entity><entity name="Tag" representedClassName="Tag"/>
+                <entity name="Far" representedClassName="Other.Far"/></model>
+                """, to: "Shelf.xcdatamodeld/\(name).xcdatamodel/contents")
+        }
+        try bench.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <plist version="1.0"><dict><key>_XCCurrentVersionName</key>
+            <string>Two.xcdatamodel</string></dict></plist>
+            """, to: "Shelf.xcdatamodeld/.xccurrentversion")
+        return bench.folder.appendingPathComponent("Shelf.xcdatamodeld").path
+    }
+
+    private func compilation(_ sources: [String]) throws -> ModelCompilation {
+        let out = bench.folder.appendingPathComponent("out").path
+        return try Main.compilation(
+            [
+                "--module", "App", "--classes", "\(out)/Classes.swift",
+                "--accessors", "\(out)/Accessors.swift", "--compiled", out,
+                "--model", try writeModel(),
+            ] + sources)
+    }
+
+    @Test func oneRunMakesClassesAccessorsAndTheModel() throws {
+        let source = try bench.write(
+            "import CoreData\nclass Tag: NSManagedObject { @NSManaged var a: Int64 }",
+            to: "Tag.swift")
+        try compilation([source]).run()
+        let classes = try bench.read("out/Classes.swift")
+        #expect(classes.contains("public class Book: NSManagedObject {"))
+        #expect(classes.contains("@NSManaged public var n: URL?"))
+        let accessors = try bench.read("out/Accessors.swift")
+        #expect(accessors.contains("$s3App4BookC5titleSSSgvg"))
+        #expect(accessors.contains("$s3App3TagC1as5Int64Vvs"))
+        let url = bench.folder.appendingPathComponent("out/Shelf.momd")
+        let model = try NSManagedObjectModel.load(from: url)
+        #expect(model.entitiesByName["Book"]?.attributesByName["n"] != nil)
+        // Own classes get their module, others keep their names.
+        #expect(model.entitiesByName["Book"]?.managedObjectClassName == "App.Book")
+        #expect(model.entitiesByName["Tag"]?.managedObjectClassName == "App.Tag")
+        #expect(model.entitiesByName["Far"]?.managedObjectClassName == "Other.Far")
+        let first = try NSManagedObjectModel.load(from: url, version: "One")
+        #expect(first.entitiesByName["Book"]?.attributesByName["n"] == nil)
+    }
+
+    @Test func nothingIsWrittenWhereAMemberIsRefused() throws {
+        let source = try bench.write(
+            "class Tag: NSManagedObject { @NSManaged var a: Color }", to: "Tag.swift")
+        let compilation = try compilation([source])
+        let error = #expect(throws: CompilerError.self) { try compilation.run() }
+        #expect(error?.description.hasPrefix("\(source):1: error: the type “Color”") == true)
+        let out = bench.folder.appendingPathComponent("out").path
+        #expect(!FileManager.default.fileExists(atPath: out))
+    }
+
+    @Test func aBrokenModelIsReportedAtItsFile() throws {
+        let model = try bench.write("<model><entity/></model>", to: "A.xcdatamodel/contents")
+        let folder = (model as NSString).deletingLastPathComponent
+        let compilation = try Main.compilation(["--module", "App", "--model", folder])
+        let error = #expect(throws: CompilerError.self) { try compilation.run() }
+        #expect(error?.code == .model)
+        #expect(error?.fields["file"] == folder)
+    }
+
+    @Test(arguments: [["--module"], ["--what", "x"], [], ["a.swift"]])
+    func wrongArgumentsAreRefused(arguments: [String]) {
+        let error = #expect(throws: CompilerError.self) { try Main.compilation(arguments) }
+        #expect(error?.code == .arguments)
+    }
+}

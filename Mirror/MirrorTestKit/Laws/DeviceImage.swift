@@ -112,8 +112,9 @@ struct DeviceImage: Equatable {
 
     private func describe(_ state: ObjectState?) -> String {
         guard let state else { return "nothing" }
-        return
-            "\(state.attributes) "
-            + "\(state.toOnes.map { $0.map { "\($0.recordName.prefix(6))@\($0.orderKey ?? 0)" } ?? "-" })"
+        let links = state.toOnes.map { link in
+            link.map { "\($0.recordName.prefix(6))@\($0.orderKey ?? 0)" } ?? "-"
+        }
+        return "\(state.attributes) \(links)"
     }
 }

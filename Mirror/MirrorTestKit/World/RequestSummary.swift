@@ -34,7 +34,7 @@ extension RecordResponse {
             pages.map { page in
                 page.failure?.code.rawValue
                     ?? page.records.map {
-                        "\($0.recordName.prefix(6))\($0.deleted ? "†" : "")@\($0.recordChangeTag ?? "")"
+                        "\($0.recordName.prefix(6))\($0.mark)"
                     }.joined(separator: " ")
             }.joined(separator: "; ")
         case .databaseChanges(let reply): "\(reply.zones.count) zones"
@@ -42,4 +42,9 @@ extension RecordResponse {
         case .caller(let reply): reply.userRecordName
         }
     }
+}
+
+extension Record {
+    /// A record's tag, with a cross when it is a deletion.
+    fileprivate var mark: String { "\(deleted ? "†" : "")@\(recordChangeTag ?? "")" }
 }

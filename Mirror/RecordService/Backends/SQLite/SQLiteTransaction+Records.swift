@@ -48,7 +48,8 @@ extension SQLiteTransaction {
     func save(_ records: [RecordRow], in zone: Int64) throws {
         let statement = try connection.prepare(
             """
-            INSERT INTO records(zone, \(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO records(zone, \(Self.columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (zone, name) DO UPDATE SET
                 type = excluded.type, change = excluded.change, deleted = excluded.deleted,
                 created_at = excluded.created_at, created_by = excluded.created_by,

@@ -33,6 +33,7 @@ public final class Connection {
             case .readWrite: SQLITE_OPEN_READWRITE
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
+        _ = Self.isConfigured
         var opened: OpaquePointer?
         let name = access == .immutable ? Self.immutableName(of: path) : path
         let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
@@ -47,6 +48,12 @@ public final class Connection {
         sqlite3_extended_result_codes(handle, 1)
         sqlite3_busy_timeout(handle, busyMilliseconds)
     }
+
+    /// Done once a process, before its first connection.
+    private static let isConfigured: Bool = {
+        diptych_sqlite_configure()
+        return true
+    }()
 
     deinit {
         cache.removeAll()
@@ -104,8 +111,11 @@ public final class Connection {
 
     /// Runs one statement and returns all its rows, each an array of values.
     public func rows(_ sql: String, _ values: [SQLiteValue] = []) throws -> [[SQLiteValue]] {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
         var result: [[SQLiteValue]] = []
-        try forEachRow(sql, values) { statement in
+        while try statement.step() {
             result.append((0..<statement.columnCount).map { statement.value(at: $0) })
         }
         return result

@@ -31,7 +31,8 @@ struct HistoryAnalysis {
         let transactions = try mirror.store.history(after: token, limit: limit)
         guard let last = transactions.last else { return (0, false) }
         let nets = digest(transactions)
-        for row in nets.keys.sorted() { try note(row, nets[row] ?? Net()) }
+        let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
+        for row in rows { try note(row, nets[row] ?? Net()) }
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.ledger.set(.historyToken, to: .integer(last.number))
         try mirror.ledger.finish()
@@ -131,7 +132,7 @@ struct HistoryAnalysis {
     private func noteEverything() throws -> Int {
         let last = try mirror.store.lastTransactionNumber()
         var noted = 0
-        for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
+        for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false
             for row in try mirror.store.ids(matching: query) {

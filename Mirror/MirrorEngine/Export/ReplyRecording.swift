@@ -67,8 +67,7 @@ struct ReplyRecording {
         base.writeMark = item.operation.record.writeMark
         switch item.subject {
         case .object(let key, let transaction):
-            try mirror.ledger.setBase(base, key: key)
-            try mirror.ledger.clearUpload(key: key, upTo: transaction)
+            try mirror.ledger.setExported(base, key: key, upTo: transaction)
         case .deletedObject:
             if let entry = try mirror.ledger.entry(named: item.result.recordName) {
                 try mirror.ledger.removeEntry(entry)

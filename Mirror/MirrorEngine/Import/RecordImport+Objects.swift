@@ -16,20 +16,23 @@ extension RecordImport {
 
     mutating func applyObjects(_ records: [Record]) throws {
         var arrivals: [Arrival] = []
+        let hasReceipts = try mirror.ledger.hasReceipts()
         for record in records {
-            if let arrival = try receive(record) { arrivals.append(arrival) }
+            if let arrival = try receive(record, hasReceipts: hasReceipts) {
+                arrivals.append(arrival)
+            }
         }
         for arrival in arrivals { try settle(arrival) }
     }
 
     /// Finds or makes the object's line, so that links among the records of one batch find each
     /// other.
-    private mutating func receive(_ record: Record) throws -> Arrival? {
+    private mutating func receive(_ record: Record, hasReceipts: Bool) throws -> Arrival? {
         guard let layout = mirror.mapping.entity(of: record), !layout.entity.isAbstract else {
             outcome.unknown += 1
             return nil
         }
-        if let receipt = try mirror.ledger.receipt(of: record.recordName) {
+        if hasReceipts, let receipt = try mirror.ledger.receipt(of: record.recordName) {
             // Dropped, and alive all the same: another device kept it for an edit of its own.
             guard receipt.isDropped else { return nil }
             try mirror.ledger.removeReceipt(of: record.recordName)
@@ -70,11 +73,10 @@ extension RecordImport {
             return nil
         }
         let row = RowID(entity: layout.number, key: key)
-        let line = try mirror.ledger.addEntry(
-            for: row, named: record.recordName, needsUpload: false)
+        let line = try mirror.ledger.addEntry(for: row, base: record)
         let entry = RecordEntry(
             key: line, row: row, recordName: record.recordName, needsUpload: false,
-            needsCloudDelete: false, pendingTransaction: 0, base: nil)
+            needsCloudDelete: false, pendingTransaction: 0, base: record)
         return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: true)
     }
 
@@ -125,7 +127,6 @@ extension RecordImport {
         if arrival.layout.hasUniquenessConstraints { try flush() }
         arrived.append(arrival.record.recordName)
         outcome.applied += 1
-        try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
         if mirror.settings.timedProperties[arrival.layout.number]?.isEmpty == false {
             try keepTimes(EditTimes(arrival.record), of: arrival, merged: arrival.state)
         }

@@ -20,6 +20,8 @@ struct RecordImport {
     var arrived: [String] = []
     /// Ordered lists that changed, to be checked for members at the same place.
     var touchedLists: Set<OrderedList> = []
+    /// False where no link waits for its target; nil until somebody asks.
+    private var mayHavePendingLinks: Bool?
 
     init(mirror: MirrorTransaction) {
         self.mirror = mirror
@@ -79,6 +81,7 @@ struct RecordImport {
         guard let row = try mirror.ledger.row(named: link.recordName) else {
             let pending = PendingLink(recordName: name, property: relationship.name, target: link)
             try mirror.ledger.keepPending(pending)
+            mayHavePendingLinks = true
             return nil
         }
         try dropPending(name, property: relationship.name)
@@ -87,8 +90,10 @@ struct RecordImport {
         return Link(row, orderKey: link.orderKey)
     }
 
-    private func dropPending(_ name: String, property: String) throws {
-        guard try mirror.ledger.hasPendingLinks() else { return }
+    private mutating func dropPending(_ name: String, property: String) throws {
+        let mayHave = try mayHavePendingLinks ?? mirror.ledger.hasPendingLinks()
+        mayHavePendingLinks = mayHave
+        guard mayHave else { return }
         try mirror.ledger.dropPending(name, property: property)
     }
 
@@ -97,17 +102,20 @@ struct RecordImport {
         let names = arrived
         arrived = []
         let hasPendingLinks = try mirror.ledger.hasPendingLinks()
+        let hasPairs = try mirror.ledger.hasPairs()
         for name in names {
             if hasPendingLinks { try resolveLinks(to: name) }
+            guard hasPairs else { continue }
             for entry in try mirror.ledger.waitingPairs(for: name) { try connect(entry) }
         }
         try flush()
     }
 
     private mutating func resolveLinks(to name: String) throws {
-        for pending in try mirror.ledger.pendingLinks(to: name) {
+        let waiting = try mirror.ledger.pendingLinks(to: name)
+        guard !waiting.isEmpty, let target = try mirror.ledger.row(named: name) else { return }
+        for pending in waiting {
             guard let source = try mirror.ledger.row(named: pending.recordName),
-                let target = try mirror.ledger.row(named: name),
                 let slot = try mirror.layout(of: source).toOneSlot(pending.property)
             else { continue }
             try mirror.ledger.dropPending(pending.recordName, property: pending.property)

@@ -65,6 +65,11 @@ extension Ledger {
                 + "ORDER BY p.Z_PK LIMIT ?", [.integer(key), SQLiteValue(limit)])
     }
 
+    /// Whether the ledger knows any pair.
+    package func hasPairs() throws -> Bool {
+        try connection.value("SELECT 1 FROM ANSCKMIRROREDRELATIONSHIP LIMIT 1") != nil
+    }
+
     /// The pairs that wait for the object called `name`.
     package func waitingPairs(for name: String) throws -> [PairEntry] {
         try pairs(

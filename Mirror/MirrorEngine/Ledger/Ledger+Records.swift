@@ -67,6 +67,21 @@ extension Ledger {
         return connection.lastInsertedRowID
     }
 
+    /// Adds the line of an object that came from the service, whose record is its base. Returns its
+    /// key.
+    package func addEntry(for row: RowID, base record: Record) throws -> Int64 {
+        try connection.run(
+            "INSERT INTO ANSCKRECORDMETADATA (Z_PK, ZENCODEDRECORDASSET, Z_ENT, Z_OPT, ZENTITYID, "
+                + "ZENTITYPK, ZCKRECORDNAME, ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, "
+                + "ZPENDINGEXPORTTRANSACTIONNUMBER, ZRECORDZONE) SELECT k, k, 17012, 1, ?, ?, ?, "
+                + "0, 0, 0, 0, 1 FROM (SELECT ifnull(max(Z_PK), 0) + 1 AS k FROM "
+                + "ANSCKRECORDMETADATA)",
+            Self.values(row) + [.text(record.recordName)])
+        let key = connection.lastInsertedRowID
+        try keepBase(record, key: key)
+        return key
+    }
+
     /// The record name of a row; nil when it has none yet.
     package func knownName(of row: RowID) throws -> String? {
         let statement = try connection.prepare(
@@ -84,18 +99,20 @@ extension Ledger {
         return name
     }
 
+    private static let rowNamed =
+        "SELECT ZENTITYID, ZENTITYPK, ZNEEDSCLOUDDELETE FROM ANSCKRECORDMETADATA "
+        + "WHERE ZCKRECORDNAME = ?1 OR Z_PK = (SELECT ZRECORDMETADATA FROM "
+        + "ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?1)"
+
     /// The row that a record name stands for: its own, or the one that absorbed its object. nil
     /// when there is none, or when it is deleted here.
     package func row(named name: String) throws -> RowID? {
-        let found = try connection.rows(
-            "SELECT ZENTITYID, ZENTITYPK, ZNEEDSCLOUDDELETE FROM ANSCKRECORDMETADATA "
-                + "WHERE ZCKRECORDNAME = ?1 OR Z_PK = (SELECT ZRECORDMETADATA FROM "
-                + "ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?1)", [.text(name)]
-        ).first
-        guard let found, found[2] != 1, let entity = found[0].int64, let key = found[1].int64 else {
-            return nil
-        }
-        return RowID(entity: Int32(truncatingIfNeeded: entity), key: key)
+        let statement = try connection.prepare(Self.rowNamed)
+        defer { statement.reset() }
+        try statement.bind(.text(name), at: 1)
+        guard try statement.step(), statement.int64(at: 2) != 1 else { return nil }
+        return RowID(
+            entity: Int32(truncatingIfNeeded: statement.int64(at: 0)), key: statement.int64(at: 1))
     }
 
     /// Notes that a row changed in `transaction` and waits for export; makes its line when it has
@@ -109,6 +126,7 @@ extension Ledger {
         if connection.changes == 0 {
             let name = platform.randomness.uuid().uuidString
             try addEntry(for: row, named: name, needsUpload: true, transaction: transaction)
+            return
         }
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = (SELECT ZCKRECORDNAME FROM "
@@ -145,17 +163,35 @@ extension Ledger {
 
     /// Keeps `record` as the merge base of a line. What was sent before is thereby answered.
     package func setBase(_ record: Record, key: Int64) throws {
+        try keepBase(record, key: key)
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1 WHERE Z_PK = ?1 "
+                + "AND ZENCODEDRECORDASSET IS NULL", [.integer(key)])
+        try forgetSent(record.recordName)
+    }
+
+    /// The service has the record as of `transaction`: it is the base, and waits no longer unless
+    /// the object changed since.
+    package func setExported(_ record: Record, key: Int64, upTo transaction: Int64) throws {
+        try keepBase(record, key: key)
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1, ZNEEDSUPLOAD = CASE WHEN "
+                + "ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0) <= ?2 THEN 0 ELSE ZNEEDSUPLOAD END, "
+                + "ZLASTEXPORTEDTRANSACTIONNUMBER = CASE WHEN "
+                + "ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0) <= ?2 THEN ?2 "
+                + "ELSE ZLASTEXPORTEDTRANSACTIONNUMBER END WHERE Z_PK = ?1",
+            [.integer(key), .integer(transaction)])
+        try forgetSent(record.recordName)
+    }
+
+    private func keepBase(_ record: Record, key: Int64) throws {
         try connection.run(
             "INSERT OR REPLACE INTO ANSCKRECORDMETADATAENCODEDRECORDASSET "
                 + "(Z_PK, Z_ENT, Z_OPT, ZRECORDMETADATA, ZBINARYDATA) VALUES (?1, 17013, 1, ?1, "
                 + "?2)",
             [.integer(key), .blob(RecordArchive.encode(record))])
         try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1 WHERE Z_PK = ?1 "
-                + "AND ZENCODEDRECORDASSET IS NULL", [.integer(key)])
-        try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(record.recordName)])
-        try forgetSent(record.recordName)
     }
 
     package func clearBase(key: Int64) throws {

@@ -81,6 +81,11 @@ extension Ledger {
             [.text(name)])
     }
 
+    /// Whether any name was merged into another here.
+    package func hasReceipts() throws -> Bool {
+        try connection.value("SELECT 1 FROM ANSCKRECORDZONEMOVERECEIPT LIMIT 1") != nil
+    }
+
     /// Whether the object called `name` was merged into another here, and whether the service has
     /// dropped the name since; nil for a name of its own.
     package func receipt(of name: String) throws -> (isDropped: Bool, key: Int64)? {

@@ -16,31 +16,47 @@ struct FieldNames: Sendable {
         let companions: [String]
     }
 
-    private let attributes: [Int32: [String]]
-    private let toOnes: [Int32: [String]]
+    /// The name of a property's field, and of its companion where it has one: a date's or decimal's
+    /// exact value, a link's place in an ordered list.
+    struct Names: Sendable {
+        let plain: String
+        let companion: String?
+    }
+
+    private let attributes: [Int32: [Names]]
+    private let toOnes: [Int32: [Names]]
 
     init(layout: ModelLayout) {
         let trees = Dictionary(grouping: layout.entities) { $0.entity.rootEntity.name ?? $0.name }
-        var attributes: [Int32: [String]] = [:]
-        var toOnes: [Int32: [String]] = [:]
+        var attributes: [Int32: [Names]] = [:]
+        var toOnes: [Int32: [Names]] = [:]
         for tree in trees.values {
             let claims = tree.flatMap { Self.attributes(of: $0) + Self.toOnes(of: $0) }
             let names = Self.names(for: Set(claims))
             for entity in tree {
-                attributes[entity.number] = Self.attributes(of: entity).map { names[$0] ?? "" }
-                toOnes[entity.number] = Self.toOnes(of: entity).map { names[$0] ?? "" }
+                attributes[entity.number] = Self.attributes(of: entity).map {
+                    Self.names(of: $0, names)
+                }
+                toOnes[entity.number] = Self.toOnes(of: entity).map { Self.names(of: $0, names) }
             }
         }
         self.attributes = attributes
         self.toOnes = toOnes
     }
 
-    func attribute(_ slot: Int, of entity: EntityLayout) -> String {
-        attributes[entity.number]?[slot] ?? RecordNames.field(entity.attributes[slot].name)
+    func attribute(_ slot: Int, of entity: EntityLayout) -> Names {
+        attributes[entity.number]?[slot]
+            ?? Names(plain: RecordNames.field(entity.attributes[slot].name), companion: nil)
     }
 
-    func toOne(_ slot: Int, of entity: EntityLayout) -> String {
-        toOnes[entity.number]?[slot] ?? RecordNames.field(entity.toOnes[slot].name)
+    func toOne(_ slot: Int, of entity: EntityLayout) -> Names {
+        toOnes[entity.number]?[slot]
+            ?? Names(plain: RecordNames.field(entity.toOnes[slot].name), companion: nil)
+    }
+
+    private static func names(of claim: Claim, _ names: [Claim: String]) -> Names {
+        let plain = names[claim] ?? RecordNames.field(claim.path)
+        return Names(plain: plain, companion: claim.companions.first.map { plain + $0 })
     }
 
     // MARK: Claims

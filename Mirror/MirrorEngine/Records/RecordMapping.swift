@@ -100,22 +100,22 @@ package struct RecordMapping: Sendable {
         let field = names.attribute(slot, of: entity)
         do {
             return try AttributeCoding.value(
-                plain: record.fields[field] ?? nil,
-                exact: record.fields[field + RecordNames.exactSuffix] ?? nil,
+                plain: record.fields[field.plain] ?? nil,
+                exact: field.companion.flatMap { record.fields[$0] ?? nil },
                 type: entity.attributes[slot].attribute.attributeType)
         } catch {
             throw MirrorError(
                 .fieldMismatch,
-                "Field \(field) of record \(record.recordName) has a type that the model's "
+                "Field \(field.plain) of record \(record.recordName) has a type that the model's "
                     + "attribute cannot hold. Compare the model with the one the record was "
                     + "written with.",
-                fields: ["record": record.recordName, "field": field])
+                fields: ["record": record.recordName, "field": field.plain])
         }
     }
 
-    private func link(_ field: String, in record: Record) -> NamedLink? {
-        let orderKey = integer(field + RecordNames.orderSuffix, in: record)
-        switch record.fields[field] {
+    private func link(_ field: FieldNames.Names, in record: Record) -> NamedLink? {
+        let orderKey = field.companion.flatMap { integer($0, in: record) }
+        switch record.fields[field.plain] {
         case .string(let name)?? where !name.isEmpty:
             return NamedLink(name, orderKey: orderKey)
         case .reference(let reference)??:
@@ -136,19 +136,14 @@ package struct RecordMapping: Sendable {
         case .attribute(let index):
             let field = names.attribute(index, of: entity)
             let (plain, exact) = AttributeCoding.fields(for: state.attributes[index])
-            fields.updateValue(plain, forKey: field)
-            switch entity.attributes[index].attribute.attributeType {
-            case .dateAttributeType, .decimalAttributeType:
-                fields.updateValue(exact, forKey: field + RecordNames.exactSuffix)
-            default: break
-            }
+            fields.updateValue(plain, forKey: field.plain)
+            if let companion = field.companion { fields.updateValue(exact, forKey: companion) }
         case .toOne(let index):
             let field = names.toOne(index, of: entity)
             let link = state.toOnes[index]
-            fields.updateValue(link.map { .string($0.recordName) }, forKey: field)
-            if entity.toOneIsOrdered[index] {
-                fields.updateValue(
-                    link?.orderKey.map { .int64($0) }, forKey: field + RecordNames.orderSuffix)
+            fields.updateValue(link.map { .string($0.recordName) }, forKey: field.plain)
+            if let companion = field.companion {
+                fields.updateValue(link?.orderKey.map { .int64($0) }, forKey: companion)
             }
         }
     }

@@ -5,6 +5,7 @@ package import Stores
 package struct MirrorSettings: Sendable {
     package let mapping: RecordMapping
     package let pairs: PairCatalog
+    package let exportOrder: ExportOrder
     package let policy: MergePolicy
     /// The properties under the rule `latest`, by entity.
     let timedProperties: [Int32: Set<String>]
@@ -19,6 +20,7 @@ package struct MirrorSettings: Sendable {
     ) throws {
         mapping = RecordMapping(layout: layout)
         pairs = PairCatalog(layout: layout)
+        exportOrder = ExportOrder(layout: layout)
         let policy = try policy.reading(layout)
         self.policy = policy
         timedProperties = Dictionary(

@@ -5,7 +5,7 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     /// Operations, names or zones of one request [200].
     public var operationsPerRequestMax = 400
     /// Records of one page, where the request does not say.
-    public var resultsDefault = 200
+    public var resultsDefault = 400
     /// Records of one page, whatever the request says [200].
     public var resultsMax = 400
     /// Bytes of one record's archived fields.

@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
 
     // MARK: Notices of saves
 
-    final func postSaved(_ saved: SavedObjects) {
+    final func postSaved(_ saved: SavedObjects, _ ids: SavedIDs) {
         let center = NotificationCenter.default
         center.post(
             name: .NSManagedObjectContextDidSave, object: self,
@@ -198,7 +198,7 @@ extension NSManagedObjectContext {
             ])
         center.post(
             name: .NSManagedObjectContextDidSaveObjectIDs, object: self,
-            userInfo: saved.ids.userInfo)
+            userInfo: ids.userInfo)
     }
 }
 

@@ -87,12 +87,13 @@ extension NSManagedObjectContext {
         for object in taken { object.state.subtract([.inserted, .updated]) }
         for object in saved.deleted { registry.unregister(object) }
         for object in saved.all { object.didSave() }
-        postSaved(saved)
+        let ids = saved.ids
+        postSaved(saved, ids)
         for object in saved.deleted where object.isDeleted {
             object.context = nil
             object.state.remove(.deleted)
         }
-        persistentStoreCoordinator?.contextDidSave(self, saved.ids)
+        persistentStoreCoordinator?.contextDidSave(self, ids)
     }
 
     /// Objects that were made and deleted between two saves.

@@ -35,10 +35,11 @@ struct ObjectRegistry {
 
     mutating func removeAll() { entries.removeAll() }
 
-    /// Drops the entries of objects that are gone. Runs when the table has doubled, so its cost
-    /// spreads.
+    /// Drops the entries of objects that are gone, where they are many. Runs when the table has
+    /// doubled, so its cost spreads.
     private mutating func sweep() {
-        entries = entries.filter { $0.value.object != nil }
+        let lost = entries.values.reduce(0) { $0 + ($1.object == nil ? 1 : 0) }
+        if lost > entries.count / 4 { entries = entries.filter { $0.value.object != nil } }
         sweepCount = max(1024, entries.count * 2)
     }
 

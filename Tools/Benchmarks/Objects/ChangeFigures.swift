@@ -31,7 +31,7 @@ struct ChangeFigures {
 
     private func measure(into found: inout Findings) throws {
         func time(_ name: String, _ work: () throws -> Void) throws {
-            found.note(name, seconds: try Stopwatch.seconds(work))
+            found.note(name, seconds: try Stopwatch.processorSeconds(work))
         }
         let query = RowQuery(entity: entity.number)
         try time("insert") {

@@ -32,14 +32,17 @@ struct ObjectFigures {
 
     private func measure(into found: inout Findings) throws {
         try inContext { context in
-            found.note("insert", seconds: try Stopwatch.seconds { try insert(in: context) })
+            found.note(
+                "insert", seconds: try Stopwatch.processorSeconds { try insert(in: context) })
         }
         try inContext { context in
-            let seconds = try Stopwatch.seconds { try check(fetch(context, asFaults: false).count) }
+            let seconds = try Stopwatch.processorSeconds {
+                try check(fetch(context, asFaults: false).count)
+            }
             found.note("fetch", seconds: seconds)
         }
         try inContext { context in
-            let seconds = try Stopwatch.seconds {
+            let seconds = try Stopwatch.processorSeconds {
                 try check(read(fetch(context, asFaults: true)))
             }
             found.note("read", seconds: seconds)
@@ -47,12 +50,12 @@ struct ObjectFigures {
         try inContext { context in
             let request = NSFetchRequest<NSManagedObjectID>(entityName: SampleModel.entity)
             request.resultType = .managedObjectIDResultType
-            let seconds = try Stopwatch.seconds { try check(context.fetch(request).count) }
+            let seconds = try Stopwatch.processorSeconds { try check(context.fetch(request).count) }
             found.note("ids", seconds: seconds)
         }
         try inContext { context in
             let entries = try fetch(context, asFaults: false)
-            let seconds = try Stopwatch.seconds {
+            let seconds = try Stopwatch.processorSeconds {
                 for entry in entries { entry.count = 7 }
                 try context.save()
             }
@@ -60,7 +63,7 @@ struct ObjectFigures {
         }
         try inContext { context in
             let entries = try fetch(context, asFaults: false)
-            let seconds = try Stopwatch.seconds {
+            let seconds = try Stopwatch.processorSeconds {
                 for entry in entries { context.delete(entry) }
                 try context.save()
             }

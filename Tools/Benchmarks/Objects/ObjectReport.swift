@@ -28,5 +28,8 @@ enum ObjectReport {
         line("delete", "delete", changes)
         Report.fact("peak memory", Report.megabytes(changes["peakBytes"]))
         Report.note("The floor is raw SQLite through C: WAL, NORMAL, one transaction, no history.")
+        Report.note(
+            "Both in processor time, best round, so that other work on the machine counts for none."
+        )
     }
 }

@@ -5,7 +5,7 @@ enum RawFigures {
     static func measure(_ samples: [Sample], at path: String, into found: inout Findings) throws {
         let table = try RawTable(path: path)
         func time(_ name: String, _ work: () throws -> Void) throws {
-            found.note("raw.\(name)", seconds: try Stopwatch.seconds(work))
+            found.note("raw.\(name)", seconds: try Stopwatch.processorSeconds(work))
         }
         try time("insert") { try table.insert(samples) }
         try time("fetch") { try check(table.fetch(), samples.count) }

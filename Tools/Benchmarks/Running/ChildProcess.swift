@@ -66,9 +66,11 @@ struct Findings {
         values[name] = min(values[name] ?? .infinity, seconds)
     }
 
-    /// Prints all of it for the process that asked, with this process's peak memory.
+    /// Prints all of it for the process that asked, with this process's peak memory and
+    /// processor time.
     func send() {
         for (name, value) in values { print(name, value) }
         print("peakBytes", PeakMemory.bytes)
+        print("cpuSeconds", Stopwatch.cpuSeconds)
     }
 }

@@ -8,6 +8,23 @@ enum Stopwatch {
         return seconds(since: begin)
     }
 
+    /// Processor seconds that `work` takes, in user and kernel: the same however busy others keep
+    /// the machine, but without waiting for the disk.
+    static func processorSeconds(_ work: () throws -> Void) rethrows -> Double {
+        let begin = cpuSeconds
+        try work()
+        return cpuSeconds - begin
+    }
+
+    /// Processor seconds of this process so far, in all its threads.
+    static var cpuSeconds: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return [usage.ru_utime, usage.ru_stime].reduce(0) {
+            $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
+        }
+    }
+
     static func seconds(since begin: ContinuousClock.Instant) -> Double {
         let passed = begin.duration(to: .now).components
         return Double(passed.seconds) + Double(passed.attoseconds) / 1e18

@@ -32,9 +32,17 @@ struct SyncReport {
         fact("bytes a record in, compressed", back["received"] / Double(count))
         fact("requests out", out["requests"])
         fact("requests in", back["requests"])
+        cpu("service, both ways", service)
+        cpu("exporting device", out)
+        cpu("importing device", back)
         Report.fact("peak memory, service", Report.megabytes(service["peakBytes"]))
         Report.fact("peak memory, exporting device", Report.megabytes(out["peakBytes"]))
         Report.fact("peak memory, importing device", Report.megabytes(back["peakBytes"]))
+    }
+
+    private func cpu(_ name: String, _ found: Findings) {
+        let microseconds = found["cpuSeconds"] * 1e6 / Double(count)
+        Report.fact("CPU a record, \(name)", String(format: "%.1f us", microseconds))
     }
 
     private func fact(_ name: String, _ value: Double) {

@@ -62,7 +62,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("diptych-old-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        var past = Platform.system
+        var past = Surroundings.system
         past.clock = PastClock()
         let old = try CertificateFolder(folder, platform: past).identity(hosts: [])
         let certificate = folder.appendingPathComponent("old.pem")

@@ -9,9 +9,9 @@ package import SQLiteDriver
 /// store transaction, so object rows, bases and tokens change together.
 package struct Ledger {
     package let connection: Connection
-    package let platform: Platform
+    package let platform: Surroundings
 
-    package init(connection: Connection, platform: Platform) {
+    package init(connection: Connection, platform: Surroundings) {
         self.connection = connection
         self.platform = platform
     }

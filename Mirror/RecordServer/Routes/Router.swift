@@ -9,12 +9,12 @@ package struct Router: Sendable {
     private let capabilities: ServerCapabilities
     private let bodyBytesMax: Int
     private let expandedBytesMax: Int
-    private let platform: Platform
+    private let platform: Surroundings
     private let failureLog: FailureLog?
 
     package init(
         door: ServiceDoor, capabilities: ServerCapabilities, configuration: ServerConfiguration,
-        platform: Platform
+        platform: Surroundings
     ) {
         self.door = door
         self.capabilities = capabilities

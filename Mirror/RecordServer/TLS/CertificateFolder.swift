@@ -8,9 +8,9 @@ public import Platform
 /// in the folder; others wait.
 public struct CertificateFolder: Sendable {
     private let folder: URL
-    private let platform: Platform
+    private let platform: Surroundings
 
-    public init(_ folder: URL, platform: Platform = .system) {
+    public init(_ folder: URL, platform: Surroundings = .system) {
         self.folder = folder
         self.platform = platform
     }

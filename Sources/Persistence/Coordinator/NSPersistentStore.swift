@@ -139,7 +139,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     // MARK: What programs' own stores do in their way
 
     /// Loads the rows of a program's own store.
-    func openRows(platform: Platform) throws {
+    func openRows(platform: Surroundings) throws {
         throw StoreError(
             .unsupported,
             "A store's class derives from NSAtomicStore or NSIncrementalStore, not from "

@@ -22,7 +22,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of all stores. It must not change any more.
     public final let managedObjectModel: NSManagedObjectModel
     /// Where time and randomness come from.
-    package let platform: Platform
+    package let platform: Surroundings
     private let state = Lock(State())
     private let shapes: [EntityShape]
     private let lane = ContextLane(isMain: false)
@@ -32,7 +32,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         self.init(model: model, platform: .system)
     }
 
-    package init(model: NSManagedObjectModel, platform: Platform) {
+    package init(model: NSManagedObjectModel, platform: Surroundings) {
         model.freeze()
         managedObjectModel = model
         self.platform = platform

@@ -12,9 +12,9 @@ package struct StoreOpening: @unchecked Sendable {
     package var model: NSManagedObjectModel
     package var configuration: String?
     package var options: [AnyHashable: Any]?
-    package var platform: Platform
+    package var platform: Surroundings
 
-    package init(type: String, model: NSManagedObjectModel, platform: Platform = .system) {
+    package init(type: String, model: NSManagedObjectModel, platform: Surroundings = .system) {
         self.type = type
         self.model = model
         self.platform = platform

@@ -38,7 +38,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     private static let sequences = Atomic<UInt64>(0)
-    private static let processName = Platform.system.randomness.uuid().uuidString
+    private static let processName = Surroundings.system.randomness.uuid().uuidString
 
     /// Whether no store knows the object yet.
     public var isTemporaryID: Bool { !permanent.load(ordering: .acquiring) }

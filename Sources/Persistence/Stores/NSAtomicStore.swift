@@ -130,7 +130,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: For the coordinator
 
-    override func openRows(platform: Platform) throws {
+    override func openRows(platform: Surroundings) throws {
         try loadMetadata()
         try load()
         try completeMetadata(platform: platform)

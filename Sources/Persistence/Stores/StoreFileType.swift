@@ -105,7 +105,7 @@ struct StoreFileType {
     }
 
     /// Puts a copy of the store at `source` in the place of the one at `destination`.
-    func replace(_ destination: URL, with source: URL, platform: Platform) throws {
+    func replace(_ destination: URL, with source: URL, platform: Surroundings) throws {
         _ = try metadata(at: source)
         let folder = destination.deletingLastPathComponent()
         let mark = platform.randomness.uuid().uuidString

@@ -14,7 +14,7 @@ struct CompiledQuery {
 struct QueryCompiler {
     let schema: StoreSchema
     let reader: RowReader
-    let platform: Platform
+    let platform: Surroundings
 
     /// What a query selects.
     enum Selection {

@@ -15,12 +15,12 @@ final class HistoryLog {
 
     private let connection: Connection
     private let keys: KeyRegister
-    private let platform: Platform
+    private let platform: Surroundings
     private let origin: HistoryOrigin
     private var strings: [String: Int64] = [:]
     private var insertion: Statement?
 
-    init(connection: Connection, keys: KeyRegister, platform: Platform, origin: HistoryOrigin) {
+    init(connection: Connection, keys: KeyRegister, platform: Surroundings, origin: HistoryOrigin) {
         self.connection = connection
         self.keys = keys
         self.platform = platform

@@ -20,13 +20,13 @@ final class ExternalWrites {
 
     private let files: ExternalFiles
     private let connection: Connection
-    private let platform: Platform
+    private let platform: Surroundings
     private let bytesMin: Int
     private var places: [Place] = []
     private var mark: UUID?
 
     /// `bytesMin` is the size from which a value has a file of its own.
-    init(files: ExternalFiles, connection: Connection, platform: Platform, bytesMin: Int) {
+    init(files: ExternalFiles, connection: Connection, platform: Surroundings, bytesMin: Int) {
         self.files = files
         self.connection = connection
         self.platform = platform

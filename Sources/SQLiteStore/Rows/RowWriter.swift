@@ -9,14 +9,14 @@ final class RowWriter {
     private let schema: StoreSchema
     private let external: ExternalWrites?
     private let derived: DerivedValues
-    private let platform: Platform
+    private let platform: Surroundings
     private var inserts: [Int32: InsertPlan] = [:]
     private var updates: [UpdateShape: UpdatePlan] = [:]
     private var deletes: [Int32: Statement] = [:]
 
     init(
         connection: Connection, schema: StoreSchema, external: ExternalWrites?,
-        derived: DerivedValues, platform: Platform
+        derived: DerivedValues, platform: Surroundings
     ) {
         self.derived = derived
         self.platform = platform

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// A value of this type travels with each store and each engine. Tests replace its members one by
 /// one.
-public struct Platform: Sendable {
+public struct Surroundings: Sendable {
     /// The clock that dates transactions and records.
     public var clock: any Clock
     /// The source of record names and identifiers.
@@ -19,7 +19,7 @@ public struct Platform: Sendable {
     }
 
     /// The machine this process runs on: its clock, its random generator, no faults.
-    public static let system = Platform(
+    public static let system = Surroundings(
         clock: SystemClock(), randomness: SystemRandomness(), faults: NoFaults())
 }
 

@@ -38,9 +38,14 @@ extension NSManagedObjectContext {
             ]
         case .dictionaryResultType: return try DictionaryFetch(choice: choice).run(query, in: self)
         default:
+            if choice.batchSize > 0, choice.returnsBatches {
+                return try batchedObjects(
+                    matching: query, size: choice.batchSize, prefetching: choice.prefetching ?? [])
+            }
             let objects = try objects(
                 matching: query, includingPending: choice.flags.includesPendingChanges,
                 refreshing: choice.flags.refreshesRefetched)
+            try prefetch(choice.prefetching ?? [], of: objects)
             if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
             return objects
         }
@@ -111,7 +116,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether the source can answer without the context's help.
-    private func isPlain(
+    final func isPlain(
         _ query: ObjectQuery, _ source: any ObjectSource, _ includingPending: Bool
     ) -> Bool {
         PredicateTranslation(query).isStorable && source.answersWhole(query)

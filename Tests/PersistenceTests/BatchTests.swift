@@ -54,6 +54,17 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func withoutValuesEachRowIsReadOnItsOwn(_ kind: StoreKind) throws {
+        let world = try World(kind)
+        let request = world.request()
+        request.includesPropertyValues = false
+        let people = try world.reader.fetch(request)
+        #expect(people[0].name == "p0")
+        try world.renameAll("Person", to: "!")
+        #expect(people.prefix(2).map(\.name) == ["p0", "p1!"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func batchesCountUnsavedChanges(_ kind: StoreKind) throws {
         let world = try World(kind)
         try world.bench.person("p45", in: world.reader)

@@ -38,9 +38,10 @@ extension NSManagedObjectContext {
             ]
         case .dictionaryResultType: return try DictionaryFetch(choice: choice).run(query, in: self)
         default:
-            if choice.batchSize > 0, choice.returnsBatches {
+            if choice.returnsBatches, choice.batchSize > 0 || !choice.flags.includesPropertyValues {
                 return try batchedObjects(
-                    matching: query, size: choice.batchSize, prefetching: choice.prefetching ?? [])
+                    matching: query, size: max(choice.batchSize, 1),
+                    prefetching: choice.prefetching ?? [])
             }
             let objects = try objects(
                 matching: query, includingPending: choice.flags.includesPendingChanges,

@@ -114,8 +114,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { choice.flags.includesSubentities = newValue }
     }
 
-    /// Whether rows are read with the fetch. Without, each object's row is read when it is asked for
-    /// a value, or those of its batch.
+    /// Whether rows are read with the fetch. Without, each object's row is read when it is asked
+    /// for a value, or those of its batch.
     open var includesPropertyValues: Bool {
         get { choice.flags.includesPropertyValues }
         set { choice.flags.includesPropertyValues = newValue }

@@ -14,6 +14,8 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
     open private(set) var propertyName: String?
     /// The indexed expression as the model file spells it; nil for an ordinary property.
     open var expressionText: String?
+    /// The name that an archive gave the expression; nil for a property.
+    var expressionName: String?
     /// The type of the expression's value.
     open var expressionResultType: NSAttributeType = .undefinedAttributeType
     /// How the values compare.
@@ -57,6 +59,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
             collationType: collationType)
         twin.propertyName = propertyName
         twin.expressionText = expressionText
+        twin.expressionName = expressionName
         twin.isAscending = isAscending
         return twin
     }

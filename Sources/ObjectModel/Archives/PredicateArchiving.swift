@@ -1,3 +1,5 @@
+package import Foundation
+
 /// Puts predicates and expressions that a model holds as texts into an archive, as objects of
 /// Apple's classes. It is implemented where the texts are parsed, above this module.
 package protocol PredicateArchiving {
@@ -6,6 +8,8 @@ package protocol PredicateArchiving {
     func predicate(_ text: String, into builder: inout KeyedArchiveBuilder) -> Int?
     /// The reference of the archived expression; nil as for predicates.
     func expression(_ text: String, into builder: inout KeyedArchiveBuilder) -> Int?
+    /// The text of a predicate that a program set.
+    func text(of predicate: NSPredicate) -> String
 }
 
 /// What an archive is for, which decides its shape.

@@ -82,7 +82,9 @@ struct PropertyArchiver {
     private static func packedFlags(of property: NSPropertyDescription, isReadOnly: Bool) -> Int {
         let isOrdered = (property as? NSRelationshipDescription)?.isOrdered == true
         let isEncrypted = (property as? NSAttributeDescription)?.allowsCloudEncryption == true
-        let isFree = (property as? NSAttributeDescription)?.validation.isEmpty ?? true
+        let isFree =
+            property.givenValidation?.predicates.isEmpty
+            ?? (property as? NSAttributeDescription)?.validation.isEmpty ?? true
         let bits = [
             (0x02, property.isOptional), (0x04, isReadOnly), (0x08, property.isTransient),
             (0x30, isFree), (0x40, property.userInfo?.isEmpty ?? true),

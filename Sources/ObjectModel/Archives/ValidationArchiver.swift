@@ -20,8 +20,16 @@ struct ValidationArchiver {
         into builder: inout KeyedArchiveBuilder
     ) -> [(String, KeyedArchiveBuilder.Field)] {
         var archiver = ValidationArchiver(attribute, predicates)
-        archiver.addBounds(&builder)
-        for rule in attribute.validation.rules { archiver.add(rule, &builder) }
+        if let given = attribute.givenValidation {
+            for (place, predicate) in given.predicates.enumerated() {
+                let rule = AttributeValidation.Rule(
+                    predicate: predicates.text(of: predicate), warning: given.warning(at: place))
+                archiver.add(rule, &builder)
+            }
+        } else {
+            archiver.addBounds(&builder)
+            for rule in attribute.validation.rules { archiver.add(rule, &builder) }
+        }
         return archiver.fields(&builder)
     }
 
@@ -88,10 +96,10 @@ struct ValidationArchiver {
 }
 
 /// The numbers of Apple's validation errors, which compiled models name as warnings of bounds.
-enum ValidationCode {
-    static let pattern = 1680
+package enum ValidationCode {
+    package static let pattern = 1680
 
-    static func codes(of type: NSAttributeType) -> (tooSmall: Int, tooLarge: Int) {
+    package static func codes(of type: NSAttributeType) -> (tooSmall: Int, tooLarge: Int) {
         switch type {
         case .stringAttributeType: (1670, 1660)
         case .dateAttributeType: (1640, 1630)

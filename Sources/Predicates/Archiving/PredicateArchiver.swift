@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 package import ObjectModel
 
 /// Archives the predicates and expressions of models from their texts, as Apple's classes.
@@ -14,6 +14,8 @@ package struct PredicateArchiver: PredicateArchiving {
         guard let node = try? PredicateParser.expression(text, arguments: []) else { return nil }
         return builder.trying { $0.add(node) }
     }
+
+    package func text(of predicate: NSPredicate) -> String { node(of: predicate).description }
 }
 
 // What a tree's nodes are in an archive; nil for those whose form no real file has shown.

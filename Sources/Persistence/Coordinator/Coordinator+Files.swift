@@ -124,6 +124,7 @@ extension NSPersistentStoreCoordinator {
         default: break
         }
         store.url = url
+        watch(store)
         return true
     }
 }

@@ -111,6 +111,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         state.withLock { $0.stores.append(store) }
         store.didAdd(to: self)
+        watch(store)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
         return store
     }
@@ -145,7 +146,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             state.stores.insert(made, at: min(place, state.stores.count))
         }
         store.persistentStoreCoordinator = nil
+        endWatch(of: store)
         made.didAdd(to: self)
+        watch(made)
         postStoresChanged([
             NSRemovedPersistentStoresKey: [store], NSAddedPersistentStoresKey: [made],
         ])
@@ -159,6 +162,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil
+        endWatch(of: store)
         postStoresChanged([NSRemovedPersistentStoresKey: [store]])
     }
 

@@ -47,6 +47,7 @@ final class OpenStore {
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
         queries = QueryCompiler(schema: schema, reader: reader, platform: platform)
         try TextFunctions.register(with: connection)
+        try ExternalFunctions.register(with: connection, files: files)
         derived = DerivedValues(schema: schema)
         try derived.register(with: connection)
         if writesHistory {

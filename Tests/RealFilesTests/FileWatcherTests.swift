@@ -132,7 +132,7 @@ enum Descriptors {
 }
 
 /// Whether a condition comes true within some seconds.
-func eventually(seconds: Double = 10, _ condition: () -> Bool) async -> Bool {
+func eventually(seconds: Double = 60, _ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while ContinuousClock.now < end {
         if condition() { return true }

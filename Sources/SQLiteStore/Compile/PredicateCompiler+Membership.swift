@@ -95,9 +95,10 @@ extension PredicateCompiler {
         let inline = values.map { SQLiteValue.blob(Data([ValueCoding.inlineMarker]) + $0) }
         var found: SQLFragment = "0"
         if !values.isEmpty {
+            let plain = list(values.map { .blob($0) })
             found = """
                 (\(column) IN \(list(inline)) OR (\(isElsewhere(column)) \
-                AND \(name: ExternalFunctions.value)(\(column)) IN \(list(values.map { .blob($0) }))))
+                AND \(name: ExternalFunctions.value)(\(column)) IN \(plain)))
                 """
         }
         return plain.contains { $0 == nil } ? "(\(found) OR \(column) IS NULL)" : found

@@ -10,10 +10,12 @@ struct ExternalFiles: Sendable {
     let support: URL
     /// Holds the values.
     let folder: URL
-    private let store: URL
+    /// The file whose access they get.
+    private let model: URL
 
-    init(store: URL) {
-        self.store = store
+    /// `model` is the file whose access the others get, where it is not the store's own.
+    init(store: URL, model: URL? = nil) {
+        self.model = model ?? store
         support = Self.support(of: store)
         folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
     }
@@ -73,6 +75,9 @@ struct ExternalFiles: Sendable {
         return Data(
             bytesNoCopy: start, count: count, deallocator: .custom { munmap($0, $1) })
     }
+
+    /// The bytes of a value; nil when its file is gone.
+    func read(_ name: UUID) throws -> Data? { try read(reference: Data(name.uuidString.utf8)) }
 
     /// The bytes in a value's file; nil when it is gone.
     func size(of name: UUID) -> Int? {
@@ -149,7 +154,7 @@ struct ExternalFiles: Sendable {
     }
 
     /// Whoever may read and write the store may do so with what lies beside it.
-    private var access: FileAccess { FileAccess(of: store.path) }
+    private var access: FileAccess { FileAccess(of: model.path) }
 
     // MARK: Marks
 

@@ -17,6 +17,13 @@ package struct FileAccess: Sendable {
         group = facts.st_gid
     }
 
+    /// Gives the file at `path` the same access, as far as this process may.
+    package func apply(to path: String) {
+        guard isKnown else { return }
+        chmod(path, mode)
+        if geteuid() == 0 { _ = chown(path, owner, group) }
+    }
+
     /// Gives an open file or folder the same access, as far as this process may.
     package func apply(to file: Int32, isFolder: Bool) {
         guard isKnown else { return }

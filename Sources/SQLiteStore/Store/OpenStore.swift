@@ -34,7 +34,7 @@ final class OpenStore {
         path = file.path
         let keys = try KeyRegister(connection: connection)
         self.keys = keys
-        let files = file.url.map(ExternalFiles.init)
+        let files = file.url.map { ExternalFiles(store: $0) }
         reader = RowReader(connection: connection, schema: schema, files: files)
         external = files.map {
             ExternalWrites(

@@ -63,7 +63,7 @@ struct StoreFile {
         }
     }
 
-    private static func size(_ path: String) -> Int64 {
+    static func size(_ path: String) -> Int64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
@@ -144,15 +144,10 @@ struct StoreFile {
         defer { Self.remove(draft) }
         try autoreleased { try prepare(Connection(path: draft.path), fill) }
         try platform.faults.reach("store.beforePlacing")
-        if link(draft.path, url.path) != 0, errno != EEXIST {
-            do {
-                try FileManager.default.moveItem(at: draft, to: url)
-            } catch {
-                throw StoreError(
-                    .cannotOpen,
-                    "The new store cannot be put in its place; check the folder's access.",
-                    fields: ["path": url.path], cause: error)
-            }
+        do {
+            try StorePlacing(place: url).put(draft)
+        } catch let error as StoreError where error.fields["taken"] != nil {
+            // Another process was faster.
         }
         return try open()
     }
@@ -175,7 +170,7 @@ struct StoreFile {
         try connection.transaction(.exclusive) { try fill(connection) }
     }
 
-    private static func remove(_ draft: URL) {
+    static func remove(_ draft: URL) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft.path + suffix) }
     }
 }

@@ -98,6 +98,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try StoreFileType(recognizing: url).setMetadata(metadata ?? [:], at: url)
     }
 
+    /// The path of the store's file; nil for one that has none.
+    final var filePath: String? {
+        guard opening.type != NSInMemoryStoreType, let url, url.isFileURL,
+            url.path != "/dev/null"
+        else { return nil }
+        return url.resolvingSymlinksInPath().path
+    }
+
     // MARK: Rows and IDs
 
     /// Whether each save, of whatever process, is announced by NSPersistentStoreRemoteChange, as

@@ -103,6 +103,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             throw PersistenceErrors.make(
                 NSCoreDataError, "The model has no configuration \"\(configuration)\".")
         }
+        try opening.check()
+        try checkIsNew(opening)
         let store: NSPersistentStore
         do {
             store = try made(opening)
@@ -114,6 +116,19 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         watch(store)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
         return store
+    }
+
+    /// One store cannot be there twice: its objects would have two IDs.
+    private func checkIsNew(_ opening: StoreOpening) throws {
+        guard opening.type != NSInMemoryStoreType, let file = opening.file, file.isFileURL else {
+            return
+        }
+        let path = file.resolvingSymlinksInPath().path
+        guard persistentStores.contains(where: { $0.filePath == path }) else { return }
+        throw PersistenceErrors.make(
+            NSPersistentStoreOpenError + 1,
+            "Can't add the same store twice; use the one the coordinator has.",
+            [NSFilePathErrorKey: path])
     }
 
     private func made(_ opening: StoreOpening) throws -> NSPersistentStore {

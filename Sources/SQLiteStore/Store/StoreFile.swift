@@ -57,9 +57,13 @@ struct StoreFile {
             _ = try connection.value("SELECT count(*) FROM sqlite_master")
             return connection
         } catch let fault as SQLiteFault where fault.cannotOpen || fault.isReadOnly {
-            // A file in WAL mode in a folder that cannot be written: readable when no log is left.
-            guard Self.size(path + "-wal") == 0 else { throw fault }
-            return try Connection(path: path, access: .immutable)
+            // A file in WAL mode in a folder that cannot be written: readable as it stands there,
+            // as long as nobody works with it.
+            guard Self.size(path + "-wal") > 0 else {
+                return try Connection(path: path, access: .immutable)
+            }
+            guard !FileManager.default.fileExists(atPath: path + "-shm") else { throw fault }
+            return try Connection(path: path, access: .abandoned)
         }
     }
 

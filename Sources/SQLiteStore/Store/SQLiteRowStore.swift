@@ -170,6 +170,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         try read { try $0.members(of: owner, toMany: slot) }
     }
 
+    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
+        try read { try $0.members(ofEach: owners, toMany: slot) }
+    }
+
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {
         try write { try $0.apply(changes) }
     }

@@ -10,6 +10,10 @@ struct EntityLinker {
     func link() throws {
         let byName = try indexByName()
         try linkParents(byName)
+        if let file = found.first?.element.file {
+            var bounds = ModelBounds(file: file)
+            try bounds.check(found.map(\.entity))
+        }
         for entity in found {
             for end in entity.relationships {
                 try linkDestination(of: end.description, end.element, byName)
@@ -63,8 +67,10 @@ struct EntityLinker {
                     "\(item.element.label) inherits from itself (\(path.joined(separator: " → ")));"
                         + " clear one parentEntity", fields: ["entity": path[0]])
             }
+            guard path.count > ModelBounds.ancestorsMax else { continue }
             // A circle further up is reported by its own members.
-            if path.count > parents.count + 1 { return }
+            if Set(path).count < path.count { return }
+            throw ModelBounds(file: item.element.file).tooDeep
         }
     }
 

@@ -14,20 +14,9 @@ enum Bounds {
         let most = rlim_t(present + megabytesMax << 20)
         var limit = rlimit(rlim_cur: most, rlim_max: most)
         guard pages != nil, setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0 else {
-            fail("the limit of memory cannot be set")
+            Issue.record("the limit of memory cannot be set")
+            return
         }
         alarm(secondsMax)
-    }
-
-    static func say(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
-
-    static func fail(_ why: String) -> Never {
-        say(why)
-        exit(EXIT_FAILURE)
-    }
-
-    /// The end of what the process said.
-    static func text(_ result: ExitTest.Result?) -> String {
-        String(decoding: (result?.standardErrorContent ?? []).suffix(500), as: UTF8.self)
     }
 }

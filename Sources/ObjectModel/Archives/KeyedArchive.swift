@@ -41,8 +41,8 @@ struct KeyedArchive {
     private final class Budget {
         var steps = 250_000
         /// How many fields may be looked at: a large object that stands in many places would
-        /// otherwise be read as often as it is named. No real model needs a tenth of it.
-        var fields = 20_000_000
+        /// otherwise be read as often as it is named. The largest model seen needs 50,000.
+        var fields = 5_000_000
     }
 
     func root() throws -> ArchivedObject {

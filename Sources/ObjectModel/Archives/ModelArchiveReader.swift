@@ -131,17 +131,21 @@ struct ModelArchiveReader {
     // MARK: Ends
 
     private func linkEnds() throws {
+        var finder = PropertyFinder()
         for reader in readers {
             for property in reader.entity.declaredProperties {
                 guard let relationship = property as? NSRelationshipDescription,
                     let source = reader.sources[property.name]
                 else { continue }
-                try link(relationship, source)
+                try link(relationship, source, &finder)
             }
         }
     }
 
-    private func link(_ relationship: NSRelationshipDescription, _ source: ArchivedObject) throws {
+    private func link(
+        _ relationship: NSRelationshipDescription, _ source: ArchivedObject,
+        _ finder: inout PropertyFinder
+    ) throws {
         let name =
             source.string("_NSDestinationEntityName")
             ?? source.object("NSDestinationEntity")?.string("NSEntityName")
@@ -160,8 +164,9 @@ struct ModelArchiveReader {
         let holder = inverse?.object("NSEntity")?.string("NSEntityName").flatMap { places[$0] }
         let candidates = [holder.map { readers[$0].entity }, destination].compactMap { $0 }
         relationship.inverseRelationship =
-            candidates.lazy.compactMap { $0.property(named: back) as? NSRelationshipDescription }
-            .first
+            candidates.compactMap {
+                finder.property(named: back, in: $0) as? NSRelationshipDescription
+            }.first
         guard relationship.inverseRelationship != nil else {
             throw archive.broken("the inverse “\(back)” of “\(relationship.name)” is missing")
         }

@@ -19,9 +19,10 @@ struct EntityLinker {
                 try linkDestination(of: end.description, end.element, byName)
             }
         }
+        var finder = PropertyFinder()
         for entity in found {
             for end in entity.relationships {
-                try linkInverse(of: end.description, end.element, byName)
+                try linkInverse(of: end.description, end.element, byName, &finder)
             }
         }
     }
@@ -93,7 +94,7 @@ struct EntityLinker {
 
     private func linkInverse(
         of relationship: NSRelationshipDescription, _ element: MarkupElement,
-        _ byName: [String: NSEntityDescription]
+        _ byName: [String: NSEntityDescription], _ finder: inout PropertyFinder
     ) throws {
         guard let name = relationship.awaited.inverse else { return }
         let holder = element.text("inverseEntity")
@@ -101,8 +102,8 @@ struct EntityLinker {
             throw unknownEntity(holder, element, "inverseEntity")
         }
         let candidates = [holder.flatMap { byName[$0] }, relationship.destinationEntity]
-        let inverse = candidates.lazy.compactMap { $0?.property(named: name) }
-            .compactMap { $0 as? NSRelationshipDescription }.first
+        let inverse = candidates.compactMap { $0 }
+            .compactMap { finder.property(named: name, in: $0) as? NSRelationshipDescription }.first
         guard let inverse else {
             let target = holder ?? relationship.destinationEntity?.name ?? ""
             throw element.problem(

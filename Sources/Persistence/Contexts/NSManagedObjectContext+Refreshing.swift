@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
         for object in pending.takeObjects() {
             if object.isInserted {
                 registry.unregister(object)
-                object.context = nil
+                object.leaveContext()
                 object.state.subtract(.pending)
                 pending.note(.deletedNow, of: object)
                 continue
@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
         pending.failure = nil
         for object in pending.takeObjects() { object.state.subtract(.pending) }
         _ = pending.takeEvent()
-        for object in registry.objects { object.context = nil }
+        for object in registry.objects { object.leaveContext() }
         registry.removeAll()
         if settings.retained != nil { settings.retained = [] }
         NotificationCenter.default.post(
@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
         object.state.insert(.deleted)
         pending.note(.deletedNow, of: object)
         registry.unregister(object)
-        object.context = nil
+        object.leaveContext()
     }
 
     private func mergeUpdate(of id: NSManagedObjectID) {

@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
         let ids = saved.ids
         postSaved(saved, ids)
         for object in saved.deleted where object.isDeleted {
-            object.context = nil
+            object.leaveContext()
             object.state.remove(.deleted)
         }
         persistentStoreCoordinator?.contextDidSave(self, ids)
@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
     private func forgetUnsaved(_ objects: [NSManagedObject]) {
         for object in objects where object.isInserted && object.isDeleted {
             registry.unregister(object)
-            object.context = nil
+            object.leaveContext()
             object.state = []
         }
     }
@@ -133,8 +133,7 @@ extension NSManagedObjectContext {
 
     private func adoptInserted(_ child: NSManagedObject) -> NSManagedObject {
         let own = type(of: child).init(entity: child.entity, insertInto: nil)
-        own.identity = child.objectID
-        own.context = self
+        own.madeID = child.objectID
         own.state = .inserted
         own.attributes = child.attributes
         own.toOnes = child.toOnes

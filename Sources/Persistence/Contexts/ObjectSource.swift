@@ -8,7 +8,7 @@ protocol ObjectSource {
     func snapshot(of id: NSManagedObjectID) throws -> ObjectSnapshot?
     /// The members of a to-many relationship, in order where it is ordered.
     func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID]
-    func find(_ query: ObjectQuery) throws -> [FoundObject]
+    func find(_ query: ObjectQuery) throws -> [FoundObjects]
     func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID]
     func count(_ query: ObjectQuery) throws -> Int
     /// Whether results of `find` come sorted and within the query's bounds.
@@ -38,6 +38,13 @@ struct ObjectQuery {
 struct FoundObject {
     var id: NSManagedObjectID
     var snapshot: ObjectSnapshot?
+}
+
+/// Results of a query, in order: as rows where a store has rows, so that nothing is made of them
+/// that the context does not need.
+enum FoundObjects {
+    case rows([Row], of: NSPersistentStore)
+    case objects([FoundObject])
 }
 
 extension NSManagedObjectContext {
@@ -105,12 +112,13 @@ struct ParentSource: ObjectSource {
         }
     }
 
-    func find(_ query: ObjectQuery) throws -> [FoundObject] {
-        try inParent {
+    func find(_ query: ObjectQuery) throws -> [FoundObjects] {
+        let found = try inParent {
             try parent.objects(matching: query, includingPending: true).map {
                 FoundObject(id: $0.objectID, snapshot: try snapshot(of: $0))
             }
         }
+        return [.objects(found)]
     }
 
     func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID] {

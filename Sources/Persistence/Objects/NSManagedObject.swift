@@ -10,8 +10,12 @@ internal import Stores
 /// Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
     final let shape: EntityShape
-    final var identity: NSManagedObjectID?
-    final weak var context: NSManagedObjectContext?
+    /// Where the object stands in its context; nil while it belongs to none.
+    private(set) final var shelf: ObjectShelf?
+    /// Its place there.
+    private(set) final var key: Int64 = 0
+    /// Its ID, once there is one: an object that was read needs none until somebody asks.
+    final var madeID: NSManagedObjectID?
     final var state: ObjectState = []
     final var attributes: [AttributeValue]
     final var toOnes: [NSManagedObjectID?]
@@ -25,13 +29,16 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     public required init(
         entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
     ) {
-        shape = EntityShape.of(entity)
+        let shape = context?.registry.shape(of: entity) ?? EntityShape.of(entity)
+        self.shape = shape
         attributes = shape.defaults
         toOnes = shape.noToOnes
         toManys = shape.emptyToManys
         super.init()
         context?.insert(self)
     }
+
+    deinit { shelf?.remove(self) }
 
     /// Makes a new object of this class's entity in `context`.
     public convenience init(context: NSManagedObjectContext) {
@@ -66,15 +73,40 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The object's name in all contexts; temporary until the first save.
     public final var objectID: NSManagedObjectID {
         if let identity { return identity }
-        let fresh = NSManagedObjectID(temporaryFor: shape.entity)
-        identity = fresh
+        let fresh = NSManagedObjectID(temporaryFor: shape)
+        madeID = fresh
         return fresh
+    }
+
+    /// The object's ID; nil for a new one that nobody asked for its ID yet.
+    final var identity: NSManagedObjectID? {
+        if let madeID { return madeID }
+        guard let space = shelf?.space else { return nil }
+        let id = space.id(for: key)
+        madeID = id
+        return id
     }
 
     final var reference: Reference { Reference(objectID) }
 
     /// The context the object belongs to; nil after a reset or a saved deletion.
     public final var managedObjectContext: NSManagedObjectContext? { context }
+
+    final var context: NSManagedObjectContext? { shelf?.context.target }
+
+    /// Takes a place in a context. The shelf is told by the caller.
+    final func stand(on shelf: ObjectShelf, at key: Int64) {
+        self.shelf = shelf
+        self.key = key
+    }
+
+    /// Belongs to no context from now on; keeps its ID.
+    final func leaveContext() {
+        guard let shelf else { return }
+        madeID = objectID
+        shelf.remove(self)
+        self.shelf = nil
+    }
 
     /// New since the last save.
     public final var isInserted: Bool { state.contains(.inserted) }
@@ -126,7 +158,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Called after a value changed; marks the object as updated.
     open func didChangeValue(forKey key: String) {
-        if let slot = shape.slot(key) { noteChange(of: slot) }
+        if let attribute = shape.attributeIndex.slot(key) {
+            noteChange(of: .attribute(attribute))
+        } else if let slot = shape.slot(key) {
+            noteChange(of: slot)
+        }
     }
 
     // MARK: Values by key

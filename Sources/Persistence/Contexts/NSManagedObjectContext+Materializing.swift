@@ -31,13 +31,15 @@ extension NSManagedObjectContext {
                     if refreshing, let snapshot = member.snapshot { object.rebase(onto: snapshot) }
                     objects.append(object)
                 }
-            case .rows(let rows, let store):
+            case .rows(let found):
+                var rows = found.take()
                 objects.reserveCapacity(objects.count + rows.count)
-                var rest = rows[...]
-                while let first = rest.first {
-                    let run = rest.prefix { $0.id.entity == first.id.entity }
-                    materialize(run, of: store, refreshing, into: &objects)
-                    rest = rest[run.endIndex...]
+                var begin = 0
+                while begin < rows.count {
+                    let entity = rows[begin].id.entity
+                    let end = rows[begin...].firstIndex { $0.id.entity != entity } ?? rows.count
+                    materialize(&rows, begin..<end, of: found.store, refreshing, into: &objects)
+                    begin = end
                 }
             }
         }
@@ -47,23 +49,23 @@ extension NSManagedObjectContext {
     /// The objects of rows of one entity: the table of objects is locked once to look for all of
     /// them, and once to put up those that are new.
     private func materialize(
-        _ rows: ArraySlice<Row>, of store: NSPersistentStore, _ refreshing: Bool,
+        _ rows: inout [Row], _ run: Range<Int>, of store: NSPersistentStore, _ refreshing: Bool,
         into objects: inout [NSManagedObject]
     ) {
-        let space = store.space(rows[rows.startIndex].id.entity)
+        let space = store.space(rows[run.lowerBound].id.entity)
         let shelf = registry.shelf(of: space)
         let shape = registry.shape(of: space.entity)
         let type = registry.type(for: shape)
-        let known = known(rows, in: space, on: shelf)
+        let known = known(rows[run], in: space, on: shelf)
         let begin = objects.count
         shape.expecting {
-            for (index, row) in rows.enumerated() {
-                if let object = known?[index] {
-                    meet(object, row, of: store, refreshing)
+            for index in run {
+                if let object = known?[index - run.lowerBound] {
+                    meet(object, rows[index], of: store, refreshing)
                     objects.append(object)
                 } else {
-                    let object = make(shape, type, store.snapshot(row))
-                    object.stand(on: shelf, at: row.id.key)
+                    let object = make(shape, type, store.snapshot(consuming: &rows[index]))
+                    object.stand(on: shelf, at: rows[index].id.key)
                     objects.append(object)
                 }
             }

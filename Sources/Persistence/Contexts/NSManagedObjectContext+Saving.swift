@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
             name: .NSManagedObjectContextWillSave, object: self, userInfo: nil)
         try announceSave()
         try validateChanges()
-        processPendingChanges()
+        let event = postEvent()
         var saved = SavedObjects()
         for object in pending.objects where object.isPending { saved.add(object) }
         if let parent {
@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
         } else {
             throw PersistenceErrors.noCoordinator
         }
-        finishSave(saved)
+        finishSave(saved, after: event)
     }
 
     /// Calls `willSave` on each changed object, again where that changed others.
@@ -81,14 +81,14 @@ extension NSManagedObjectContext {
             [NSDetailedErrorsKey: errors])
     }
 
-    private func finishSave(_ saved: SavedObjects) {
+    private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
         let taken = pending.takeObjects()
         forgetUnsaved(taken)
         for object in taken { object.state.subtract([.inserted, .updated]) }
         for object in saved.deleted { registry.unregister(object) }
-        for object in saved.all { object.didSave() }
+        for objects in saved.all { for object in objects { object.didSave() } }
         let ids = saved.ids
-        postSaved(saved, ids)
+        postSaved(saved, ids, after: event)
         for object in saved.deleted where object.isDeleted {
             object.leaveContext()
             object.state.remove(.deleted)
@@ -173,7 +173,7 @@ struct SavedObjects {
     var updated: [NSManagedObject] = []
     var deleted: [NSManagedObject] = []
 
-    var all: [NSManagedObject] { inserted + updated + deleted }
+    var all: [[NSManagedObject]] { [inserted, updated, deleted] }
     var ids: SavedIDs {
         SavedIDs(
             inserted: inserted.map(\.objectID), updated: updated.map(\.objectID),

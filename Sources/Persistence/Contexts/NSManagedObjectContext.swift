@@ -193,9 +193,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return object
     }
 
+    final func owns(_ object: NSManagedObject) -> Bool { object.shelf?.context === tie }
+
     /// Makes an object new in this context. An object that is here already is left alone.
     open func insert(_ object: NSManagedObject) {
-        guard object.context == nil else { return }
+        guard object.shelf == nil else { return }
         object.state.insert(.inserted)
         registry.note(type(of: object), for: object.shape)
         registry.register(object)

@@ -43,8 +43,26 @@ struct FoundObject {
 /// Results of a query, in order: as rows where a store has rows, so that nothing is made of them
 /// that the context does not need.
 enum FoundObjects {
-    case rows([Row], of: NSPersistentStore)
+    case rows(FoundRows)
     case objects([FoundObject])
+}
+
+/// Rows on their way to the objects that take their values over.
+final class FoundRows {
+    let store: NSPersistentStore
+    private var rows: [Row]
+
+    init(_ rows: [Row], of store: NSPersistentStore) {
+        self.rows = rows
+        self.store = store
+    }
+
+    /// Hands the rows over, so that whoever takes them holds them alone.
+    func take() -> [Row] {
+        let taken = rows
+        rows = []
+        return taken
+    }
 }
 
 extension NSManagedObjectContext {

@@ -6,8 +6,8 @@ package import Stores
 /// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple,
 /// NSPersistentStore.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-    // @unchecked: set up before the coordinator shows it; `spaces` has a lock, the row store its own
-    // lane.
+    // @unchecked: set up before the coordinator shows it; `spaces` has a lock, the row store its
+    // own lane.
 
     /// The rows. For the mirror and tools of this package, which work without objects.
     package internal(set) final var rowStore: any RowStore
@@ -141,15 +141,23 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// Makes a temporary ID the permanent one of its reserved row.
-    final func publish(_ id: NSManagedObjectID) {
-        guard let row = id.reservedRow else { return }
-        space(row.entity).publish(id)
-    }
+    final func publish(_ id: NSManagedObjectID) { id.reservedSpace?.publish(id) }
 
     final func snapshot(_ row: Row) -> ObjectSnapshot {
         ObjectSnapshot(
-            version: row.version, attributes: row.attributes,
-            toOnes: row.toOnes.map { link in link.map { id(for: $0.target) } })
+            version: row.version, attributes: row.attributes, toOnes: targets(of: row.toOnes))
+    }
+
+    /// The snapshot of a row that is not needed any more: its values pass over.
+    final func snapshot(consuming row: inout Row) -> ObjectSnapshot {
+        var attributes: [AttributeValue] = []
+        swap(&attributes, &row.attributes)
+        return ObjectSnapshot(
+            version: row.version, attributes: attributes, toOnes: targets(of: row.toOnes))
+    }
+
+    private func targets(of links: [Link?]) -> [NSManagedObjectID?] {
+        links.isEmpty ? [] : links.map { link in link.map { id(for: $0.target) } }
     }
 
     // MARK: What programs' own stores do in their way
@@ -178,7 +186,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// What a query finds; `rows` is the query in the store's terms.
     func find(_ query: ObjectQuery, rows: RowQuery) throws -> FoundObjects {
-        .rows(try rowStore.rows(matching: rows), of: self)
+        .rows(FoundRows(try rowStore.rows(matching: rows), of: self))
     }
 
     func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
@@ -187,7 +195,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var rest = found[...]
         while let first = rest.first {
             let run = rest.prefix { $0.entity == first.entity }
-            let part = space(first.entity).ids(for: run.map(\.key))
+            let part = space(first.entity).ids(for: run)
             if run.count == found.count { return part }
             ids += part
             rest = rest[run.endIndex...]

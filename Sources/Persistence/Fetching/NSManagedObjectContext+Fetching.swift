@@ -16,7 +16,10 @@ extension NSManagedObjectContext {
         switch request.choice.resultType {
         case .managedObjectIDResultType:
             let ids = try ids(of: request)
-            (typed, first) = (ids as? [T], ids.first)
+            // The same type, which a cast would find out for each element.
+            typed =
+                T.self == NSManagedObjectID.self ? unsafeBitCast(ids, to: [T].self) : ids as? [T]
+            first = ids.first
         case .managedObjectResultType:
             let objects = try objects(of: request)
             (typed, first) = (Self.typed(objects), objects.first)
@@ -39,7 +42,8 @@ extension NSManagedObjectContext {
             guard object is T else { return nil }
             seen = type(of: object)
         }
-        return objects.map { unsafeBitCast($0, to: T.self) }
+        // An array of references is the same whatever class they are known to be of.
+        return unsafeBitCast(objects, to: [T].self)
     }
 
     private func objects(of request: any FetchRequesting) throws -> [NSManagedObject] {

@@ -6,8 +6,10 @@ internal import Stores
 /// A text of at most 15 bytes is its own two words, so a name that a program wrote as a literal is
 /// found by comparing words. Two texts of the same words are equal whatever these mean, as long as
 /// both live, and `names` sees to that; where words differ, the characters decide.
-struct AttributeIndex {
-    private struct Entry {
+///
+/// A class, and asked through `EntityShape`, so that a look costs no retain.
+final class AttributeIndex: Sendable {
+    private struct Entry: Sendable {
         var words: (UInt64, UInt64) = (0, 0)
         /// -1 marks a free place.
         var slot = -1
@@ -16,9 +18,12 @@ struct AttributeIndex {
     private let entries: [Entry]
     private let slots: [String: Int]
     private let names: [String]
+    let kinds: [PlainKind]
 
-    init(_ names: [String]) {
+    init(_ attributes: [EntityLayout.AttributeSlot]) {
+        let names = attributes.map(\.name)
         self.names = names
+        kinds = attributes.map { PlainKind($0.attribute) }
         slots = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
         var capacity = 8
         while names.count * 4 > capacity { capacity *= 2 }

@@ -34,9 +34,7 @@ final class EntityShape: @unchecked Sendable {
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
     let propertyNames: [String]
-    let attributeIndex: AttributeIndex
-    /// How typed accessors may treat each attribute.
-    let plainKinds: [PlainKind]
+    private let attributeIndex: AttributeIndex
     private let slots: [String: Slot]
 
     private init(_ entity: NSEntityDescription) {
@@ -52,8 +50,7 @@ final class EntityShape: @unchecked Sendable {
         checks = layout.attributes.enumerated().compactMap { slot, place in
             AttributeCheck(slot: slot, name: place.name, attribute: place.attribute)
         }
-        attributeIndex = AttributeIndex(layout.attributes.map(\.name))
-        plainKinds = layout.attributes.map { PlainKind($0.attribute) }
+        attributeIndex = AttributeIndex(layout.attributes)
         slots = Self.slots(of: entity, in: layout)
         propertyNames = slots.keys.sorted()
         tie.begin(self)
@@ -88,6 +85,12 @@ final class EntityShape: @unchecked Sendable {
     }
 
     func slot(_ name: String) -> Slot? { slots[name] }
+
+    /// The slot of an attribute; nil for any other name.
+    func attributeSlot(_ name: String) -> Int? { attributeIndex.slot(name) }
+
+    /// How typed accessors may treat the attribute of a slot.
+    func plainKind(_ slot: Int) -> PlainKind { attributeIndex.kinds[slot] }
 
     /// One number per persistent property, for sets of changed properties.
     func index(of slot: Slot) -> Int {

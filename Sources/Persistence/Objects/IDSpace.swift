@@ -30,16 +30,19 @@ final class IDSpace: Sendable {
     /// The one ID of a key.
     func id(for key: Int64) -> NSManagedObjectID {
         table.withLock { table in
-            table.reserve(1)
-            return table.id(for: key, in: self)
+            table.id(for: key, in: self, expecting: 1)
         }
     }
 
-    /// The one ID of each key, in their order.
-    func ids(for keys: [Int64]) -> [NSManagedObjectID] {
+    /// The one ID of each row, in their order. The rows are of this space.
+    func ids(for rows: ArraySlice<RowID>) -> [NSManagedObjectID] {
         table.withLock { table in
-            table.reserve(keys.count)
-            return keys.map { table.id(for: $0, in: self) }
+            var ids: [NSManagedObjectID] = []
+            ids.reserveCapacity(rows.count)
+            for (index, row) in rows.enumerated() {
+                ids.append(table.id(for: row.key, in: self, expecting: rows.count - index))
+            }
+            return ids
         }
     }
 
@@ -49,7 +52,6 @@ final class IDSpace: Sendable {
     /// Makes a temporary ID the permanent one of the key that was reserved for it.
     func publish(_ id: NSManagedObjectID) {
         table.withLock { table in
-            table.reserve(1)
             table.put(id)
             id.becomePermanent()
         }
@@ -58,8 +60,8 @@ final class IDSpace: Sendable {
 
 /// IDs by their keys: open addressing with linear probing, never more than half full.
 ///
-/// The table holds its IDs, and drops those that nobody else holds when it needs more room. Only the
-/// table hands them out, under its lock, so one that is held here alone stays so.
+/// The table holds its IDs, and drops those that nobody else holds when it needs more room. Only
+/// the table hands them out, under its lock, so one that is held here alone stays so.
 private struct IDTable {
     private var keys: [Int64] = []
     private var ids: [NSManagedObjectID?] = []
@@ -70,19 +72,23 @@ private struct IDTable {
         return ids[place(of: key)]
     }
 
-    /// Needs room for one more.
-    mutating func id(for key: Int64, in space: IDSpace) -> NSManagedObjectID {
-        let place = place(of: key)
-        if let known = ids[place] { return known }
+    /// The ID of a key, made where there is none. Expects to be asked for so many, this one among
+    /// them.
+    mutating func id(
+        for key: Int64, in space: IDSpace, expecting more: Int
+    ) -> NSManagedObjectID {
+        if !ids.isEmpty, let known = ids[place(of: key)] { return known }
+        reserve(more)
         let fresh = NSManagedObjectID(key: key, in: space)
+        let place = place(of: key)
         keys[place] = key
         ids[place] = fresh
         count += 1
         return fresh
     }
 
-    /// Needs room for one more.
     mutating func put(_ id: NSManagedObjectID) {
+        reserve(1)
         let place = place(of: id.key)
         if ids[place] == nil { count += 1 }
         keys[place] = id.key
@@ -91,7 +97,7 @@ private struct IDTable {
 
     /// Makes room for `more` IDs. The new table has room for as many again as are still held, so
     /// the cost of the look through all of them spreads.
-    mutating func reserve(_ more: Int) {
+    private mutating func reserve(_ more: Int) {
         guard (count + more) * 2 > ids.count else { return }
         var held: [NSManagedObjectID] = []
         for place in ids.indices where ids[place] != nil {
@@ -101,8 +107,12 @@ private struct IDTable {
         while (held.count + max(more, held.count)) * 2 > capacity { capacity *= 2 }
         keys = Array(repeating: 0, count: capacity)
         ids = Array(repeating: nil, count: capacity)
-        count = 0
-        for id in held { put(id) }
+        for id in held {
+            let place = place(of: id.key)
+            keys[place] = id.key
+            ids[place] = id
+        }
+        count = held.count
     }
 
     /// Where a key is, or would be.

@@ -187,7 +187,7 @@ extension NSManagedObject {
     ) -> Value {
         guard !AccessRecord.isInUse else { return convertedValue(forKey: key) }
         willAccessValue(forKey: key)
-        guard extras?.misfits.isEmpty ?? true, let slot = shape.attributeIndex.slot(key),
+        guard extras?.misfits.isEmpty ?? true, let slot = shape.attributeSlot(key),
             let value = convert(attributes[slot])
         else { return convertedValue(forKey: key) }
         didAccessValue(forKey: key)

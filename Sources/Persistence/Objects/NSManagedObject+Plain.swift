@@ -51,7 +51,7 @@ extension NSManagedObject {
         if AccessRecord.isInUse { return nil }
         willAccessValue(forKey: key)
         guard extras == nil else { return nil }
-        return shape.attributeIndex.slot(key)
+        return shape.attributeSlot(key)
     }
 
     // MARK: Writing
@@ -81,7 +81,7 @@ extension NSManagedObject {
     }
 
     private func setPlain(_ key: String, _ kind: PlainKind, _ value: AttributeValue) -> Bool {
-        guard let slot = shape.attributeIndex.slot(key), shape.plainKinds[slot] == kind,
+        guard let slot = shape.attributeSlot(key), shape.plainKind(slot) == kind,
             extras == nil
         else { return false }
         willChangeValue(forKey: key)

@@ -9,21 +9,23 @@ internal import Stores
 /// A subclass with designated initializers of its own must also write `init(entity:insertInto:)`.
 /// Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
+    // Exclusivity is not checked at run time below: an object is used on one lane, no access calls
+    // out while it lasts, and the checks cost more than the reads.
     final let shape: EntityShape
     /// Where the object stands in its context; nil while it belongs to none.
-    private(set) final var shelf: ObjectShelf?
+    @exclusivity(unchecked) private(set) final var shelf: ObjectShelf?
     /// Its place there.
-    private(set) final var key: Int64 = 0
+    @exclusivity(unchecked) private(set) final var key: Int64 = 0
     /// Its ID, once there is one: an object that was read needs none until somebody asks.
-    final var madeID: NSManagedObjectID?
-    final var state: ObjectState = []
-    final var attributes: [AttributeValue]
-    final var toOnes: [NSManagedObjectID?]
-    final var toManys: [ToManyMembers]
+    @exclusivity(unchecked) final var madeID: NSManagedObjectID?
+    @exclusivity(unchecked) final var state: ObjectState = []
+    @exclusivity(unchecked) final var attributes: [AttributeValue]
+    @exclusivity(unchecked) final var toOnes: [NSManagedObjectID?]
+    @exclusivity(unchecked) final var toManys: [ToManyMembers]
     /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
-    final var snapshot: ObjectSnapshot?
-    final var extras: ObjectExtras?
-    final var changedNow = PropertySet()
+    @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
+    @exclusivity(unchecked) final var extras: ObjectExtras?
+    @exclusivity(unchecked) final var changedNow = PropertySet()
 
     /// Makes a new object with the model's default values; a nil context leaves it on its own.
     public required init(
@@ -94,6 +96,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     final var context: NSManagedObjectContext? { shelf?.context.target }
 
+    /// The row it has or will have, without making an ID for it.
+    final var reservedRow: RowID? {
+        if let space = shelf?.space { return RowID(entity: space.number, key: key) }
+        return madeID?.reservedRow
+    }
+
     /// Takes a place in a context. The shelf is told by the caller.
     final func stand(on shelf: ObjectShelf, at key: Int64) {
         self.shelf = shelf
@@ -158,7 +166,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Called after a value changed; marks the object as updated.
     open func didChangeValue(forKey key: String) {
-        if let attribute = shape.attributeIndex.slot(key) {
+        if let attribute = shape.attributeSlot(key) {
             noteChange(of: .attribute(attribute))
         } else if let slot = shape.slot(key) {
             noteChange(of: slot)
@@ -254,6 +262,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         "The entity \"\(entity.name ?? "")\" has no property \"\(key)\". "
             + "Use one of: \(shape.propertyNames.joined(separator: ", "))."
     }
+
+    /// An object is equal to itself only; what it holds does not count.
+    open override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
     open override var description: String {
         let name = entity.name ?? ""

@@ -64,7 +64,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// Where the row is; nil while the ID is temporary.
     var space: IDSpace? { isTemporaryID ? nil : reservedSpace }
 
-    private var reservedSpace: IDSpace? {
+    /// Where the row is, or will be.
+    var reservedSpace: IDSpace? {
         if origin.store != nil { return origin }
         return stage.load(ordering: .acquiring) == Stage.temporary ? nil : home
     }
@@ -98,6 +99,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         let escaped = text.addingPercentEncoding(withAllowedCharacters: allowed) ?? text
         return URL(string: escaped) ?? URL(fileURLWithPath: name)
     }
+
+    /// IDs are interned: one is equal to itself only.
+    public override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
 

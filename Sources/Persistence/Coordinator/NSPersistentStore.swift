@@ -192,13 +192,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
         let found = try rowStore.ids(matching: rows)
         var ids: [NSManagedObjectID] = []
-        var rest = found[...]
-        while let first = rest.first {
-            let run = rest.prefix { $0.entity == first.entity }
-            let part = space(first.entity).ids(for: run)
-            if run.count == found.count { return part }
-            ids += part
-            rest = rest[run.endIndex...]
+        ids.reserveCapacity(found.count)
+        var begin = 0
+        while begin < found.count {
+            let entity = found[begin].entity
+            let end = found[begin...].firstIndex { $0.entity != entity } ?? found.count
+            space(entity).add(found[begin..<end], to: &ids)
+            begin = end
         }
         return ids
     }

@@ -34,15 +34,13 @@ final class IDSpace: Sendable {
         }
     }
 
-    /// The one ID of each row, in their order. The rows are of this space.
-    func ids(for rows: ArraySlice<RowID>) -> [NSManagedObjectID] {
+    /// Adds the one ID of each row, in their order. The rows are of this space.
+    func add(_ rows: ArraySlice<RowID>, to ids: inout [NSManagedObjectID]) {
         table.withLock { table in
-            var ids: [NSManagedObjectID] = []
-            ids.reserveCapacity(rows.count)
-            for (index, row) in rows.enumerated() {
-                ids.append(table.id(for: row.key, in: self, expecting: rows.count - index))
+            for index in rows.indices {
+                let more = rows.endIndex - index
+                ids.append(table.id(for: rows[index].key, in: self, expecting: more))
             }
-            return ids
         }
     }
 

@@ -53,7 +53,7 @@ let systems: [Target] = [
 let oneMachine: [Target] = [
     room("Platform"),
     room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
-    room("ObjectModel"),
+    room("ObjectModel", uses: ["COpenSSL"]),
     room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),
@@ -90,7 +90,7 @@ let tools: [Target] = [
         path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
-    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel"]),
+    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel", "Predicates"]),
 ]
 
 let testTargets: [Target] = [
@@ -107,7 +107,7 @@ let testTargets: [Target] = [
         "MirrorTransportTests",
         uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
-    tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
     tests(
@@ -126,7 +126,7 @@ let testTargets: [Target] = [
             "SQLiteDriver", "Platform",
         ]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
-    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
     tests(
         "DocumentationTests",

@@ -47,6 +47,7 @@ extension NSManagedObjectContext {
         _ = pending.takeEvent()
         for object in registry.objects { object.leaveContext() }
         registry.removeAll()
+        readAhead = ReadAhead()
         if settings.retained != nil { settings.retained = [] }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,
@@ -59,6 +60,7 @@ extension NSManagedObjectContext {
     /// fault.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard owns(object), !object.isInserted else { return }
+        readAhead.forget(object.objectID)
         pending.note(.refreshedNow, of: object)
         guard flag && object.hasChanges else {
             object.state.subtract(.pending)
@@ -73,6 +75,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes all objects; their own changes stay.
     public final func refreshAllObjects() {
+        readAhead.forgetRows()
         for object in registry.objects where !object.isInserted {
             refresh(object, mergeChanges: true)
         }
@@ -131,6 +134,7 @@ extension NSManagedObjectContext {
     /// Takes in what was saved elsewhere.
     final func merge(_ changes: SavedIDs, relaxed: Bool = false) {
         guard !changes.isEmpty else { return }
+        readAhead.forgetRows()
         for id in changes.deleted { mergeDeletion(of: id) }
         if changes.count > Self.mergeCountMax {
             refreshAllObjects()

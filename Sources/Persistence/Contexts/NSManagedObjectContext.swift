@@ -26,6 +26,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final let tie: Tie<NSManagedObjectContext>
     final var registry: ObjectRegistry
     final var pending = PendingChanges()
+    final var readAhead = ReadAhead()
     private final var coordinator: NSPersistentStoreCoordinator?
     private final var parentContext: NSManagedObjectContext?
 

@@ -203,6 +203,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return ids
     }
 
+    /// The rows alone; nil where a store knows its objects by other means.
+    func findRows(_ query: ObjectQuery, rows: RowQuery) throws -> [RowID]? {
+        try rowStore.ids(matching: rows)
+    }
+
     func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
         try rowStore.count(matching: rows)
     }

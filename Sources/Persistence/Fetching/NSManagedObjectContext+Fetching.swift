@@ -47,11 +47,18 @@ extension NSManagedObjectContext {
     }
 
     private func objects(of request: any FetchRequesting) throws -> [NSManagedObject] {
-        let flags = request.choice.flags
+        let choice = request.choice
+        let query = try query(for: request)
+        let prefetching = choice.prefetching ?? []
+        if choice.returnsBatches, choice.batchSize > 0 || !choice.flags.includesPropertyValues {
+            return try batchedObjects(
+                matching: query, size: max(choice.batchSize, 1), prefetching: prefetching)
+        }
         let objects = try objects(
-            matching: try query(for: request), includingPending: flags.includesPendingChanges,
-            refreshing: flags.refreshesRefetched)
-        if !flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
+            matching: query, includingPending: choice.flags.includesPendingChanges,
+            refreshing: choice.flags.refreshesRefetched)
+        try prefetch(prefetching, of: objects)
+        if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
         return objects
     }
 
@@ -146,7 +153,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether the source can answer without the context's help.
-    private func isPlain(
+    final func isPlain(
         _ query: ObjectQuery, _ source: any ObjectSource, _ includingPending: Bool
     ) -> Bool {
         PredicateTranslation(query).isStorable && source.answersWhole(query)
@@ -192,6 +199,7 @@ extension NSManagedObjectContext {
         do {
             var query = ObjectQuery(entity: entity)
             query.limit = template.fetchLimit
+            query.sort = template.sortKeys.map(\.descriptor)
             query.includesSubentities = template.includesSubentities
             query.predicate = try template.predicateText.map { text in
                 let variables: [String: Any?] = [

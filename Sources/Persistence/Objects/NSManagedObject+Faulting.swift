@@ -11,7 +11,7 @@ extension NSManagedObject {
         guard state.contains(.fault), !state.contains(.firing) else { return }
         state.insert(.firing)
         defer { state.remove(.firing) }
-        if snapshot == nil { snapshot = context?.storedSnapshot(of: self) }
+        if snapshot == nil { snapshot = context?.valuesForFault(self) }
         guard let found = snapshot else {
             state.remove(.fault)
             state.insert(.inaccessible)

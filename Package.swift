@@ -47,6 +47,7 @@ let systems: [Target] = [
     system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    .systemLibrary(name: "CRuntime", path: "Sources/Systems/CRuntime"),
 ]
 
 let oneMachine: [Target] = [
@@ -56,7 +57,7 @@ let oneMachine: [Target] = [
     room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),
-    room("Persistence", uses: stores),
+    room("Persistence", uses: stores + ["CRuntime"]),
     room("CoreData", uses: ["ObjectModel", "Predicates", "Persistence"]),
 ]
 

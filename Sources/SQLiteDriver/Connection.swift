@@ -25,6 +25,7 @@ public final class Connection {
     private let busyMilliseconds: Int32
     private var cache: [String: Statement] = [:]
     private var transactionDepth = 0
+    private var knownCollector: IntegerCollector?
 
     /// Opens the database at `path` (":memory:" for one in memory). Waits up to
     /// `busyMilliseconds` for another connection's lock.
@@ -156,6 +157,13 @@ public final class Connection {
     public func script(_ sql: String) throws {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw fault(code, sql: sql) }
+    }
+
+    func collector() throws -> IntegerCollector {
+        if let knownCollector { return knownCollector }
+        let fresh = try IntegerCollector(handle)
+        knownCollector = fresh
+        return fresh
     }
 
     // MARK: Transactions

@@ -11,12 +11,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // @unchecked: `state` has a lock; each store serialises its own work.
     struct State {
         var stores: [NSPersistentStore] = []
-        var contexts: [WeakContext] = []
+        var contexts: [Tie<NSManagedObjectContext>] = []
         var name: String?
-    }
-
-    struct WeakContext {
-        weak var context: NSManagedObjectContext?
     }
 
     /// The model of all stores. It must not change any more.
@@ -228,17 +224,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     func remember(_ context: NSManagedObjectContext) {
         state.withLock { state in
-            state.contexts.removeAll { $0.context == nil || $0.context === context }
-            state.contexts.append(WeakContext(context: context))
+            state.contexts.removeAll { $0.isOver || $0 === context.tie }
+            state.contexts.append(context.tie)
         }
     }
 
     func forget(_ context: NSManagedObjectContext) {
-        state.withLock { $0.contexts.removeAll { $0.context == nil || $0.context === context } }
+        state.withLock { $0.contexts.removeAll { $0.isOver || $0 === context.tie } }
     }
 
     var contexts: [NSManagedObjectContext] {
-        state.withLock { $0.contexts.compactMap(\.context) }
+        state.withLock { $0.contexts }.compactMap(\.target)
     }
 
     // MARK: Work in turn

@@ -101,13 +101,28 @@ final class OpenStore {
     }
 
     func ids(matching query: RowQuery) throws -> [RowID] {
-        try run(query, .ids) { statement in
+        let isAlone = schema.columns(of: query.entity)?.condition == nil
+        if isAlone && query.sort.isEmpty { return try keys(matching: query) }
+        return try run(query, .ids) { statement in
             var ids: [RowID] = []
             while try statement.step() {
-                ids.append(schema.id(key: 1, entity: 0, of: statement, in: query.entity))
+                let named =
+                    isAlone || statement.isNull(at: 0)
+                    ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
+                ids.append(RowID(entity: named, key: statement.int64(at: 1)))
             }
             return ids
         }
+    }
+
+    /// The rows of a table that holds one entity, by their keys.
+    private func keys(matching query: RowQuery) throws -> [RowID] {
+        let compiled = try queries.compile(query, .keys)
+        var keys = try LongLists.with(compiled.longLists, on: connection) {
+            try connection.integers(in: "Z_PK", of: compiled.sql.text, compiled.sql.values)
+        }
+        if !zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) { keys.sort() }
+        return keys.map { RowID(entity: query.entity, key: $0) }
     }
 
     func count(matching query: RowQuery) throws -> Int {

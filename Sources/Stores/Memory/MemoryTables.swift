@@ -69,10 +69,10 @@ struct MemoryTables {
             former: { self.row($0) })
         for change in changes.deletes { remove(change.id) }
         var outcome = SaveOutcome()
-        outcome.versions.reserveCapacity(written.count)
+        outcome.written.reserveCapacity(written.count)
         for row in written {
             put(row)
-            outcome.versions[row.id] = row.version
+            outcome.written.append((row.id, row.version))
         }
         for change in changes.toManys {
             for moved in links.apply(change) { setOrderKey(moved) }

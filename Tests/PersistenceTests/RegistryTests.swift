@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Stores
 import Testing
 
 @testable import Persistence

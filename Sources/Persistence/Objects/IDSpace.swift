@@ -61,13 +61,17 @@ final class IDSpace: Sendable {
 /// The table holds its IDs, and drops those that nobody else holds when it needs more room. Only
 /// the table hands them out, under its lock, so one that is held here alone stays so.
 private struct IDTable {
-    private var keys: [Int64] = []
-    private var ids: [NSManagedObjectID?] = []
+    private struct Entry {
+        var key: Int64 = 0
+        /// Nil marks a free place.
+        var id: NSManagedObjectID?
+    }
+
+    private var entries: [Entry] = []
     private var count = 0
 
     func knownID(_ key: Int64) -> NSManagedObjectID? {
-        guard count > 0 else { return nil }
-        return ids[place(of: key)]
+        count > 0 ? entries[place(of: key)].id : nil
     }
 
     /// The ID of a key, made where there is none. Expects to be asked for so many, this one among
@@ -75,12 +79,11 @@ private struct IDTable {
     mutating func id(
         for key: Int64, in space: IDSpace, expecting more: Int
     ) -> NSManagedObjectID {
-        if !ids.isEmpty, let known = ids[place(of: key)] { return known }
-        reserve(more)
+        var place = entries.isEmpty ? 0 : place(of: key)
+        if !entries.isEmpty, let known = entries[place].id { return known }
+        if reserve(more) { place = self.place(of: key) }
         let fresh = NSManagedObjectID(key: key, in: space)
-        let place = place(of: key)
-        keys[place] = key
-        ids[place] = fresh
+        entries[place] = Entry(key: key, id: fresh)
         count += 1
         return fresh
     }
@@ -88,35 +91,36 @@ private struct IDTable {
     mutating func put(_ id: NSManagedObjectID) {
         reserve(1)
         let place = place(of: id.key)
-        if ids[place] == nil { count += 1 }
-        keys[place] = id.key
-        ids[place] = id
+        if entries[place].id == nil { count += 1 }
+        entries[place] = Entry(key: id.key, id: id)
     }
 
-    /// Makes room for `more` IDs. The new table has room for as many again as are still held, so
-    /// the cost of the look through all of them spreads.
-    private mutating func reserve(_ more: Int) {
-        guard (count + more) * 2 > ids.count else { return }
+    /// Makes room for `more` IDs; returns whether places changed. A new table has room for as many
+    /// again as are still held, so the cost of the look through all of them spreads.
+    @discardableResult
+    private mutating func reserve(_ more: Int) -> Bool {
+        // One at least is free, whatever was expected.
+        guard (count + 1) * 2 > entries.count else { return false }
         var held: [NSManagedObjectID] = []
-        for place in ids.indices where ids[place] != nil {
-            if !isKnownUniquelyReferenced(&ids[place]), let id = ids[place] { held.append(id) }
+        for place in entries.indices where entries[place].id != nil {
+            if !isKnownUniquelyReferenced(&entries[place].id), let id = entries[place].id {
+                held.append(id)
+            }
         }
         var capacity = 16
         while (held.count + max(more, held.count)) * 2 > capacity { capacity *= 2 }
-        keys = Array(repeating: 0, count: capacity)
-        ids = Array(repeating: nil, count: capacity)
-        for id in held {
-            let place = place(of: id.key)
-            keys[place] = id.key
-            ids[place] = id
-        }
+        entries = Array(repeating: Entry(), count: capacity)
+        for id in held { entries[place(of: id.key)] = Entry(key: id.key, id: id) }
         count = held.count
+        return true
     }
 
-    /// Where a key is, or would be.
+    /// Where a key is, or would be. There must be places.
     private func place(of key: Int64) -> Int {
-        var place = KeySpread.home(of: key, capacity: ids.count)
-        while ids[place] != nil, keys[place] != key { place = (place &+ 1) & (ids.count &- 1) }
+        var place = KeySpread.home(of: key, capacity: entries.count)
+        while entries[place].id != nil, entries[place].key != key {
+            place = (place &+ 1) & (entries.count &- 1)
+        }
         return place
     }
 }

@@ -169,6 +169,35 @@ import Testing
         #expect(again.errorCode == "exists")
     }
 
+    @Test func whatAFileCannotHoldIsSaid() throws {
+        let workshop = try Workshop()
+        let request = """
+            <fetchRequest name="early" entity="Book" predicateString="title BEGINSWITH 'A'"/>\
+            <fetchRequest name="cheap" entity="Book" predicateString="price &lt; 3"/></model>
+            """
+        let model = try workshop.model { $0.replacing("</model>", with: request) }
+        let compiled = workshop.path("Library.mom")
+        let run = try workshop.done(["model", "convert", model, compiled, "--json"]).json
+        #expect(run["hiddenFromApple"] as? [String] == ["the stored request early"])
+        #expect(run["lost"] as? [String] == [])
+        let text = try workshop.done(["model", "describe", compiled]).output
+        #expect(text.contains("cheap: Book where price < 3"))
+        #expect(text.contains("early: Book where title BEGINSWITH 'A'"))
+        let source = workshop.path("Again.xcdatamodel")
+        let plain = try workshop.done(["model", "convert", compiled, source]).output
+        #expect(!plain.contains("cannot hold"))
+    }
+
+    @Test func aRenamedPropertyIsNoDifferenceFromItself() throws {
+        let workshop = try Workshop()
+        let twins =
+            Self.price
+            + #"<attribute name="cost" optional="YES" attributeType="Decimal" elementID="price"/>"#
+        let model = try workshop.model { $0.replacing(Self.price, with: twins) }
+        let run = try workshop.done(["model", "diff", model, model, "--json"]).json
+        #expect((run["changes"] as? [Any])?.isEmpty == true)
+    }
+
     @Test func aBundleKeepsItsVersions() throws {
         let workshop = try Workshop()
         let first = workshop.path("Library.xcdatamodeld/One.xcdatamodel")

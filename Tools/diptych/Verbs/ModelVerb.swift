@@ -195,14 +195,27 @@ struct ModelVerb: Verb {
 
     private func convert(to output: URL, _ console: Console) throws {
         try requireAbsent(output)
-        let versions = try ModelFiles(reading: file, version: version).write(to: output)
+        let files = try ModelFiles(reading: file, version: version)
+        let versions = try files.write(to: output)
+        let lost = try files.losses(in: output)
+        let hidden = output.pathExtension.hasPrefix("mom") ? files.unarchivable : []
         if console.isJSON {
-            console.emit([
+            return console.emit([
                 "path": .string(output.path), "versions": .array(versions.map(JSON.string)),
+                "lost": .array(lost.map(JSON.string)),
+                "hiddenFromApple": .array(hidden.map(JSON.string)),
             ])
-        } else {
-            console.line("Made \(output.path) with \(Figure.count(versions.count, "version")).")
         }
+        console.line("Made \(output.path) with \(Figure.count(versions.count, "version")).")
+        list("Such a file cannot hold", lost, console)
+        list(
+            "Apple's frameworks will see no predicate, as its archived form is not known", hidden,
+            console)
+    }
+
+    private func list(_ title: String, _ lines: [String], _ console: Console) {
+        guard !lines.isEmpty else { return }
+        console.line(([title + ":"] + lines.map { "  \($0)" }).joined(separator: "\n"))
     }
 
     private func requireAbsent(_ output: URL) throws {

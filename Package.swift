@@ -52,7 +52,7 @@ let systems: [Target] = [
 let oneMachine: [Target] = [
     room("Platform"),
     room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
-    room("ObjectModel"),
+    room("ObjectModel", uses: ["COpenSSL"]),
     room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),

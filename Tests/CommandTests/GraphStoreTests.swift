@@ -39,8 +39,9 @@ import Testing
             $0[$1["name"] as? String ?? ""] = $1["count"] as? Int
         }
         #expect(counts["Author"] == 1 && counts["Book"] == 1 && counts["Tag"] == 0)
-        let rows = try workshop.run("inspect", store, "--entity", "Book", "--json")
-        #expect(rows.errorCode == "noModel")
+        #expect(json["model"] as? String == "inferred")
+        let rows = try workshop.done(["inspect", store, "--entity", "Book", "--json"]).lines
+        #expect(rows.count == 1 && rows.first?["entity"] as? String == "Book")
     }
 
     @Test(arguments: ["xml", "binary"]) func objectsAreChosen(type: String) throws {

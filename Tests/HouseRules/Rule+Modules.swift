@@ -11,7 +11,7 @@ extension Rule {
     static let allowedImports: [String: [String]] = [
         "Platform": [],
         "SQLiteDriver": ["Platform", "CSQLite"],
-        "ObjectModel": [],
+        "ObjectModel": ["COpenSSL"],
         "Predicates": ["Platform", "ObjectModel"],
         "Stores": values,
         "SQLiteStore": values + ["Stores", "SQLiteDriver", "CZlib"],

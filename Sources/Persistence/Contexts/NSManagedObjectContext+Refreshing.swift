@@ -52,6 +52,7 @@ extension NSManagedObjectContext {
         _ = pending.takeEvent()
         for object in registry.objects { object.context = nil }
         registry.removeAll()
+        readAhead = ReadAhead()
         if settings.retained != nil { settings.retained = [] }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,
@@ -64,6 +65,7 @@ extension NSManagedObjectContext {
     /// fault.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.context === self, !object.isInserted else { return }
+        readAhead.forget(object.objectID)
         pending.note(.refreshedNow, of: object)
         guard flag && object.hasChanges else {
             object.state.subtract(.pending)
@@ -78,6 +80,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes all objects; their own changes stay.
     public final func refreshAllObjects() {
+        readAhead.forgetRows()
         for object in registry.objects where !object.isInserted {
             refresh(object, mergeChanges: true)
         }
@@ -136,6 +139,7 @@ extension NSManagedObjectContext {
     /// Takes in what was saved elsewhere.
     final func merge(_ changes: SavedIDs, relaxed: Bool = false) {
         guard !changes.isEmpty else { return }
+        readAhead.forgetRows()
         for id in changes.deleted { mergeDeletion(of: id) }
         if changes.count > Self.mergeCountMax {
             refreshAllObjects()

@@ -31,6 +31,7 @@ extension NSManagedObjectContext {
         } else {
             throw PersistenceErrors.noCoordinator
         }
+        readAhead.forgetRows()
         finishSave(saved)
     }
 

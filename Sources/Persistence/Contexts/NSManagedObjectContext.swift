@@ -24,6 +24,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var settings = ContextSettings()
     final var registry = ObjectRegistry()
     final var pending = PendingChanges()
+    final var readAhead = ReadAhead()
     private final var coordinator: NSPersistentStoreCoordinator?
     private final var parentContext: NSManagedObjectContext?
 

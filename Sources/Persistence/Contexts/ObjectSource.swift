@@ -8,6 +8,10 @@ protocol ObjectSource {
     func snapshot(of id: NSManagedObjectID) throws -> ObjectSnapshot?
     /// The members of a to-many relationship, in order where it is ordered.
     func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID]
+    /// The present values of those objects that exist, in any order.
+    func snapshots(of ids: [NSManagedObjectID]) throws -> [FoundObject]
+    /// The members of a to-many relationship of objects of one entity, for each of them in turn.
+    func members(of ids: [NSManagedObjectID], toMany slot: Int) throws -> [[NSManagedObjectID]]
     func find(_ query: ObjectQuery) throws -> [FoundObject]
     func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID]
     func count(_ query: ObjectQuery) throws -> Int
@@ -56,7 +60,9 @@ extension NSManagedObjectContext {
     final func storedMembers(of object: NSManagedObject, toMany slot: Int) -> [Reference] {
         guard let id = object.identity else { return [] }
         do {
-            let members = try source?.members(of: id, toMany: slot) ?? []
+            let members =
+                try readAhead.takeMembers(of: id, toMany: slot)
+                ?? source?.members(of: id, toMany: slot) ?? []
             return members.filter { registry.object($0)?.isDeleted != true }.map(Reference.init)
         } catch {
             pending.failure = error

@@ -171,6 +171,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try rowStore.ids(matching: rows).map(id)
     }
 
+    /// The rows alone; nil where a store knows its objects by other means.
+    func findRows(_ query: ObjectQuery, rows: RowQuery) throws -> [RowID]? {
+        try rowStore.ids(matching: rows)
+    }
+
     func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
         try rowStore.count(matching: rows)
     }

@@ -32,6 +32,12 @@ enum PersistenceErrors {
             [NSAffectedObjectsErrorKey: [id]])
     }
 
+    static func noRelationship(_ key: String, in entity: String) -> NSError {
+        make(
+            NSCoreDataError,
+            "\(entity) has no relationship '\(key)' to prefetch; check the key path's spelling.")
+    }
+
     static func unknownEntity(_ name: String?) -> NSError {
         make(
             NSCoreDataError,

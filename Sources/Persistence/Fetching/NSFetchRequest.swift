@@ -90,7 +90,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { choice.offset = max(newValue, 0) }
     }
 
-    /// Accepted; all rows of a result are read together.
+    /// How many objects' rows are read together, when one of them is asked for a value; 0 for all
+    /// with the fetch. Objects with batches are faults, and unsaved changes count. The result holds
+    /// all objects; `batchedObjects(for:)` makes them as they are asked for.
     open var fetchBatchSize: Int {
         get { choice.batchSize }
         set { choice.batchSize = newValue }
@@ -112,7 +114,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { choice.flags.includesSubentities = newValue }
     }
 
-    /// Accepted; values are read with the rows.
+    /// Whether rows are read with the fetch. Without, each object's row is read when it is asked
+    /// for a value, or those of its batch.
     open var includesPropertyValues: Bool {
         get { choice.flags.includesPropertyValues }
         set { choice.flags.includesPropertyValues = newValue }
@@ -153,7 +156,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { choice.values.having = newValue }
     }
 
-    /// Accepted; relationships are read when asked for.
+    /// Key paths of relationships whose members and rows are read with the fetch, each step with
+    /// one question for each entity; others are read when asked for.
     open var relationshipKeyPathsForPrefetching: [String]? {
         get { choice.prefetching }
         set { choice.prefetching = newValue }
@@ -173,6 +177,11 @@ struct FetchChoice {
     var flags = FetchFlags()
     var values = FetchedValues()
     var prefetching: [String]?
+
+    /// Whether batches can bring the result: faults, with unsaved changes, none read anew.
+    var returnsBatches: Bool {
+        flags.returnsObjectsAsFaults && flags.includesPendingChanges && !flags.refreshesRefetched
+    }
 }
 
 /// What a fetch request takes in.

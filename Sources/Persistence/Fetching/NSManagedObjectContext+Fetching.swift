@@ -38,9 +38,15 @@ extension NSManagedObjectContext {
             ]
         case .dictionaryResultType: return try DictionaryFetch(choice: choice).run(query, in: self)
         default:
+            if choice.returnsBatches, choice.batchSize > 0 || !choice.flags.includesPropertyValues {
+                return try batchedObjects(
+                    matching: query, size: max(choice.batchSize, 1),
+                    prefetching: choice.prefetching ?? [])
+            }
             let objects = try objects(
                 matching: query, includingPending: choice.flags.includesPendingChanges,
                 refreshing: choice.flags.refreshesRefetched)
+            try prefetch(choice.prefetching ?? [], of: objects)
             if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
             return objects
         }
@@ -111,7 +117,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether the source can answer without the context's help.
-    private func isPlain(
+    final func isPlain(
         _ query: ObjectQuery, _ source: any ObjectSource, _ includingPending: Bool
     ) -> Bool {
         PredicateTranslation(query).isStorable && source.answersWhole(query)

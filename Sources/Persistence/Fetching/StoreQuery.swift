@@ -45,6 +45,14 @@ struct StoreQuery {
         }
     }
 
+    /// The rows alone, where one store has them all; nil where several are asked.
+    func findRows() throws -> (NSPersistentStore, [RowID])? {
+        guard stores.count == 1, let (store, rows) = stores.first else { return nil }
+        return try coordinator.translating {
+            try store.findRows(bounds, rows: rows).map { (store, $0) }
+        }
+    }
+
     func count() throws -> Int {
         let total = try eachStore { store, rows in [try store.count(bounds, rows: rows)] }
             .reduce(0, +)

@@ -11,7 +11,7 @@ extension NSManagedObject {
         guard state.contains(.fault), !state.contains(.firing) else { return }
         state.insert(.firing)
         defer { state.remove(.firing) }
-        guard let found = snapshot ?? context?.storedSnapshot(of: self) else {
+        guard let found = snapshot ?? context?.valuesForFault(self) else {
             state.remove(.fault)
             state.insert(.inaccessible)
             toManys = shape.emptyToManys

@@ -44,6 +44,12 @@ enum ProgrammingMistake {
                 + "Make the declaration fit the model.")
     }
 
+    static func mistypedResult(_ found: Any, wanted: Any.Type) -> Never {
+        preconditionFailure(
+            "A fetch found \(type(of: found)), and \(wanted) was asked for; name the class in the "
+                + "model, or make the request for NSManagedObject.")
+    }
+
     static func wrapperOutsideObject() -> Never {
         preconditionFailure("@Managed works on properties of NSManagedObject subclasses.")
     }

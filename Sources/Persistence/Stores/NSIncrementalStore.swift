@@ -190,6 +190,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         try ids(execute(request(query, .managedObjectIDResultType), with: asking))
     }
 
+    override func findRows(_ query: ObjectQuery, rows: RowQuery) throws -> [RowID]? { nil }
+
     override func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
         let result = try execute(request(query, .countResultType), with: asking)
         if let number = result as? Int { return number }

@@ -4,8 +4,8 @@ internal import Stores
 
 /// Reads rows and links by key. Used on the store's lane.
 final class RowReader {
-    private let connection: Connection
-    private let schema: StoreSchema
+    let connection: Connection
+    let schema: StoreSchema
     private let files: ExternalFiles?
     private var plans: [PlanKey: ReadPlan] = [:]
     private var byKey: [Int32: (plan: ReadPlan, statement: Statement)] = [:]

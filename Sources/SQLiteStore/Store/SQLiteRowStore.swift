@@ -70,6 +70,15 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         }
     }
 
+    /// A model made of the tables of the store at `url`, for a look at stores that keep none. Its
+    /// hashes are not those of the store's own model.
+    public static func inferredModel(at url: URL) throws -> NSManagedObjectModel {
+        let file = StoreFile(url: url, options: .init())
+        return try StoreError.mapping(path: file.path) {
+            try InferredModel.make(from: file.openForReading())
+        }
+    }
+
     // MARK: Transactions
 
     /// Runs `body` in one writing transaction: all of it stays when `body` returns, none of it when
@@ -157,6 +166,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
 
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try read { try $0.members(of: owner, toMany: slot) }
+    }
+
+    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
+        try read { try $0.members(ofEach: owners, toMany: slot) }
     }
 
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {

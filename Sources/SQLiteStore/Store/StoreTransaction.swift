@@ -50,6 +50,10 @@ public final class StoreTransaction {
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try working { try $0.reader.members(of: owner, toMany: slot) }
     }
+    /// The members of several owners of one entity, with one question for some hundreds of them.
+    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
+        try working { try $0.reader.members(ofEach: owners, toMany: slot) }
+    }
     /// Hands out fresh keys of the entity's tree, ascending. They come back only if the transaction
     /// is undone.
     public func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {

@@ -29,6 +29,8 @@ public protocol RowStore: AnyObject, Sendable {
     func count(matching query: RowQuery) throws -> Int
     /// The members of a to-many relationship, in order where it is ordered.
     func members(of owner: RowID, toMany slot: Int) throws -> [Link]
+    /// The same for several owners of one entity; owners without members may be left out.
+    func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]]
 
     /// Writes everything or nothing, with its history, in one transaction.
     func save(_ changes: ChangeSet) throws -> SaveOutcome
@@ -39,6 +41,14 @@ public protocol RowStore: AnyObject, Sendable {
     func deleteHistory(upTo number: Int64) throws
     /// The number of the newest transaction, 0 when there is none.
     func lastTransactionNumber() throws -> Int64
+}
+
+extension RowStore {
+    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
+        var members: [RowID: [Link]] = [:]
+        for owner in owners { members[owner] = try self.members(of: owner, toMany: slot) }
+        return members
+    }
 }
 
 /// Which rows to find. Constants of the predicate that were objects are `RowID`s.

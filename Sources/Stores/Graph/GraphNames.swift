@@ -34,7 +34,8 @@ struct GraphNames {
             guard !(place.attribute is NSDerivedAttributeDescription) else {
                 throw StoreError(
                     .unsupported,
-                    "Core Data provided atomic stores do not support derived properties",
+                    "Core Data provided atomic stores do not support derived properties, "
+                        + "and \(entity.name).\(place.name) is one; use a SQLite store.",
                     fields: ["entity": entity.name, "attribute": place.name])
             }
             try put(place.name, .attribute(slot))

@@ -14,7 +14,7 @@ extension Workshop {
             store,
             """
             insert Item a name=a i16=-32768 i32=2147483647 i64=9223372036854775807 flag=true
-            set a dec=12345678901234.5 dbl=0.1 flt=0.1 day=2026-03-14T09:26:53.589Z
+            set a dec=12345678901234.5 dbl=110.96872103214264 flt=0.1 day=2026-03-14T09:26:53.589Z
             set a id=8394571D-30E0-4D4A-8BEA-9AB943989253 link="https://example.org/a?b=c%20d"
             set a data=base64:AP8Q text="Ünï \\"quoted\\" \\\\ \\n\\t\\u{1F600}\\u{1}"
             insert Special b name=b extra=yes i64=-9007199254740993 flag=false dbl=-1e300

@@ -61,7 +61,7 @@ enum ObjectLine {
             .integer64AttributeType:
             return integer(text, number).map { .integer($0) }
         case .doubleAttributeType, .floatAttributeType:
-            return (text.flatMap { Double($0) } ?? number?.doubleValue).map { .double($0) }
+            return (text.flatMap { Double($0) } ?? number.flatMap(double)).map { .double($0) }
         case .decimalAttributeType:
             return (text ?? number?.stringValue).flatMap { Decimal(string: $0) }
                 .map { .decimal($0) }
@@ -73,6 +73,11 @@ enum ObjectLine {
             return text.flatMap { Data(base64Encoded: $0) }.map { .data($0) }
         default: return nil
         }
+    }
+
+    /// Foundation reads a number of 17 digits as a decimal, whose own double lacks the last digit.
+    private static func double(_ number: NSNumber) -> Double? {
+        number is NSDecimalNumber ? Double(number.stringValue) : number.doubleValue
     }
 
     private static func integer(_ text: String?, _ number: NSNumber?) -> Int64? {

@@ -9,6 +9,8 @@ struct Console: Sendable {
     let hasTerminal: Bool
     /// Whether standard output may have colours.
     let hasColour: Bool
+    /// How many characters a line of standard output may have: the terminal's, else 100.
+    let width: Int
     private let progressLength = Lock(0)
 
     init(isJSON: Bool, isQuiet: Bool, environment: [String: String]) {
@@ -17,6 +19,9 @@ struct Console: Sendable {
         let isDumb = environment["TERM"] == "dumb"
         hasTerminal = isatty(STDERR_FILENO) == 1 && !isDumb
         let isPlain = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        var size = winsize()
+        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        width = isKnown ? max(Int(size.ws_col), 40) : 100
         hasColour = isatty(STDOUT_FILENO) == 1 && !isDumb && !isPlain && !isJSON
     }
 

@@ -58,18 +58,40 @@ struct RowReport {
 
     // MARK: For people
 
+    /// Stands where there is no value.
+    private static let nothing = "–"
+
     /// The rows under the names of `entity`'s properties; members are counted.
-    func table(_ rows: [Row], of entity: EntityLayout) throws -> String {
+    func table(_ rows: [Row], of entity: EntityLayout) throws -> TextTable {
         var table = TextTable()
         let names =
             entity.attributes.map(\.name) + entity.toOnes.map(\.name) + entity.toManys.map(\.name)
-        table.add(cells: ["OBJECT"] + names.map { $0.uppercased() })
+        table.add(cells: ["OBJECT"] + names)
         for row in rows {
             guard let own = layout.entity(row.id.entity) else { continue }
             table.add(
                 cells: ["\(own.name)/p\(row.id.key)"] + (try names.map { try cell($0, row, own) }))
         }
-        return table.text
+        return table
+    }
+
+    /// One object with its properties below each other, for entities that have many. Those without
+    /// a value are counted.
+    func block(_ row: Row, _ console: Console) throws -> String {
+        guard let entity = layout.entity(row.id.entity) else { return "" }
+        let names =
+            entity.attributes.map(\.name) + entity.toOnes.map(\.name) + entity.toManys.map(\.name)
+        var table = TextTable(indent: 2)
+        var emptyCount = 0
+        for name in names {
+            let text = try cell(name, row, entity)
+            let isEmpty = text == Self.nothing || (text == "0" && entity.toManySlot(name) != nil)
+            if isEmpty { emptyCount += 1 } else { table.add(name, text) }
+        }
+        var lines = [console.bold("\(entity.name)/p\(row.id.key)")]
+        if !table.isEmpty { lines.append(table.text) }
+        if emptyCount > 0 { lines.append("  (\(emptyCount) without a value)") }
+        return lines.joined(separator: "\n")
     }
 
     private func cell(_ name: String, _ row: Row, _ entity: EntityLayout) throws -> String {
@@ -77,7 +99,7 @@ struct RowReport {
             return Self.text(row.attributes[slot], entity.attributes[slot].attribute.attributeType)
         }
         if let slot = entity.toOneSlot(name) {
-            guard let target = row.toOnes[slot]?.target else { return "–" }
+            guard let target = row.toOnes[slot]?.target else { return Self.nothing }
             return "\(layout.entity(target.entity)?.name ?? "?")/p\(target.key)"
         }
         guard let slot = entity.toManySlot(name) else { return "" }
@@ -87,7 +109,7 @@ struct RowReport {
     private static func text(_ value: AttributeValue, _ type: NSAttributeType) -> String {
         let text =
             switch value {
-            case .null: "–"
+            case .null: nothing
             case .data(let data): Figure.bytes(Int64(data.count))
             case .date(let seconds):
                 Timestamp.short(Date(timeIntervalSinceReferenceDate: seconds))

@@ -14,7 +14,8 @@ struct StoreReport {
                 "type": .string(facts.type.rawValue), "uuid": .string(facts.identifier),
                 "frameworkVersion": facts.frameworkVersion.map { JSON($0) } ?? .null,
                 "metadata": Self.json(facts.metadata),
-            ], "entities": .array(facts.entities.map(json)),
+            ], "model": .string(facts.isModelKnown ? "known" : "inferred"),
+            "entities": .array(facts.entities.map(json)),
             "history": facts.history.map {
                 ["transactions": JSON($0.transactions), "changes": JSON($0.changes)]
             } ?? .null, "mirror": facts.mirror.map(json) ?? .null,
@@ -22,7 +23,7 @@ struct StoreReport {
     }
 
     private func json(_ entity: StoreFacts.Entity) -> JSON {
-        let description = facts.model?.entitiesByName[entity.name]
+        let description = facts.model.entitiesByName[entity.name]
         return [
             "name": .string(entity.name), "super": JSON(entity.parent),
             "abstract": .bool(description?.isAbstract ?? false), "count": JSON(entity.count),
@@ -95,43 +96,94 @@ struct StoreReport {
 
     func print(_ console: Console) {
         console.line(console.bold("\(name): \(facts.type.title) store, \(facts.identifier)"))
+        console.line(head.text)
+        let others = describeMetadata()
+        if !others.isEmpty { console.line("\n  METADATA\n" + others.text) }
+        console.line("\n" + overview(width: console.width).text)
+        console.line("\n  Every property: diptych inspect \(name) --properties")
+    }
+
+    private var head: TextTable {
         var head = TextTable(indent: 2)
         head.add("framework", facts.frameworkVersion.map(String.init) ?? "unknown")
-        if let history = facts.history {
-            head.add(
-                "history",
-                "\(Figure.count(history.transactions, "transaction")), "
-                    + Figure.count(history.changes, "change"))
-        } else {
-            head.add("history", "none")
-        }
-        if let mirror = facts.mirror {
-            head.add(
-                "mirror",
+        head.add(
+            "history",
+            facts.history.map {
+                "\(Figure.count($0.transactions, "transaction")), "
+                    + Figure.count($0.changes, "change")
+            } ?? "none")
+        head.add(
+            "mirror",
+            facts.mirror.map { mirror in
                 "\(Figure.count(mirror.records, "record")), \(Figure.count(mirror.pairs, "pair")), "
-                    + "\(mirror.waiting) waiting" + (mirror.service.map { ", with \($0)" } ?? ""))
-        } else {
-            head.add("mirror", "never synced")
+                    + "\(mirror.waiting) waiting" + (mirror.service.map { ", with \($0)" } ?? "")
+            } ?? "never synced")
+        head.add(
+            "model",
+            facts.isModelKnown
+                ? "known" : "not given, not in the store; names below are those of the file")
+        return head
+    }
+
+    /// What the metadata say besides what the head and the entities show.
+    private func describeMetadata() -> TextTable {
+        let shown: Set = ["NSStoreType", "NSStoreUUID", "NSPersistenceFrameworkVersion"]
+        var table = TextTable(indent: 2)
+        for (key, value) in facts.metadata.sorted(by: { $0.key < $1.key })
+        where !shown.contains(key) && !key.hasPrefix("NSStoreModelVersionHashes") {
+            table.add(key, Self.words(value))
         }
-        head.add("model", facts.model == nil ? "unknown; give --model to see properties" : "known")
-        console.line(head.text)
+        return table
+    }
+
+    /// A property list in at most a line.
+    private static func words(_ value: Any) -> String {
+        let text =
+            switch value {
+            case let text as String: text.replacing("\n", with: "⏎")
+            case let data as Data: Figure.bytes(Int64(data.count))
+            default: json(value).text
+            }
+        return text.count > 60 ? text.prefix(59) + "…" : text
+    }
+
+    private func overview(width: Int) -> TextTable {
         var table = TextTable(rightAligned: [1, 2], indent: 2)
+        let titles = facts.entities.map { $0.name + ($0.parent.map { " : \($0)" } ?? "") }
+        let taken = 2 + (titles.map(\.count).max() ?? 0) + 2 + 7 + 2 + 8 + 2
         table.add("ENTITY", "OBJECTS", "WITH SUB", "PROPERTIES")
-        for entity in facts.entities {
-            let parent = entity.parent.map { " : \($0)" } ?? ""
+        for (entity, title) in zip(facts.entities, titles) {
+            let names = properties(of: facts.model.entitiesByName[entity.name])
             table.add(
-                entity.name + parent, "\(entity.count)", "\(entity.countWithSubentities)",
-                properties(of: facts.model?.entitiesByName[entity.name]))
+                title, "\(entity.count)", "\(entity.countWithSubentities)",
+                Self.joined(names, width: max(width - taken, 30)))
         }
-        console.line("\n" + table.text)
+        return table
+    }
+
+    /// As many names as there is room for, and how many more there are.
+    private static func joined(_ names: [String], width: Int) -> String {
+        let whole = names.joined(separator: ", ")
+        guard whole.count > width else { return whole }
+        var text = ""
+        for (index, name) in names.enumerated() {
+            let more = " … and \(names.count - index) more"
+            let next = text.isEmpty ? name : text + ", " + name
+            guard next.count + more.count <= width else {
+                return text.isEmpty
+                    ? Figure.count(names.count, "property", "properties") : text + more
+            }
+            text = next
+        }
+        return text
     }
 
     /// Attributes by name; relationships with their destination, many with a star.
-    private func properties(of entity: NSEntityDescription?) -> String {
+    private func properties(of entity: NSEntityDescription?) -> [String] {
         let links = relationships(of: entity).map {
             "\($0.name) → \($0.destinationEntity?.name ?? "?")"
                 + ($0.isToMany ? ($0.isOrdered ? "*…" : "*") : "")
         }
-        return (attributes(of: entity).map(\.name) + links).joined(separator: ", ")
+        return attributes(of: entity).map(\.name) + links
     }
 }

@@ -15,8 +15,7 @@ struct TextTable {
     mutating func add(_ cells: String...) { rows.append(cells) }
     mutating func add(cells: [String]) { rows.append(cells) }
 
-    /// The rows with two spaces between columns.
-    var text: String {
+    private var widths: [Int] {
         var widths: [Int] = []
         for row in rows {
             for (column, cell) in row.enumerated() {
@@ -24,8 +23,18 @@ struct TextTable {
                 widths[column] = max(widths[column], cell.count)
             }
         }
+        return widths
+    }
+
+    /// How many characters the longest line has.
+    var width: Int { indent.count + widths.reduce(0, +) + 2 * max(widths.count - 1, 0) }
+
+    /// The rows with two spaces between columns.
+    var text: String {
+        let widths = widths
         return rows.map { row in
             var line = indent
+            let row = row.prefix((row.lastIndex { !$0.isEmpty } ?? 0) + 1)
             for (column, cell) in row.enumerated() {
                 let padding = String(repeating: " ", count: widths[column] - cell.count)
                 let isLast = column == row.count - 1

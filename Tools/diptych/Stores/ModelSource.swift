@@ -28,7 +28,8 @@ enum ModelSource {
     static func noCache(_ store: URL) -> CommandError {
         CommandError(
             "noModel", "\(store.lastPathComponent) keeps no copy of its model.",
-            hint: "Give --model MODEL, or put 'model = …' into diptych.conf beside the store.")
+            hint: "Give --model MODEL, or put 'model = …' into diptych.conf beside the store; "
+                + "'diptych inspect' does without.")
     }
 }
 

@@ -45,6 +45,18 @@ struct StoreAccess: Sendable {
         return try type.open(url, model: model(), readOnly: readOnly, pragmas: pragmas)
     }
 
+    /// Opens the store for a look, with its model or else with what the file tells of it.
+    func openForLook() throws -> any RowStore {
+        if let model = try knownModel() {
+            let type = try StoreFileKind(of: url)
+            return try type.open(url, model: model, readOnly: true, pragmas: pragmas)
+        }
+        let type = try StoreFileKind(of: url)
+        return try type.open(
+            url, model: type.inferredModel(of: url), readOnly: true, pragmas: pragmas,
+            anyVersion: true)
+    }
+
     /// `anyVersion` opens a store that was written with another model, as far as its columns go.
     func open(
         model: NSManagedObjectModel, readOnly: Bool, anyVersion: Bool = false

@@ -18,7 +18,9 @@ struct StoreFacts {
     let type: StoreFileKind
     let identifier: String
     let metadata: [String: Any]
-    let model: NSManagedObjectModel?
+    /// The store's model, else what the file tells of it.
+    let model: NSManagedObjectModel
+    let isModelKnown: Bool
     private(set) var entities: [Entity] = []
     let history: (transactions: Int, changes: Int)?
     let mirror: MirrorFacts?
@@ -32,15 +34,17 @@ struct StoreFacts {
         type = try StoreFileKind(of: access.url)
         metadata = try Self.metadata(of: access.url, type)
         identifier = metadata["NSStoreUUID"] as? String ?? ""
-        model = try access.knownModel()
+        let known = try access.knownModel()
+        isModelKnown = known != nil
+        model = try known ?? type.inferredModel(of: access.url)
         guard type == .sqlite else {
             (history, mirror) = (nil, nil)
-            entities = try Self.entities(of: access, type, model, metadata)
+            entities = try Self.entities(of: access, type, known, metadata)
             return
         }
         // Opening tells a model that does not fit, and where it keeps each entity.
         let isEmptied = metadata["NSStoreModelVersionHashes"] == nil
-        let store = try model.map {
+        let store = try known.map {
             try access.open(model: $0, readOnly: true, anyVersion: isEmptied)
         }
         let connection = try ReadingConnection.open(access.url)

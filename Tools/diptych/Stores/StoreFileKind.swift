@@ -48,17 +48,35 @@ enum StoreFileKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// Opens the store, or makes it where there is no file.
+    /// What the file alone tells of its model: names as its columns or elements spell them.
+    func inferredModel(of url: URL) throws -> NSManagedObjectModel {
+        switch self {
+        case .sqlite: return try SQLiteRowStore.inferredModel(at: url)
+        case .xml: return try inferredModel(of: XMLRowStore.contents(at: url), url)
+        case .binary: return try inferredModel(of: BinaryRowStore.contents(at: url), url)
+        }
+    }
+
+    private func inferredModel(of graph: StoredGraph, _ url: URL) throws -> NSManagedObjectModel {
+        let hashes = try metadata(at: url)["NSStoreModelVersionHashes"] as? [String: Any] ?? [:]
+        return graph.inferredModel(spellings: Array(hashes.keys))
+    }
+
+    /// Opens the store, or makes it where there is no file. `anyVersion` opens what was written
+    /// with another model, as far as it goes.
     func open(
-        _ url: URL, model: NSManagedObjectModel, readOnly: Bool, pragmas: [String: String]
+        _ url: URL, model: NSManagedObjectModel, readOnly: Bool, pragmas: [String: String],
+        anyVersion: Bool = false
     ) throws -> any RowStore {
         var graph = GraphFileOptions()
         graph.isReadOnly = readOnly
+        graph.ignoresVersioning = anyVersion
         switch self {
         case .sqlite:
             var options = SQLiteStoreOptions()
             options.isReadOnly = readOnly
             options.pragmas = pragmas
+            options.ignoresVersioning = anyVersion
             return try SQLiteRowStore(url: url, model: model, options: options, platform: .system)
         case .xml:
             return try XMLRowStore(url: url, model: model, options: graph, platform: .system)

@@ -29,7 +29,7 @@ struct Export: Verb {
             for entity in store.layout.entities {
                 var query = RowQuery(entity: entity.number)
                 query.includesSubentities = false
-                for row in try store.rows(matching: query).sorted(by: { $0.id < $1.id }) {
+                try store.stream(query) { row in
                     console.emit(try ObjectLine.json(row, of: entity, in: store))
                 }
             }

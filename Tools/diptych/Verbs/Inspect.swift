@@ -11,18 +11,22 @@ struct Inspect: Verb {
         "where", "PREDICATE", "only those the predicate holds for")
     private static let sort = Option("sort", "KEY,…", "in this order; -KEY for the reverse")
     private static let limit = Option("limit", "N", "at most so many objects")
+    private static let properties = Option(
+        "properties", nil, "print every property of every entity")
     private static let schema = Option("schema", nil, "print the tables, indexes and triggers")
     private static let check = Option(
         "check", nil, "look for damage; exit status 1 where there is any")
 
     static let manual = Manual(
         name: "inspect", summary: "Shows what is in a store, or looks for damage.",
-        operands: ["STORE"], options: [entity, condition, sort, limit, schema, check, .model],
+        operands: ["STORE"],
+        options: [entity, condition, sort, limit, properties, schema, check, .model],
         notes: [
             HelpText.wrapped(
-                "STORE may be SQLite, XML or binary; it is only read. Without a model, from "
-                    + "--model or in a SQLite store itself, entities and "
-                    + "counts are shown; objects need one.")
+                "STORE may be SQLite, XML or binary; it is only read. Its model is --model's, or "
+                    + "the copy in a SQLite store. Without either, names and types are those of "
+                    + "the file's columns or elements, in lower case, and links are shown where "
+                    + "the file tells where they lead.")
         ],
         examples: [
             ("diptych inspect Library.sqlite", "entities, counts, history, mirror"),
@@ -33,7 +37,7 @@ struct Inspect: Verb {
         ])
 
     private enum Mode: Sendable {
-        case facts, schema, check
+        case facts, properties, schema, check
         case rows(RowChoice)
     }
 
@@ -42,7 +46,8 @@ struct Inspect: Verb {
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        let choices = [Self.entity, Self.schema, Self.check].filter(arguments.has)
+        let choices = [Self.entity, Self.properties, Self.schema, Self.check].filter(
+            arguments.has)
         guard choices.count <= 1 else {
             throw CommandError(
                 "usage", "--\(choices[0].name) and --\(choices[1].name) do not go together.",
@@ -61,7 +66,11 @@ struct Inspect: Verb {
                 "usage", "--\(stray.name) needs --entity.", hint: "Add --entity NAME.",
                 status: .usage)
         }
-        mode = arguments.has(Self.schema) ? .schema : arguments.has(Self.check) ? .check : .facts
+        mode =
+            arguments.has(Self.schema)
+            ? .schema
+            : arguments.has(Self.check)
+                ? .check : arguments.has(Self.properties) ? .properties : .facts
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
@@ -70,12 +79,18 @@ struct Inspect: Verb {
             let report = StoreReport(facts: try StoreFacts(access), name: access.name)
             if console.isJSON { console.emit(report.json) } else { report.print(console) }
             return .done
+        case .properties:
+            let known = try access.knownModel()
+            let facts = ModelFacts(
+                model: try known ?? StoreFileKind(of: access.url).inferredModel(of: access.url))
+            if console.isJSON { console.emit(facts.json) } else { console.line(facts.text) }
+            return .done
         case .schema:
             try printSchema(console)
             return .done
         case .check: return try printCheck(console)
         case .rows(let choice):
-            try choice.print(try access.openAny(readOnly: true), console)
+            try choice.print(try access.openForLook(), console)
             return .done
         }
     }
@@ -176,11 +191,7 @@ struct RowChoice: Sendable {
 
     func print(_ store: any RowStore, _ console: Console) throws {
         guard let layout = store.layout.entity(named: entity) else {
-            let names = store.layout.entities.map(\.name).sorted()
-            let near = Spelling.nearest(to: entity, among: names).map { "Did you mean \($0)? " }
-            throw CommandError(
-                "unknownEntity", "The store has no entity '\(entity)'.",
-                hint: (near ?? "") + "It has \(names.joined(separator: ", ")).")
+            throw unknownEntity(in: store.layout.entities.map(\.name).sorted())
         }
         var query = RowQuery(entity: layout.number)
         if let condition { query.predicate = node(of: try NSPredicate.parse(condition)) }
@@ -192,14 +203,26 @@ struct RowChoice: Sendable {
         query.limit = limit
         try store.reading {
             let report = RowReport(store)
+            guard !console.isJSON else {
+                return try store.stream(query) { console.emit(try report.json($0)) }
+            }
             let rows = try store.rows(matching: query)
-            if console.isJSON {
-                for row in rows { console.emit(try report.json(row)) }
-            } else if rows.isEmpty {
-                console.line("No \(entity) matches.")
+            guard !rows.isEmpty else { return console.line("No \(entity) matches.") }
+            let table = try report.table(rows, of: layout)
+            if table.width <= console.width {
+                console.line(table.text)
             } else {
-                console.line(try report.table(rows, of: layout))
+                for row in rows { console.line(try report.block(row, console)) }
             }
         }
+    }
+
+    private func unknownEntity(in names: [String]) -> CommandError {
+        let near = Spelling.nearest(to: entity, among: names).map { "Did you mean \($0)?" }
+        let listed = names.prefix(12).joined(separator: ", ")
+        let more = names.count > 12 ? " and \(names.count - 12) more" : ""
+        return CommandError(
+            "unknownEntity", "The store has no entity '\(entity)'.",
+            hint: near ?? "It has \(listed)\(more).")
     }
 }

@@ -139,6 +139,24 @@ import Testing
         #expect((refused.json["mirror"] as? [String: Any])?["ok"] as? Bool == false)
     }
 
+    @Test func whatNoStoreDerivesIsTold() throws {
+        let workshop = try Workshop()
+        let derived =
+            Self.price
+            + #"<attribute name="sum" optional="YES" attributeType="Integer 64" derived="YES" "#
+            + #"derivationExpression="chapters.@sum.length"/>"#
+        let model = try workshop.model { $0.replacing(Self.price, with: derived) }
+        let run = try workshop.run("model", "check", model, "--json")
+        #expect(run.status == 1)
+        let store = run.json["store"] as? [String: Any] ?? [:]
+        #expect(store["ok"] as? Bool == false)
+        let reason = (store["reasons"] as? [[String: Any]])?.first
+        #expect(reason?["property"] as? String == "sum")
+        #expect((reason?["message"] as? String)?.contains("intermediate component") == true)
+        let text = try workshop.run("model", "check", model).output
+        #expect(text.contains("No SQLite store can be made for it"))
+    }
+
     @Test func aContradictionIsTold() throws {
         let workshop = try Workshop()
         let model = try workshop.model {

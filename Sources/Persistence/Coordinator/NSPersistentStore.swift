@@ -16,6 +16,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// Where the store is; nil or `/dev/null` for one in memory.
     public internal(set) var url: URL?
+    /// Tells what others write to the file; nil where nobody asked for it.
+    final var watch: (any FileWatch)?
     private let ids = Lock(StoreIDs())
 
     init(
@@ -96,9 +98,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try StoreFileType(recognizing: url).setMetadata(metadata ?? [:], at: url)
     }
 
+    /// The path of the store's file; nil for one that has none.
+    final var filePath: String? {
+        guard opening.type != NSInMemoryStoreType, let url, url.isFileURL,
+            url.path != "/dev/null"
+        else { return nil }
+        return url.resolvingSymlinksInPath().path
+    }
+
     // MARK: Rows and IDs
 
-    /// Whether each save is announced by NSPersistentStoreRemoteChange, as imports always are.
+    /// Whether each save, of whatever process, is announced by NSPersistentStoreRemoteChange, as
+    /// imports always are.
     final var announcesChanges: Bool {
         let key = NSPersistentStoreRemoteChangeNotificationPostOptionKey
         return (options?[key] as? NSNumber)?.boolValue ?? false

@@ -103,6 +103,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             throw PersistenceErrors.make(
                 NSCoreDataError, "The model has no configuration \"\(configuration)\".")
         }
+        try opening.check()
+        try checkIsNew(opening)
         let store: NSPersistentStore
         do {
             store = try made(opening)
@@ -111,8 +113,22 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         state.withLock { $0.stores.append(store) }
         store.didAdd(to: self)
+        watch(store)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
         return store
+    }
+
+    /// One store cannot be there twice: its objects would have two IDs.
+    private func checkIsNew(_ opening: StoreOpening) throws {
+        guard opening.type != NSInMemoryStoreType, let file = opening.file, file.isFileURL else {
+            return
+        }
+        let path = file.resolvingSymlinksInPath().path
+        guard persistentStores.contains(where: { $0.filePath == path }) else { return }
+        throw PersistenceErrors.make(
+            NSPersistentStoreOpenError + 1,
+            "Can't add the same store twice; use the one the coordinator has.",
+            [NSFilePathErrorKey: path])
     }
 
     private func made(_ opening: StoreOpening) throws -> NSPersistentStore {
@@ -145,7 +161,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             state.stores.insert(made, at: min(place, state.stores.count))
         }
         store.persistentStoreCoordinator = nil
+        endWatch(of: store)
         made.didAdd(to: self)
+        watch(made)
         postStoresChanged([
             NSRemovedPersistentStoresKey: [store], NSAddedPersistentStoresKey: [made],
         ])
@@ -159,6 +177,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil
+        endWatch(of: store)
         postStoresChanged([NSRemovedPersistentStoresKey: [store]])
     }
 

@@ -96,7 +96,8 @@ struct QueryCompiler {
             throw StoreError(
                 .unsupported, "unsupported NSSortDescriptor (comparator blocks are not supported)")
         }
-        let operand = try compiler.resolve(key.path, from: context.scope, context.variables)
+        let operand = compiler.unmarked(
+            try compiler.resolve(key.path, from: context.scope, context.variables))
         guard let sql = operand.sql else {
             throw StoreError(
                 .unsupported, "to-many key not allowed here",

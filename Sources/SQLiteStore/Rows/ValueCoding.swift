@@ -69,7 +69,8 @@ enum ValueCoding {
         case .transformable, .binary(external: false):
             return .data(statement.blob(at: index) ?? Data())
         case .binary(external: true):
-            return try external(statement.blob(at: index) ?? Data(), files: files)
+            let stored = statement.blob(at: index) ?? Data()
+            return try external(stored, files: files).map { .data($0) } ?? .null
         }
     }
 
@@ -134,14 +135,13 @@ enum ValueCoding {
 
     // MARK: Files
 
-    /// A lost file reads as null; the column keeps its reference, since updates write only what
-    /// changed.
-    private static func external(_ stored: Data, files: ExternalFiles?) throws -> AttributeValue {
+    /// The value of a column that may refer to a file. A lost file reads as null; the column keeps
+    /// its reference, since updates write only what changed.
+    static func external(_ stored: Data, files: ExternalFiles?) throws -> Data? {
         switch stored.first {
-        case inlineMarker: return .data(Data(stored.dropFirst()))
-        case fileMarker:
-            return try files?.read(reference: stored.dropFirst()).map { .data($0) } ?? .null
-        default: return .data(stored)
+        case inlineMarker: Data(stored.dropFirst())
+        case fileMarker: try files?.read(reference: stored.dropFirst())
+        default: stored
         }
     }
 }

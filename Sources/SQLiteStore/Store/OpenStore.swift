@@ -34,7 +34,7 @@ final class OpenStore {
         path = file.path
         let keys = try KeyRegister(connection: connection)
         self.keys = keys
-        let files = file.url.map(ExternalFiles.init)
+        let files = file.url.map { ExternalFiles(store: $0) }
         reader = RowReader(connection: connection, schema: schema, files: files)
         external = files.map {
             ExternalWrites(
@@ -47,6 +47,7 @@ final class OpenStore {
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
         queries = QueryCompiler(schema: schema, reader: reader, platform: platform)
         try TextFunctions.register(with: connection)
+        try ExternalFunctions.register(with: connection, files: files)
         derived = DerivedValues(schema: schema)
         try derived.register(with: connection)
         if writesHistory {

@@ -16,7 +16,11 @@ extension StoreError {
                 .corrupt, "The file is damaged or encrypted; restore it from a copy."
             )
         } else if fault.isReadOnly {
-            (code, message) = (.readOnly, "The store cannot be written; check the file's access.")
+            (code, message) = (
+                .readOnly,
+                "The store cannot be written; check the access of the file, of those beside it "
+                    + "and of their folder."
+            )
         } else if fault.cannotOpen {
             (code, message) = (
                 .cannotOpen,

@@ -57,13 +57,17 @@ struct StoreFile {
             _ = try connection.value("SELECT count(*) FROM sqlite_master")
             return connection
         } catch let fault as SQLiteFault where fault.cannotOpen || fault.isReadOnly {
-            // A file in WAL mode in a folder that cannot be written: readable when no log is left.
-            guard Self.size(path + "-wal") == 0 else { throw fault }
-            return try Connection(path: path, access: .immutable)
+            // A file in WAL mode in a folder that cannot be written: readable as it stands there,
+            // as long as nobody works with it.
+            guard Self.size(path + "-wal") > 0 else {
+                return try Connection(path: path, access: .immutable)
+            }
+            guard !FileManager.default.fileExists(atPath: path + "-shm") else { throw fault }
+            return try Connection(path: path, access: .abandoned)
         }
     }
 
-    private static func size(_ path: String) -> Int64 {
+    static func size(_ path: String) -> Int64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
@@ -98,16 +102,23 @@ struct StoreFile {
     private static let magic = Data("SQLite format 3\0".utf8)
 
     private static func checkIsStore(_ connection: Connection, path: String) throws {
-        let tables = try connection.value(
-            "SELECT count(*) FROM sqlite_master WHERE type = 'table' "
-                + "AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')")
-        guard tables == 2 else {
+        let columns = try connection.rows(
+            "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+                + "WHERE m.type = 'table' AND m.name IN ('Z_METADATA', 'Z_PRIMARYKEY') "
+                + "AND m.sql NOT LIKE 'CREATE VIRTUAL%'")
+        guard Set(columns.compactMap { $0[0].string }).isSuperset(of: neededColumns) else {
             throw StoreError(
                 .notAStore,
                 "The database is no Core Data store: it lacks Z_METADATA or Z_PRIMARYKEY.",
                 fields: ["path": path])
         }
     }
+
+    /// Without these no file is a store. Columns that a stranger's schema computes do not count.
+    private static let neededColumns: Set<String> = [
+        "Z_METADATA.Z_UUID", "Z_METADATA.Z_PLIST", "Z_PRIMARYKEY.Z_ENT", "Z_PRIMARYKEY.Z_NAME",
+        "Z_PRIMARYKEY.Z_MAX",
+    ]
 
     /// The settings of a connection that works.
     func configure(_ connection: Connection) throws {
@@ -124,8 +135,18 @@ struct StoreFile {
             try connection.script(pragma.statement)
         }
         guard !options.isReadOnly else { return }
+        try allowPlaces(connection)
         if options.vacuumsOnOpening { try connection.script("VACUUM") }
         if options.analyzesOnOpening { try connection.script("ANALYZE") }
+    }
+
+    /// R-trees are filled by triggers, in which SQLite allows no virtual table of a schema that is
+    /// not trusted. What our own functions do stays closed to the schema all the same.
+    private func allowPlaces(_ connection: Connection) throws {
+        let trees = try connection.value(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_RT_*' "
+                + "AND sql LIKE 'CREATE VIRTUAL TABLE % USING RTREE%'")
+        if trees != 0 { try connection.script("PRAGMA trusted_schema = ON") }
     }
 
     // MARK: Creation
@@ -144,15 +165,10 @@ struct StoreFile {
         defer { Self.remove(draft) }
         try autoreleased { try prepare(Connection(path: draft.path), fill) }
         try platform.faults.reach("store.beforePlacing")
-        if link(draft.path, url.path) != 0, errno != EEXIST {
-            do {
-                try FileManager.default.moveItem(at: draft, to: url)
-            } catch {
-                throw StoreError(
-                    .cannotOpen,
-                    "The new store cannot be put in its place; check the folder's access.",
-                    fields: ["path": url.path], cause: error)
-            }
+        do {
+            try StorePlacing(place: url).put(draft)
+        } catch let error as StoreError where error.fields["taken"] != nil {
+            // Another process was faster.
         }
         return try open()
     }
@@ -175,7 +191,7 @@ struct StoreFile {
         try connection.transaction(.exclusive) { try fill(connection) }
     }
 
-    private static func remove(_ draft: URL) {
+    static func remove(_ draft: URL) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft.path + suffix) }
     }
 }

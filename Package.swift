@@ -89,7 +89,7 @@ let tools: [Target] = [
         path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
-    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel"]),
+    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel", "Predicates"]),
 ]
 
 let testTargets: [Target] = [
@@ -106,7 +106,7 @@ let testTargets: [Target] = [
         "MirrorTransportTests",
         uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
-    tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
     tests(
@@ -125,7 +125,7 @@ let testTargets: [Target] = [
             "SQLiteDriver", "Platform",
         ]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
-    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
     tests(
         "DocumentationTests",

@@ -163,6 +163,7 @@ extension NSManagedObjectContext {
         do {
             var query = ObjectQuery(entity: entity)
             query.limit = template.fetchLimit
+            query.sort = template.sortKeys.map(\.descriptor)
             query.includesSubentities = template.includesSubentities
             query.predicate = try template.predicateText.map { text in
                 let variables: [String: Any?] = [

@@ -41,6 +41,12 @@ final class ForeignChanges {
 
     private func news() throws -> [HistoryTransaction]? {
         guard let history = store.history else { return [] }
+        let last = try store.lastTransactionNumber()
+        guard last >= seenNumber else {
+            // A file whose history goes back has been replaced.
+            seenNumber = last
+            return []
+        }
         let own = history.log.own.take()
         for range in own where range.contains(seenNumber &+ 1) { seenNumber = range.upperBound }
         do {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 
 /// Model files of each kind, read with all their versions and written.
 struct ModelFiles {

@@ -167,6 +167,30 @@ import Testing
         #expect(try mine.objects("Note").map { $0.value(forKey: "writer") as? Int } == [5, 5])
     }
 
+    @Test func veryManyChangesAreToldWithoutNamingThem() async throws {
+        let (mine, other) = (try open(), try TwoProcesses.open(path))
+        let layout = try #require(other.layout.entities.first)
+        mine.context.automaticallyMergesChangesFromParent = true
+        try TwoProcesses.write(other, writer: 1, number: 1)
+        let note = try #require(try mine.objects("Note").first)
+        #expect(note.value(forKey: "number") as? Int == 1)
+        let told = Notices(of: mine.coordinator)
+        _ = try mine.coordinator.processForeignChanges()
+        let before = told.all.count
+        var changes = ChangeSet()
+        for key in try other.reserveKeys(entity: layout.number, count: 60_000) {
+            changes.inserts.append(Row(id: RowID(entity: layout.number, key: key), layout: layout))
+        }
+        var update = RowUpdate(id: RowID(entity: layout.number, key: note.key))
+        let slot = try #require(layout.attributeSlot("number"))
+        update.attributes = [(slot, .integer(2))]
+        changes.updates = [update]
+        _ = try other.save(changes)
+        #expect(await eventually { told.all.count == before + 1 })
+        #expect(mine.context.performAndWait { note.value(forKey: "number") as? Int } == 2)
+        #expect(try mine.rows.foreignTransactions() == nil)
+    }
+
     @Test func withoutTheOptionNothingIsTold() async throws {
         let opened = try open([:])
         let told = Notices(of: opened.coordinator)

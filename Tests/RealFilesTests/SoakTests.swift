@@ -18,14 +18,13 @@ import Testing
 
     @Test(arguments: [1, 3]) func readersAndWritersAgree(writers: Int) async throws {
         _ = try TwoProcesses.open(path)
-        let end = Date().timeIntervalSinceReferenceDate + Self.seconds
         await withTaskGroup(of: Void.self) { group in
             for number in 1...4 {
                 group.addTask {
                     if number <= writers {
-                        await writes(until: end, as: number)
+                        await writes(as: number)
                     } else {
-                        await reads(until: end, as: number)
+                        await reads(as: number)
                     }
                 }
             }
@@ -49,23 +48,23 @@ import Testing
     }
 
     /// Adds pairs of notes, and gives pairs new large values.
-    private func writes(until end: Double, as writer: Int) async {
+    private func writes(as writer: Int) async {
         let report = scratch.url("report\(writer)").path
         await #expect(processExitsWith: .success) {
             [
-                path = path as String, end = end as Double, writer = writer as Int,
-                report = report as String
+                path = path as String, writer = writer as Int, report = report as String,
+                seconds = Self.seconds as Double
             ] in
             let store = try TwoProcesses.open(path)
             var random = SeededRandomness(UInt64(writer))
             var pace = Pace()
             var number: Int64 = 0
-            while Date().timeIntervalSinceReferenceDate < end {
+            while pace.goesOn(for: seconds) {
                 let bytes = Data(repeating: UInt8(number & 0x7F), count: 110_000)
                 try pace.measure {
                     if number == 0 || random.next() % 3 > 0 {
                         number += 1
-                        let isLarge = random.next() % 2 == 0
+                        let isLarge = number == 1 || random.next() % 2 == 0
                         try TwoProcesses.write(
                             store, writer: Int64(writer), number: number,
                             bytes: isLarge ? bytes : Data([1]))
@@ -81,13 +80,13 @@ import Testing
         }
     }
 
-    private func reads(until end: Double, as reader: Int) async {
+    private func reads(as reader: Int) async {
         let report = scratch.url("report\(reader)").path
         await #expect(processExitsWith: .success) {
-            [path = path as String, end = end as Double, report = report as String] in
+            [path = path as String, report = report as String, seconds = Self.seconds as Double] in
             let store = try TwoProcesses.open(path)
             var pace = Pace()
-            while Date().timeIntervalSinceReferenceDate < end {
+            while pace.goesOn(for: seconds) {
                 try pace.measure {
                     _ = try TwoProcesses.check(store)
                     guard try SoakPair.areEqual(store) else { exit(3) }
@@ -145,6 +144,12 @@ enum SoakPair {
 struct Pace {
     private var count = 0
     private var longest = 0.0
+    private let start = Date()
+
+    /// Whether there is time left, or nothing was done yet.
+    func goesOn(for seconds: Double) -> Bool {
+        count == 0 || Date().timeIntervalSince(start) < seconds
+    }
 
     mutating func measure(_ body: () throws -> Void) rethrows {
         let start = Date().timeIntervalSinceReferenceDate

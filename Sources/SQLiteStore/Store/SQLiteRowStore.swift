@@ -136,8 +136,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         try lane.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
     }
 
-    /// Moves what the log holds into the file, as far as nobody else works with it, so that the file
-    /// alone is the whole store. Does not wait.
+    /// Moves what the log holds into the file, as far as nobody else works with it, so that the
+    /// file alone is the whole store. Does not wait.
     public func emptyLog() throws {
         try lane.run {
             try StoreError.mapping(path: open.path) {

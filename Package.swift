@@ -92,6 +92,23 @@ let tools: [Target] = [
     tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel", "Predicates"]),
 ]
 
+/// What the fuzzer and the replay of its findings feed with bytes; and the fuzzer itself, which only
+/// `Tools/fuzz` builds, since its runtime comes with a switch of the compiler.
+let fuzzing: [Target] =
+    [
+        .target(
+            name: "FuzzTargets", dependencies: stores.map { .byName(name: $0) },
+            path: "Tools/Fuzzing/Targets", swiftSettings: house)
+    ]
+    + (Context.environment["DIPTYCH_FUZZ"] == nil
+        ? []
+        : [
+            .systemLibrary(name: "CFuzzer", path: "Tools/Fuzzing/CFuzzer"),
+            .executableTarget(
+                name: "diptych-fuzz", dependencies: ["FuzzTargets", "CFuzzer"],
+                path: "Tools/Fuzzing/Driver", swiftSettings: house),
+        ])
+
 let testTargets: [Target] = [
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
@@ -109,6 +126,8 @@ let testTargets: [Target] = [
     tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
+    tests(
+        "FuzzTests", uses: stores + ["FuzzTargets", "CZlib"], resources: [.copy("Seeds")]),
     tests(
         "MirrorEngineTests",
         uses: [
@@ -146,7 +165,7 @@ let package = Package(
         .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
         .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],
-    targets: systems + oneMachine + twoMachines + tools
+    targets: systems + oneMachine + twoMachines + tools + fuzzing
         + testTargets.filter { chosenTests?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )

@@ -3,7 +3,8 @@ internal import CSQLite
 /// One open SQLite database.
 ///
 /// Not thread-safe: whoever owns a connection uses it from one lane. Statements are compiled once
-/// and kept by their text. Every function throws `SQLiteFault`.
+/// and kept by their text. The file is not trusted: views are closed, and what its schema calls is
+/// SQLite's own or declared harmless. Every function throws `SQLiteFault`.
 public final class Connection {
     /// How the file is opened.
     public enum Access: Sendable {
@@ -48,6 +49,7 @@ public final class Connection {
         self.path = path
         self.busyMilliseconds = busyMilliseconds
         sqlite3_extended_result_codes(handle, 1)
+        diptych_sqlite_distrust(handle)
         sqlite3_busy_timeout(handle, busyMilliseconds)
         // Alone with the file, SQLite keeps the index of the log in memory of its own.
         if access == .abandoned { try script("PRAGMA locking_mode = EXCLUSIVE") }

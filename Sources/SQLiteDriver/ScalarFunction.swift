@@ -3,13 +3,18 @@ public import Foundation
 
 extension Connection {
     /// Registers the SQL function `name` with `arguments` parameters (-1 for any number).
-    /// `body` is called on this connection's lane and lives as long as the connection.
+    /// `body` is called on this connection's lane and lives as long as the connection. What stands
+    /// in a file, such as a trigger, may call it only where `isHarmless`: whatever a stranger passes
+    /// to it, it must cost little and reveal nothing.
     public func register(
         function name: String, arguments: Int32, isDeterministic: Bool = true,
+        isHarmless: Bool = false,
         _ body: @escaping ([SQLiteValue]) throws -> SQLiteValue
     ) throws {
         let box = Unmanaged.passRetained(FunctionBox(body))
-        let flags = SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
+        let flags =
+            SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
+            | (isHarmless ? SQLITE_INNOCUOUS : SQLITE_DIRECTONLY)
         let code = sqlite3_create_function_v2(
             handle, name, arguments, flags, box.toOpaque(), callFunction, nil, nil
         ) { pointer in

@@ -2,8 +2,6 @@ internal import Foundation
 
 /// Turns archived properties into descriptions. Ends of relationships stay names.
 enum ArchivedPropertyReader {
-    private static let compositesMax = 16
-
     /// The property an object describes. Throws for classes that are no properties.
     static func property(_ object: ArchivedObject, depth: Int = 0) throws -> NSPropertyDescription {
         let property: NSPropertyDescription =
@@ -13,7 +11,7 @@ enum ArchivedPropertyReader {
             case "NSDerivedAttributeDescription":
                 try attribute(object, into: derived(object), depth: depth)
             case "NSCompositeAttributeDescription": try composite(object, depth: depth)
-            case "NSRelationshipDescription": relationship(object)
+            case "NSRelationshipDescription": try relationship(object)
             case "NSFetchedPropertyDescription": fetchedProperty(object)
             default:
                 throw object.archive.broken(
@@ -93,8 +91,8 @@ enum ArchivedPropertyReader {
     private static func composite(
         _ object: ArchivedObject, depth: Int
     ) throws -> NSCompositeAttributeDescription {
-        guard depth < compositesMax, object.archive.takeStep() else {
-            throw object.archive.broken("composites nest deeper than \(compositesMax)")
+        guard depth < ModelBounds.compositesMax else {
+            throw object.archive.broken("composites nest deeper than \(ModelBounds.compositesMax)")
         }
         let composite = NSCompositeAttributeDescription()
         _ = try attribute(object, into: composite, depth: depth)
@@ -102,7 +100,8 @@ enum ArchivedPropertyReader {
         let listed = object.list("NSCompositeElements").compactMap { $0?.object }
         let named = (object.object("NSCompositeElements")?.entries ?? []).compactMap(\.value.object)
         composite.elements = try (listed + (listed.isEmpty ? named : [])).map { element in
-            guard let read = try property(element, depth: depth + 1) as? NSAttributeDescription
+            guard object.archive.takeStep(),
+                let read = try property(element, depth: depth + 1) as? NSAttributeDescription
             else {
                 throw object.archive.broken("an element of a composite is no attribute")
             }
@@ -114,10 +113,16 @@ enum ArchivedPropertyReader {
 
     // MARK: Links
 
-    private static func relationship(_ object: ArchivedObject) -> NSRelationshipDescription {
+    private static func relationship(
+        _ object: ArchivedObject
+    ) throws -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()
         relationship.maxCount = object.integer("NSMaxCount")
         relationship.minCount = object.integer("NSMinCount")
+        let counts = [relationship.minCount, relationship.maxCount]
+        guard counts.allSatisfy((0...Int(Int32.max)).contains) else {
+            throw object.archive.broken("a relationship counts beyond its bounds")
+        }
         relationship.isOrdered = object.flag("NSIsOrdered")
         let rule = UInt(exactly: object.integer("NSDeleteRule"))
         relationship.deleteRule = rule.flatMap(NSDeleteRule.init) ?? .nullifyDeleteRule

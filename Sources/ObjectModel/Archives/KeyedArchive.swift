@@ -33,8 +33,16 @@ struct KeyedArchive {
         return budget.steps >= 0
     }
 
+    /// Throws where reading went on until nothing more was handed out.
+    func checkBudget() throws {
+        guard budget.fields >= 0 else { throw broken("its objects unfold without end") }
+    }
+
     private final class Budget {
         var steps = 250_000
+        /// How many fields may be looked at: a large object that stands in many places would
+        /// otherwise be read as often as it is named. The largest model seen needs 50,000.
+        var fields = 5_000_000
     }
 
     func root() throws -> ArchivedObject {
@@ -44,14 +52,21 @@ struct KeyedArchive {
 
     /// The object a reference leads to; nil for `$null` and for plain values.
     func object(_ reference: Int) -> ArchivedObject? {
-        guard objects.indices.contains(reference), let fields = table.fields(objects[reference]),
+        guard budget.fields >= 0, objects.indices.contains(reference),
+            let fields = fields(of: reference),
             let place = fields["$class"], case .uid(let description) = table.node(place),
             objects.indices.contains(description),
-            let name = table.fields(objects[description])?["$classname"],
+            let name = self.fields(of: description)?["$classname"],
             case .string(let className) = table.node(name)
         else { return nil }
         return ArchivedObject(
             archive: self, reference: reference, className: className, fields: fields)
+    }
+
+    private func fields(of reference: Int) -> [String: Int]? {
+        let fields = table.fields(objects[reference])
+        budget.fields -= fields?.count ?? 0
+        return fields
     }
 
     /// What stands at a place of the table, with a reference followed to what it leads to.
@@ -66,6 +81,8 @@ struct KeyedArchive {
     /// The members of a plain array in an object's fields.
     func members(_ place: Int) -> [ArchivedValue?] {
         guard case .array(let members) = table.node(place) else { return [] }
+        budget.fields -= members.count
+        guard budget.fields >= 0 else { return [] }
         return members.map { (member: Int) in value(member) }
     }
 

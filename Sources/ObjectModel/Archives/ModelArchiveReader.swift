@@ -10,6 +10,12 @@ struct ModelArchiveReader {
     /// The model in `data`; `file` is its name in errors.
     static func model(in data: Data, file: String) throws -> NSManagedObjectModel {
         let archive = try KeyedArchive(data, file: file)
+        let model = try model(in: archive)
+        try archive.checkBudget()
+        return model
+    }
+
+    private static func model(in archive: KeyedArchive) throws -> NSManagedObjectModel {
         let root = try archive.root()
         if root.className == LegacyModelReader.rootClassName {
             return try LegacyModelReader(root: root).model()
@@ -79,7 +85,10 @@ struct ModelArchiveReader {
             guard let parent = try parentName(of: reader) else { continue }
             children[parent, default: []].append(reader.entity)
             var ancestor: String? = parent
-            for _ in readers {
+            for step in readers.indices {
+                guard step < ModelBounds.ancestorsMax else {
+                    throw ModelBounds(file: archive.file).tooDeep
+                }
                 guard let current = ancestor, let place = places[current] else { break }
                 guard readers[place].entity !== reader.entity else {
                     throw ModelFileError(
@@ -106,8 +115,10 @@ struct ModelArchiveReader {
     private mutating func readProperties() throws {
         var inherited = [[String: ArchivedObject]](repeating: [:], count: readers.count)
         var queue = readers.indices.filter { readers[$0].entity.superentity == nil }
+        var bounds = ModelBounds(file: archive.file)
         while let place = queue.popLast() {
             try readers[place].readProperties(inherited: inherited[place])
+            try bounds.count(inherited[place].count + readers[place].sources.count)
             let passedOn = inherited[place].merging(readers[place].sources) { _, own in own }
             for child in readers[place].entity.subentities {
                 guard let childPlace = places[child.name ?? ""] else { continue }
@@ -120,17 +131,21 @@ struct ModelArchiveReader {
     // MARK: Ends
 
     private func linkEnds() throws {
+        var finder = PropertyFinder()
         for reader in readers {
             for property in reader.entity.declaredProperties {
                 guard let relationship = property as? NSRelationshipDescription,
                     let source = reader.sources[property.name]
                 else { continue }
-                try link(relationship, source)
+                try link(relationship, source, &finder)
             }
         }
     }
 
-    private func link(_ relationship: NSRelationshipDescription, _ source: ArchivedObject) throws {
+    private func link(
+        _ relationship: NSRelationshipDescription, _ source: ArchivedObject,
+        _ finder: inout PropertyFinder
+    ) throws {
         let name =
             source.string("_NSDestinationEntityName")
             ?? source.object("NSDestinationEntity")?.string("NSEntityName")
@@ -149,8 +164,9 @@ struct ModelArchiveReader {
         let holder = inverse?.object("NSEntity")?.string("NSEntityName").flatMap { places[$0] }
         let candidates = [holder.map { readers[$0].entity }, destination].compactMap { $0 }
         relationship.inverseRelationship =
-            candidates.lazy.compactMap { $0.property(named: back) as? NSRelationshipDescription }
-            .first
+            candidates.compactMap {
+                finder.property(named: back, in: $0) as? NSRelationshipDescription
+            }.first
         guard relationship.inverseRelationship != nil else {
             throw archive.broken("the inverse “\(back)” of “\(relationship.name)” is missing")
         }

@@ -38,6 +38,17 @@ package struct PropertyListTable {
         self.root = root
     }
 
+    /// How many members all containers have together.
+    package var references: Int {
+        nodes.reduce(0) { count, node in
+            switch node {
+            case .array(let members): count + members.count
+            case .dictionary(let pairs): count + 2 * pairs.count
+            case .null, .bool, .integer, .real, .date, .data, .string, .uid: count
+            }
+        }
+    }
+
     package func node(_ place: Int) -> PropertyListNode? {
         nodes.indices.contains(place) ? nodes[place] : nil
     }

@@ -198,6 +198,11 @@ private struct ModelConsistency {
             throw unknown(name, "A uniqueness constraint", entity)
         }
         for index in entity.indexes {
+            guard !index.name.isEmpty else {
+                throw problem(
+                    .missingName,
+                    "Entity “\(entity.name ?? "")” has an index without a name; name it.", entity)
+            }
             for name in index.elements.compactMap(\.propertyName) where known[name] == nil {
                 throw unknown(name, "The index “\(index.name)”", entity)
             }

@@ -4,6 +4,9 @@ internal import Foundation
 struct AttributeReader {
     /// The elements of each composite that the file defines, by its name.
     let composites: [String: MarkupElement]
+    private let budget = CompositeBudget()
+
+    init(composites: [String: MarkupElement]) { self.composites = composites }
 
     func attribute(_ element: MarkupElement, inside outer: [String] = []) throws
         -> NSAttributeDescription
@@ -67,9 +70,17 @@ struct AttributeReader {
                 .inheritanceCircle, "the composite “\(name)” contains itself",
                 fields: ["value": name])
         }
+        let elements = definition.children(named: "attribute")
+        guard outer.count < ModelBounds.compositesMax, budget.take(elements.count) else {
+            throw definition.problem(
+                .tooLarge,
+                "the composite “\(name)” nests deeper than \(ModelBounds.compositesMax),"
+                    + " or composites hold each other many times over; no model does",
+                fields: ["value": name])
+        }
         let attribute = NSCompositeAttributeDescription()
         attribute.compositeName = name
-        attribute.elements = try definition.children(named: "attribute").map {
+        attribute.elements = try elements.map {
             try self.attribute($0, inside: outer + [name])
         }
         return attribute

@@ -10,14 +10,19 @@ struct EntityLinker {
     func link() throws {
         let byName = try indexByName()
         try linkParents(byName)
+        if let file = found.first?.element.file {
+            var bounds = ModelBounds(file: file)
+            try bounds.check(found.map(\.entity))
+        }
         for entity in found {
             for end in entity.relationships {
                 try linkDestination(of: end.description, end.element, byName)
             }
         }
+        var finder = PropertyFinder()
         for entity in found {
             for end in entity.relationships {
-                try linkInverse(of: end.description, end.element, byName)
+                try linkInverse(of: end.description, end.element, byName, &finder)
             }
         }
     }
@@ -63,8 +68,10 @@ struct EntityLinker {
                     "\(item.element.label) inherits from itself (\(path.joined(separator: " → ")));"
                         + " clear one parentEntity", fields: ["entity": path[0]])
             }
+            guard path.count > ModelBounds.ancestorsMax else { continue }
             // A circle further up is reported by its own members.
-            if path.count > parents.count + 1 { return }
+            if Set(path).count < path.count { return }
+            throw ModelBounds(file: item.element.file).tooDeep
         }
     }
 
@@ -87,7 +94,7 @@ struct EntityLinker {
 
     private func linkInverse(
         of relationship: NSRelationshipDescription, _ element: MarkupElement,
-        _ byName: [String: NSEntityDescription]
+        _ byName: [String: NSEntityDescription], _ finder: inout PropertyFinder
     ) throws {
         guard let name = relationship.awaited.inverse else { return }
         let holder = element.text("inverseEntity")
@@ -95,8 +102,8 @@ struct EntityLinker {
             throw unknownEntity(holder, element, "inverseEntity")
         }
         let candidates = [holder.flatMap { byName[$0] }, relationship.destinationEntity]
-        let inverse = candidates.lazy.compactMap { $0?.property(named: name) }
-            .compactMap { $0 as? NSRelationshipDescription }.first
+        let inverse = candidates.compactMap { $0 }
+            .compactMap { finder.property(named: name, in: $0) as? NSRelationshipDescription }.first
         guard let inverse else {
             let target = holder ?? relationship.destinationEntity?.name ?? ""
             throw element.problem(

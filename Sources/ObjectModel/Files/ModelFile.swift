@@ -75,8 +75,7 @@ struct ModelFile {
 
     static func propertyList(_ url: URL) -> [String: Any]? {
         guard let data = try? bytes(at: url.path) else { return nil }
-        return try? PropertyListSerialization.propertyList(from: data, format: nil)
-            as? [String: Any]
+        return try? PropertyListValues.dictionary(in: data, file: url.path)
     }
 
     private static func bytes(at path: String) throws -> Data {

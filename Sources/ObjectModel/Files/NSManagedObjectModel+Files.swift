@@ -28,6 +28,14 @@ extension NSManagedObjectModel {
         try ModelArchiveReader.model(in: data, file: name)
     }
 
+    /// Reads the XML of a model's source, as it stands in the `contents` of an `.xcdatamodel`. `name`
+    /// stands for the file in errors. Throws `ModelFileError`.
+    package static func load(
+        fromSource data: Data, name: String = "model source"
+    ) throws -> NSManagedObjectModel {
+        try ModelReader.model(in: data, file: name)
+    }
+
     /// Writes the model as an `.xcdatamodel` folder at `url`, replacing one that is there.
     /// Of several version identifiers the file keeps the first. Throws `ModelFileError` when the
     /// model holds what such a file cannot, or the system refuses.

@@ -19,8 +19,9 @@ final class DerivedValues {
     /// Without these functions every write to a table with such triggers fails.
     func register(with connection: Connection) throws {
         for name in Self.functions {
-            try connection.register(function: name, arguments: 5, isDeterministic: false) {
-                [weak self] arguments in
+            try connection.register(
+                function: name, arguments: 5, isDeterministic: false, isHarmless: true
+            ) { [weak self] arguments in
                 self?.note(arguments)
                 return .null
             }

@@ -1,6 +1,6 @@
 internal import CZlib
-internal import Foundation
-internal import ObjectModel
+package import Foundation
+package import ObjectModel
 internal import Predicates
 internal import SQLiteDriver
 internal import Stores
@@ -9,7 +9,7 @@ internal import Stores
 ///
 /// It serves migrations only, since it can be stale: tables and `Z_PRIMARYKEY` say what a file
 /// holds.
-enum ModelCache {
+package enum ModelCache {
     /// Writes the model. One that no archive can hold leaves the table empty, as old stores do.
     static func write(_ model: NSManagedObjectModel, to connection: Connection) throws {
         guard let archive = try? model.cacheData(), let packed = deflated(archive) else {
@@ -22,10 +22,16 @@ enum ModelCache {
     /// The model in the file; nil where there is none. Throws `.corrupt` for bytes that are no
     /// model.
     static func read(from connection: Connection, path: String) throws -> NSManagedObjectModel? {
-        guard try !HistoryTables.columns(of: "Z_MODELCACHE", connection).isEmpty,
+        guard try HistoryTables.columns(of: "Z_MODELCACHE", connection).contains("Z_CONTENT"),
             let packed = try connection.value("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")?.data,
             !packed.isEmpty
         else { return nil }
+        return try model(packed: packed, path: path)
+    }
+
+    /// The model in the bytes of `Z_CONTENT`; `path` is the store's, for errors. Throws `.corrupt`
+    /// for bytes that are no model.
+    package static func model(packed: Data, path: String) throws -> NSManagedObjectModel {
         do {
             guard let archive = inflated(packed) else { throw damaged(path, nil) }
             return try NSManagedObjectModel.load(fromArchive: archive)
@@ -46,8 +52,8 @@ enum ModelCache {
     // MARK: Packing
 
     private static let rawWindow: Int32 = -15
-    /// No real model comes near it; a hostile one stops here.
-    private static let archiveBytesMax = 256 << 20
+    /// No real model comes near it; a hostile one stops here. Larger archives are refused anyway.
+    private static let archiveBytesMax = 64 << 20
 
     private static func deflated(_ data: Data) -> Data? {
         var stream = z_stream()

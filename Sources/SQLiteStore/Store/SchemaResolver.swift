@@ -13,9 +13,15 @@ struct SchemaResolver {
     init(connection: Connection, path: String) throws {
         var tables: [String: Set<String>] = [:]
         let rows = try connection.rows(
-            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+            "SELECT m.name, c.name, c.hidden FROM sqlite_master m, pragma_table_xinfo(m.name) c "
                 + "WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'")
         for row in rows {
+            guard row[2] == 0 else {
+                throw StoreError(
+                    .unsupported,
+                    "A table of the store has computed columns, which no store has; remove them.",
+                    fields: ["path": path, "table": row[0].string ?? ""])
+            }
             if let table = row[0].string, let column = row[1].string {
                 tables[table, default: []].insert(column)
             }

@@ -102,16 +102,23 @@ struct StoreFile {
     private static let magic = Data("SQLite format 3\0".utf8)
 
     private static func checkIsStore(_ connection: Connection, path: String) throws {
-        let tables = try connection.value(
-            "SELECT count(*) FROM sqlite_master WHERE type = 'table' "
-                + "AND name IN ('Z_METADATA', 'Z_PRIMARYKEY')")
-        guard tables == 2 else {
+        let columns = try connection.rows(
+            "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c "
+                + "WHERE m.type = 'table' AND m.name IN ('Z_METADATA', 'Z_PRIMARYKEY') "
+                + "AND m.sql NOT LIKE 'CREATE VIRTUAL%'")
+        guard Set(columns.compactMap { $0[0].string }).isSuperset(of: neededColumns) else {
             throw StoreError(
                 .notAStore,
                 "The database is no Core Data store: it lacks Z_METADATA or Z_PRIMARYKEY.",
                 fields: ["path": path])
         }
     }
+
+    /// Without these no file is a store. Columns that a stranger's schema computes do not count.
+    private static let neededColumns: Set<String> = [
+        "Z_METADATA.Z_UUID", "Z_METADATA.Z_PLIST", "Z_PRIMARYKEY.Z_ENT", "Z_PRIMARYKEY.Z_NAME",
+        "Z_PRIMARYKEY.Z_MAX",
+    ]
 
     /// The settings of a connection that works.
     func configure(_ connection: Connection) throws {
@@ -128,8 +135,18 @@ struct StoreFile {
             try connection.script(pragma.statement)
         }
         guard !options.isReadOnly else { return }
+        try allowPlaces(connection)
         if options.vacuumsOnOpening { try connection.script("VACUUM") }
         if options.analyzesOnOpening { try connection.script("ANALYZE") }
+    }
+
+    /// R-trees are filled by triggers, in which SQLite allows no virtual table of a schema that is
+    /// not trusted. What our own functions do stays closed to the schema all the same.
+    private func allowPlaces(_ connection: Connection) throws {
+        let trees = try connection.value(
+            "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_RT_*' "
+                + "AND sql LIKE 'CREATE VIRTUAL TABLE % USING RTREE%'")
+        if trees != 0 { try connection.script("PRAGMA trusted_schema = ON") }
     }
 
     // MARK: Creation

@@ -51,7 +51,7 @@ struct StoreMetadata {
     private static func dictionary(_ stored: SQLiteValue) -> [String: Any]? {
         if stored.isNull { return [:] }
         return stored.data.flatMap {
-            try? PropertyListSerialization.propertyList(from: $0, format: nil) as? [String: Any]
+            try? PropertyListValues.dictionary(in: $0, file: "Z_METADATA")
         }
     }
 

@@ -110,7 +110,7 @@ struct StorePragma {
         "foreign_keys": "the format declares none",
         "defer_foreign_keys": "the format declares none",
         "ignore_check_constraints": "the format declares none",
-        "trusted_schema": "triggers of the format call functions of the application",
+        "trusted_schema": "the store sets it by what the triggers of the format need",
         "query_only": "open the store with NSReadOnlyPersistentStoreOption instead",
         "read_uncommitted": "the store shares no cache",
         "count_changes": "it changes the results of statements",

@@ -21,6 +21,7 @@ struct ArchiveReading {
     let root: Int
     private let table: PropertyListTable
     private let objects: [Int]
+    private let budget: Budget
 
     private static let limits = PropertyListReader.Limits(
         bytes: 1 << 30, objects: 64_000_000, references: 256_000_000)
@@ -50,6 +51,22 @@ struct ArchiveReading {
         }
         self.objects = objects
         self.root = root
+        budget = Budget(entries: 100_000 + Self.entriesFactor * table.references)
+    }
+
+    /// How many members may be looked at. One large collection that stands in many places would
+    /// otherwise be read as often as it is named.
+    private final class Budget {
+        var entries: Int
+        init(entries: Int) { self.entries = entries }
+    }
+
+    /// Far more than a store's objects need, each of which is looked at a few times.
+    private static let entriesFactor = 16
+
+    private func spend(_ entries: Int) throws {
+        budget.entries -= entries
+        guard budget.entries >= 0 else { throw broken("its collections unfold without end") }
     }
 
     /// What stands at a reference. Throws for classes that no store holds.
@@ -71,6 +88,7 @@ struct ArchiveReading {
     }
 
     private func object(_ fields: [String: Int]) throws -> Value {
+        try spend(fields.count)
         switch try className(fields) {
         case "NSArray", "NSMutableArray": return .array(try references(fields["NS.objects"]))
         case "NSDictionary", "NSMutableDictionary":
@@ -79,9 +97,10 @@ struct ArchiveReading {
             guard keys.count == values.count else { throw broken("a dictionary lacks values") }
             var entries: [String: Int] = [:]
             for (key, value) in zip(keys, values) {
-                guard case .string(let name) = try self.value(key) else {
-                    throw broken("a dictionary's key is no text")
-                }
+                // Looked at directly: a dictionary could be a key of itself.
+                guard objects.indices.contains(key),
+                    case .string(let name) = table.node(objects[key])
+                else { throw broken("a dictionary's key is no text") }
                 entries[name] = value
             }
             return .dictionary(entries)
@@ -107,6 +126,7 @@ struct ArchiveReading {
         guard let place, case .array(let members) = table.node(place) else {
             throw broken("a collection has no members")
         }
+        try spend(members.count)
         return try members.map { member in
             guard case .uid(let reference) = table.node(member) else {
                 throw broken("a collection's member is no reference")

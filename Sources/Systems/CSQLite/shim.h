@@ -7,6 +7,20 @@ static inline void diptych_sqlite_configure(void) {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+// A file may come from a stranger: its schema may call nothing but what is declared harmless, names no
+// view in a table's place, and is never written directly; pages are looked over when they are read.
+// Source: <https://www.sqlite.org/security.html>. Fails only where a switch is unknown to an older
+// SQLite, which then works as it always did.
+static inline void diptych_sqlite_distrust(sqlite3 *database) {
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
+    sqlite3_exec(database, "PRAGMA cell_size_check = ON", 0, 0, 0);
+    sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 100);
+    // One is for VACUUM.
+    sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 1);
+}
+
 // SQLITE_TRANSIENT is a cast that Swift cannot import: these copy the bytes into the statement.
 static inline int diptych_bind_text(sqlite3_stmt *statement, int index, const char *bytes, int count) {
     return sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT);

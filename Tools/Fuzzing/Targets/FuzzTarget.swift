@@ -1,0 +1,68 @@
+public import Foundation
+internal import ObjectModel
+internal import Predicates
+internal import SQLiteDriver
+internal import Stores
+
+/// A reader of bytes that strangers may have made. The fuzzer feeds it, and so does the test that
+/// replays what the fuzzer found.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+    /// The XML of an `.xcdatamodel`.
+    case model
+    /// The `elements` of a model of Xcode 3.
+    case elements
+    /// A compiled model, or one in the packed form that stores keep.
+    case archive
+    /// Property lists, binary and XML.
+    case plist
+    case xmlstore
+    case binarystore
+    case sqlitestore
+    /// The text of a predicate.
+    case predicate
+
+    /// What a reader made of bytes.
+    public enum Verdict: Sendable, Equatable {
+        /// It read them.
+        case read
+        /// It said what is wrong with them.
+        case refused(String)
+        /// It broke one of its promises.
+        case broken(String)
+    }
+
+    /// Reads `data` as a program would, and uses what was read.
+    public func feed(_ data: Data) -> Verdict {
+        do {
+            switch self {
+            case .model: try ModelTarget.source(data)
+            case .elements: try ModelTarget.elements(data)
+            case .archive: try ModelTarget.archive(data)
+            case .plist: try PropertyListTarget.read(data)
+            case .xmlstore: try GraphTarget.xml(data)
+            case .binarystore: try GraphTarget.binary(data)
+            case .sqlitestore: try SQLiteTarget.open(data)
+            case .predicate: try PredicateTarget.parse(data)
+            }
+            return .read
+        } catch let broken as BrokenPromise {
+            return .broken(broken.description)
+        } catch let error where Self.isTyped(error) {
+            let text = "\(error)"
+            return text.isEmpty
+                ? .broken("an error of \(type(of: error)) says nothing") : .refused(text)
+        } catch {
+            return .broken("an error of no domain of ours: \(type(of: error)): \(error)")
+        }
+    }
+
+    private static func isTyped(_ error: any Error) -> Bool {
+        error is StoreError || error is ModelFileError || error is ModelConsistencyError
+            || error is PredicateFormatError || error is SQLiteFault || error is EvaluationError
+    }
+}
+
+/// A reader took bytes, yet what it made of them contradicts itself.
+struct BrokenPromise: Error, CustomStringConvertible {
+    let description: String
+}

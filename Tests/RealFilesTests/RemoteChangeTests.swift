@@ -122,6 +122,75 @@ import Testing
         #expect(told.1.all.count == 3)
     }
 
+    @Test func aSimulatedWatcherDecidesWhenToLook() throws {
+        let watcher = HandWatcher()
+        var platform = Surroundings.system
+        platform.watcher = watcher
+        let coordinator = NSPersistentStoreCoordinator(
+            model: TwoProcesses.model(), platform: platform)
+        let url = URL(fileURLWithPath: path)
+        let store = try coordinator.addPersistentStore(
+            type: .sqlite, at: url,
+            options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let told = Notices(of: coordinator)
+        let look = try #require(watcher.looks.first)
+        #expect(!look())
+        try TwoProcesses.write(TwoProcesses.open(path), writer: 1, number: 1)
+        #expect(told.all.isEmpty)
+        #expect(look() && told.all.count == 1)
+        #expect(!look() && told.all.count == 1)
+        try coordinator.remove(store)
+        #expect(watcher.ended == 1)
+        try TwoProcesses.write(TwoProcesses.open(path), writer: 1, number: 2)
+        #expect(look() && told.all.count == 1, "there is nothing to look for any more")
+    }
+
+    @Test func batchDeletionsAndReplacementsAreToldToo() async throws {
+        let (mine, other) = (try open(), try open())
+        try TwoProcesses.write(other.rows, writer: 1, number: 1)
+        try TwoProcesses.write(other.rows, writer: 1, number: 2)
+        let told = (Notices(of: mine.coordinator), Notices(of: other.coordinator))
+        #expect(await eventually { told.0.all.count == 1 })
+        let notes = try other.objects("Note")
+        try other.context.execute(NSBatchDeleteRequest(objectIDs: [notes[0].objectID]))
+        #expect(told.1.all.count == 1)
+        #expect(await eventually { told.0.all.count == 2 })
+        let fresh = scratch.url("fresh.sqlite")
+        do { try TwoProcesses.write(TwoProcesses.open(fresh.path), writer: 5, number: 1) }
+        mine.context.automaticallyMergesChangesFromParent = true
+        let kept = try #require(try mine.objects("Note").last)
+        _ = kept.value(forKey: "writer")
+        try NSPersistentStoreCoordinator(managedObjectModel: TwoProcesses.model())
+            .replacePersistentStore(
+                at: URL(fileURLWithPath: path), withPersistentStoreFrom: fresh, type: .sqlite)
+        #expect(await eventually { told.0.all.count == 3 })
+        #expect(try mine.objects("Note").map { $0.value(forKey: "writer") as? Int } == [5, 5])
+    }
+
+    @Test func veryManyChangesAreToldWithoutNamingThem() async throws {
+        let (mine, other) = (try open(), try TwoProcesses.open(path))
+        let layout = try #require(other.layout.entities.first)
+        mine.context.automaticallyMergesChangesFromParent = true
+        try TwoProcesses.write(other, writer: 1, number: 1)
+        let note = try #require(try mine.objects("Note").first)
+        #expect(note.value(forKey: "number") as? Int == 1)
+        let told = Notices(of: mine.coordinator)
+        _ = try mine.coordinator.processForeignChanges()
+        let before = told.all.count
+        var changes = ChangeSet()
+        for key in try other.reserveKeys(entity: layout.number, count: 60_000) {
+            changes.inserts.append(Row(id: RowID(entity: layout.number, key: key), layout: layout))
+        }
+        var update = RowUpdate(id: RowID(entity: layout.number, key: note.key))
+        let slot = try #require(layout.attributeSlot("number"))
+        update.attributes = [(slot, .integer(2))]
+        changes.updates = [update]
+        _ = try other.save(changes)
+        #expect(await eventually { told.all.count == before + 1 })
+        #expect(mine.context.performAndWait { note.value(forKey: "number") as? Int } == 2)
+        #expect(try mine.rows.foreignTransactions() == nil)
+    }
+
     @Test func withoutTheOptionNothingIsTold() async throws {
         let opened = try open([:])
         let told = Notices(of: opened.coordinator)
@@ -220,4 +289,23 @@ private final class Notices: @unchecked Sendable {
     }
 
     var all: [Notice] { lock.withLock { listed } }
+}
+
+/// Keeps what it is to call, for the test to call.
+private final class HandWatcher: FileWatcher, @unchecked Sendable {
+    // @unchecked: used by one test on one thread.
+    private(set) var looks: [@Sendable () -> Bool] = []
+    private(set) var ended = 0
+
+    func watch(_ paths: [String], _ look: @escaping @Sendable () -> Bool) -> any FileWatch {
+        looks.append(look)
+        return Watch(self)
+    }
+
+    private final class Watch: FileWatch, @unchecked Sendable {
+        // @unchecked: never changed once made.
+        private let watcher: HandWatcher
+        init(_ watcher: HandWatcher) { self.watcher = watcher }
+        func end() { watcher.ended += 1 }
+    }
 }

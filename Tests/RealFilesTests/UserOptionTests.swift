@@ -251,6 +251,17 @@ import Testing
         #expect(throws: (any Error).self) { try opened.context.existingObject(with: other) }
     }
 
+    @Test func theFileOfAStoreThatLeftIsWholeByItself() throws {
+        let opened = try open()
+        try TwoProcesses.write(opened.rows, writer: 1, number: 1)
+        let files = FileManager.default
+        try opened.coordinator.remove(opened.store)
+        try files.copyItem(at: url, to: scratch.url("copy.sqlite"))
+        let copy = try OpenedStore(scratch.url("copy.sqlite"), TwoProcesses.model())
+        #expect(try copy.objects("Note").count == 2)
+        #expect(opened.store.persistentStoreCoordinator == nil)
+    }
+
     // MARK: Metadata
 
     @Test func readingWhatAFileIsLeavesItsLocksAlone() throws {

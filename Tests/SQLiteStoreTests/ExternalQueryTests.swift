@@ -110,6 +110,26 @@ import Testing
         #expect(sorted.map { id in rows.first { $0.value == id }?.key } == names)
     }
 
+    @Test func theHolderOfAKeyIsFoundByItsFile() throws {
+        let entity = try fixture.layout("Kinds").number
+        func holder(_ value: Data) throws -> RowID? {
+            try fixture.store.read {
+                try $0.holder(of: ["large"], values: [.data(value)], in: entity)
+            }
+        }
+        for (name, value) in [
+            ("small", small), ("large", large), ("treacherous", treacherous), ("empty", Data()),
+        ] {
+            #expect(try holder(value) == rows[name], "\(name)")
+        }
+        #expect(try holder(Self.bytes(500, 8)) == nil)
+        let both = try fixture.store.read {
+            try $0.holder(
+                of: ["text", "large"], values: [.text("other"), .data(equallyLong)], in: entity)
+        }
+        #expect(both == rows["other"])
+    }
+
     @Test func aValueWhoseFileIsGoneEqualsNothing() throws {
         let folder = scratch.url(".store_SUPPORT/_EXTERNAL_DATA")
         for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {

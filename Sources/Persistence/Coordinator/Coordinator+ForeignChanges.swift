@@ -70,9 +70,11 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Closes what a store that leaves has open besides its rows.
-    func endWatch(of store: NSPersistentStore) {
+    /// Ends what goes on for a store that leaves. Its file is made whole without the log, since
+    /// programs copy it now; where others work with it, they do so later.
+    func endWork(of store: NSPersistentStore) {
         store.watch?.end()
         store.watch = nil
+        if !store.isReadOnly { try? (store.rowStore as? SQLiteRowStore)?.emptyLog() }
     }
 }

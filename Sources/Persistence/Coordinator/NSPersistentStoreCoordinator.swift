@@ -157,7 +157,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             state.stores.insert(made, at: min(place, state.stores.count))
         }
         store.persistentStoreCoordinator = nil
-        endWatch(of: store)
+        endWork(of: store)
         made.didAdd(to: self)
         watch(made)
         postStoresChanged([
@@ -173,7 +173,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil
-        endWatch(of: store)
+        endWork(of: store)
         postStoresChanged([NSRemovedPersistentStoresKey: [store]])
     }
 

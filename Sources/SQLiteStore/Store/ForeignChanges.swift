@@ -29,8 +29,8 @@ final class ForeignChanges {
     }
 
     /// What others saved since the last call, by the history; nil when they saved nothing, though
-    /// they may have reserved keys. Empty where the file keeps no history, or it was removed
-    /// meanwhile.
+    /// they may have reserved keys. Empty where the file keeps no history, where it was removed
+    /// meanwhile, and where it names so many changes that reading all anew is less work.
     func transactions() throws -> [HistoryTransaction]? {
         let version = try Self.version(of: store)
         guard version != readVersion else { return nil }
@@ -41,8 +41,18 @@ final class ForeignChanges {
 
     private func news() throws -> [HistoryTransaction]? {
         guard let history = store.history else { return [] }
+        let last = try store.lastTransactionNumber()
+        guard last >= seenNumber else {
+            // A file whose history goes back has been replaced.
+            seenNumber = last
+            return []
+        }
         let own = history.log.own.take()
         for range in own where range.contains(seenNumber &+ 1) { seenNumber = range.upperBound }
+        if try changeCount() > Self.changesMax {
+            seenNumber = last
+            return []
+        }
         do {
             let found = try store.history(after: seenNumber, limit: nil)
             seenNumber = max(seenNumber, found.last?.number ?? 0)
@@ -54,6 +64,16 @@ final class ForeignChanges {
             seenNumber = try store.lastTransactionNumber()
             return []
         }
+    }
+
+    private static let changesMax: Int64 = 50_000
+
+    /// How many changes the history has that were not looked at. Cost: a scan of as much of an
+    /// index.
+    private func changeCount() throws -> Int64 {
+        try store.connection.value(
+            "SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID > ?", [.integer(seenNumber)])?
+            .int64 ?? 0
     }
 }
 

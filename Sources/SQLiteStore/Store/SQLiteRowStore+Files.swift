@@ -1,5 +1,6 @@
 public import Foundation
 public import Platform
+internal import SQLiteDriver
 internal import Stores
 
 // Stores as files: replacing, placing, removing.
@@ -35,6 +36,7 @@ extension SQLiteRowStore {
     public static func place(
         _ draft: URL, at place: URL, platform: Surroundings = .system
     ) throws {
+        try close(draft)
         let (from, to) = (ExternalFiles(store: draft), ExternalFiles(store: place))
         if FileManager.default.fileExists(atPath: from.support.path) {
             let mark = platform.randomness.uuid()
@@ -48,6 +50,19 @@ extension SQLiteRowStore {
             try StorePlacing(place: place).put(draft)
         }
         try platform.faults.reach("migrate.placed")
+    }
+
+    /// Makes sure that the draft's file is all there is of it.
+    private static func close(_ draft: URL) throws {
+        try StoreError.mapping(path: draft.path) {
+            let connection = try Connection(path: draft.path, access: .readWrite)
+            let row = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first
+            guard row?.first == 0 else {
+                throw StoreError(
+                    .busy, "The new store is in use before it has its place; try again.",
+                    fields: ["path": draft.path])
+            }
+        }
     }
 
     /// Removes large values without a store, where their mark says that nobody misses them.

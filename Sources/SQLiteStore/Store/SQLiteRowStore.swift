@@ -131,9 +131,21 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     }
 
     /// What other connections saved since the last call or since the store was opened; nil when
-    /// they saved nothing. Empty where there is no history to tell it.
+    /// they saved nothing. Empty where there is no history to tell it, or where it is very long.
     public func foreignTransactions() throws -> [HistoryTransaction]? {
         try lane.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
+    }
+
+    /// Moves what the log holds into the file, as far as nobody else works with it, so that the
+    /// file alone is the whole store. Does not wait.
+    public func emptyLog() throws {
+        try lane.run {
+            try StoreError.mapping(path: open.path) {
+                try open.connection.withoutWaiting {
+                    _ = try open.connection.rows("PRAGMA main.wal_checkpoint(TRUNCATE)")
+                }
+            }
+        }
     }
 
     // MARK: RowStore

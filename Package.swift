@@ -93,8 +93,8 @@ let tools: [Target] = [
     tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel", "Predicates"]),
 ]
 
-/// What the fuzzer and the replay of its findings feed with bytes; and the fuzzer itself, which only
-/// `Tools/fuzz` builds, since its runtime comes with a switch of the compiler.
+/// What the fuzzer and the replay of its findings feed with bytes; and the fuzzer itself, which
+/// only `Tools/fuzz` builds, since its runtime comes with a switch of the compiler.
 let fuzzing: [Target] =
     [
         .target(

@@ -3,9 +3,10 @@ public import Foundation
 
 extension Connection {
     /// Registers the SQL function `name` with `arguments` parameters (-1 for any number).
-    /// `body` is called on this connection's lane and lives as long as the connection. What stands
-    /// in a file, such as a trigger, may call it only where `isHarmless`: whatever a stranger passes
-    /// to it, it must cost little and reveal nothing.
+    /// `body` is called on this connection's lane and lives as long as the connection.
+    ///
+    /// What stands in a file, such as a trigger, may call it only where `isHarmless`: whatever a
+    /// stranger passes to it, it must cost little and reveal nothing.
     public func register(
         function name: String, arguments: Int32, isDeterministic: Bool = true,
         isHarmless: Bool = false,

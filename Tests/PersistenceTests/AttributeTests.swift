@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import ObjectModel
 import Stores
 import Testing
 
@@ -136,5 +137,41 @@ import Testing
         tag.setValue(5, forKey: "note")
         let error = try #require(throws: NSError.self) { try bench.context.save() }
         #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "note")
+    }
+
+    /// Foundation would follow it until the stack ends.
+    @Test func anArchiveThatHoldsItselfIsNoValue() throws {
+        let nodes: [PropertyListNode] = [
+            .string("$null"), .string("NS.objects"), .string("$class"), .string("$classname"),
+            .string("NSArray"), .uid(1), .array([5]), .uid(2),
+            .dictionary([.init(key: 1, value: 6), .init(key: 2, value: 7)]),
+            .dictionary([.init(key: 3, value: 4), .init(key: 15, value: 16)]),
+            .array([0, 8, 9]), .string("$objects"), .string("$top"), .string("root"),
+            .dictionary([.init(key: 13, value: 5)]), .string("$classes"), .array([4]),
+            .string("$archiver"), .string("NSKeyedArchiver"), .string("$version"),
+            .integer(100_000),
+            .dictionary([
+                .init(key: 11, value: 10), .init(key: 12, value: 14), .init(key: 17, value: 18),
+                .init(key: 19, value: 20),
+            ]),
+        ]
+        let archive = PropertyListWriter.data(PropertyListTable(nodes: nodes, root: 21))
+        let model = TestModel.make()
+        let note = TestModel.attribute("note", .transformableAttributeType)
+        try #require(model.entitiesByName["Tag"]).declaredProperties.append(note)
+        let bench = try Bench(.sqlite, model: model)
+        let tag = try bench.make("Tag", "t")
+        try bench.context.save()
+        let id = try #require(tag.objectID.rowID)
+        let store = bench.store.rowStore
+        let slot = try #require(store.layout.entity(id.entity)?.attributeSlot("note"))
+        var update = RowUpdate(id: id)
+        update.attributes = [(slot: slot, value: .data(archive))]
+        var changes = ChangeSet()
+        changes.updates = [update]
+        _ = try store.save(changes)
+        let twin = try bench.twin(tag, in: bench.newContext())
+        #expect(twin.value(forKey: "note") == nil)
+        #expect(twin.value(forKey: "name") as? String == "t")
     }
 }

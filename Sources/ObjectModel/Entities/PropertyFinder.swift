@@ -21,7 +21,8 @@ struct PropertyFinder {
     ) -> [String: NSPropertyDescription] {
         if let known = declared[ObjectIdentifier(entity)] { return known }
         let made = Dictionary(
-            entity.declaredProperties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            entity.declaredProperties.map { ($0.name, $0) },
+            uniquingKeysWith: { first, _ in first })
         declared[ObjectIdentifier(entity)] = made
         return made
     }

@@ -28,8 +28,8 @@ extension NSManagedObjectModel {
         try ModelArchiveReader.model(in: data, file: name)
     }
 
-    /// Reads the XML of a model's source, as it stands in the `contents` of an `.xcdatamodel`. `name`
-    /// stands for the file in errors. Throws `ModelFileError`.
+    /// Reads the XML of a model's source, as it stands in the `contents` of an `.xcdatamodel`.
+    /// `name` stands for the file in errors. Throws `ModelFileError`.
     package static func load(
         fromSource data: Data, name: String = "model source"
     ) throws -> NSManagedObjectModel {

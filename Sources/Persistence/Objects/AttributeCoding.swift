@@ -81,7 +81,9 @@ enum TransformableCoding {
     static func decode(_ data: Data, for attribute: NSAttributeDescription) -> Any? {
         let name = attribute.valueTransformerName ?? ""
         if archiving.contains(name) {
-            guard let archive = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+            guard ArchiveReach.isBounded(data),
+                let archive = try? NSKeyedUnarchiver(forReadingFrom: data)
+            else { return nil }
             archive.requiresSecureCoding = false
             return archive.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
         }

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Predicates
 
-/// Predicate formats, as an app may take them from a user: parsed, printed, parsed again, evaluated.
+/// Predicate formats, as an app may take them from a user: parsed, printed, parsed again,
+/// evaluated.
 enum PredicateTarget {
     private static let sample: [String: any Sendable] = [
         "a": 3, "b": "text", "c": [1, 2, 3], "d": ["a": [1], "b": [7, 8]],

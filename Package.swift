@@ -47,6 +47,7 @@ let systems: [Target] = [
     system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    .systemLibrary(name: "CRuntime", path: "Sources/Systems/CRuntime"),
 ]
 
 let oneMachine: [Target] = [
@@ -56,7 +57,7 @@ let oneMachine: [Target] = [
     room("Predicates", uses: ["Platform", "ObjectModel"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),
-    room("Persistence", uses: stores),
+    room("Persistence", uses: stores + ["CRuntime"]),
     room("CoreData", uses: ["ObjectModel", "Predicates", "Persistence"]),
 ]
 
@@ -89,7 +90,7 @@ let tools: [Target] = [
         path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
-    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel"]),
+    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel", "Predicates"]),
 ]
 
 /// What the fuzzer and the replay of its findings feed with bytes; and the fuzzer itself, which
@@ -123,7 +124,7 @@ let testTargets: [Target] = [
         "MirrorTransportTests",
         uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests("RecordWireTests", uses: ["RecordWire"]),
-    tests("PredicatesTests", uses: ["Predicates", "Platform"]),
+    tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
     tests(
@@ -144,7 +145,7 @@ let testTargets: [Target] = [
             "SQLiteDriver", "Platform",
         ]),
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
-    tests("ObjectModelTests", uses: ["ObjectModel", "SQLiteDriver", "CZlib"]),
+    tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
     tests(
         "DocumentationTests",

@@ -5,12 +5,15 @@ internal import Foundation
 /// A `pthread_mutex_t` rather than `Synchronization.Mutex`, whose futex the thread sanitizer cannot
 /// see. Never call foreign code while holding it.
 public final class Lock<Value>: @unchecked Sendable {
-    // @unchecked: `value` is touched only between lock and unlock of `mutex`.
+    // @unchecked: `value` is touched only between `acquire` and `release`.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
+    /// Apart from the object, so that no access needs the runtime's exclusivity check: the mutex is
+    /// that check.
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     public init(_ value: Value) {
-        self.value = value
+        self.value = .allocate(capacity: 1)
+        self.value.initialize(to: value)
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
     }
@@ -18,12 +21,18 @@ public final class Lock<Value>: @unchecked Sendable {
     deinit {
         pthread_mutex_destroy(mutex)
         mutex.deallocate()
+        value.deinitialize(count: 1)
+        value.deallocate()
     }
 
     /// Runs `body` with the value while holding the lock, and returns what it returns.
+    @inlinable
     public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        acquire()
+        defer { release() }
+        return try body(&value.pointee)
     }
+
+    @usableFromInline func acquire() { pthread_mutex_lock(mutex) }
+    @usableFromInline func release() { pthread_mutex_unlock(mutex) }
 }

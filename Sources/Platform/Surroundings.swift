@@ -11,16 +11,24 @@ public struct Surroundings: Sendable {
     public var randomness: any Randomness
     /// The named points at which a simulation may strike.
     public var faults: any FaultPoints
+    /// Whoever tells that other processes wrote to files.
+    public var watcher: any FileWatcher
 
-    public init(clock: any Clock, randomness: any Randomness, faults: any FaultPoints) {
+    /// A world whose files nobody else writes to, unless it is given a watcher.
+    public init(
+        clock: any Clock, randomness: any Randomness, faults: any FaultPoints,
+        watcher: any FileWatcher = NoFileWatcher()
+    ) {
         self.clock = clock
         self.randomness = randomness
         self.faults = faults
+        self.watcher = watcher
     }
 
-    /// The machine this process runs on: its clock, its random generator, no faults.
+    /// The machine this process runs on: its clock, its random generator, its files, no faults.
     public static let system = Surroundings(
-        clock: SystemClock(), randomness: SystemRandomness(), faults: NoFaults())
+        clock: SystemClock(), randomness: SystemRandomness(), faults: NoFaults(),
+        watcher: SystemFileWatcher())
 }
 
 extension FaultPoints {

@@ -12,6 +12,8 @@ public final class Connection {
         case readOnly
         /// An existing file on a medium that cannot change: no locks, no files beside it.
         case immutable
+        /// An existing file with its log, where nothing can be written and nobody else has it open.
+        case abandoned
         /// An existing file.
         case readWrite
         /// A file that is created when absent.
@@ -23,6 +25,7 @@ public final class Connection {
     private let busyMilliseconds: Int32
     private var cache: [String: Statement] = [:]
     private var transactionDepth = 0
+    private var knownCollector: IntegerCollector?
 
     /// Opens the database at `path` (":memory:" for one in memory). Waits up to
     /// `busyMilliseconds` for another connection's lock.
@@ -30,13 +33,13 @@ public final class Connection {
         let flags =
             switch access {
             case .readOnly: SQLITE_OPEN_READONLY
-            case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+            case .immutable, .abandoned: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             case .readWrite: SQLITE_OPEN_READWRITE
             case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
             }
         _ = Self.isConfigured
         var opened: OpaquePointer?
-        let name = access == .immutable ? Self.immutableName(of: path) : path
+        let name = Self.name(of: path, access)
         let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
             let message = opened.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
@@ -49,6 +52,8 @@ public final class Connection {
         sqlite3_extended_result_codes(handle, 1)
         diptych_sqlite_distrust(handle)
         sqlite3_busy_timeout(handle, busyMilliseconds)
+        // Alone with the file, SQLite keeps the index of the log in memory of its own.
+        if access == .abandoned { try script("PRAGMA locking_mode = EXCLUSIVE") }
     }
 
     /// Done once a process, before its first connection.
@@ -62,14 +67,21 @@ public final class Connection {
         sqlite3_close_v2(handle)
     }
 
-    private static func immutableName(of path: String) -> String {
-        let escaped = path.utf8.map { byte in
+    private static func name(of path: String, _ access: Access) -> String {
+        switch access {
+        case .readOnly, .readWrite, .create: path
+        case .immutable: "file:\(escaped(path))?immutable=1"
+        case .abandoned: "file:\(escaped(path))?vfs=unix-none"
+        }
+    }
+
+    private static func escaped(_ path: String) -> String {
+        path.utf8.map { byte in
             let character = Character(UnicodeScalar(byte))
             let isPlain = character.isASCII && (character.isLetter || character.isNumber)
             return isPlain || "/._-".contains(character)
                 ? String(character) : "%" + hexDigits(byte)
-        }
-        return "file:\(escaped.joined())?immutable=1"
+        }.joined()
     }
 
     private static func hexDigits(_ byte: UInt8) -> String {
@@ -145,6 +157,13 @@ public final class Connection {
     public func script(_ sql: String) throws {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw fault(code, sql: sql) }
+    }
+
+    func collector() throws -> IntegerCollector {
+        if let knownCollector { return knownCollector }
+        let fresh = try IntegerCollector(handle)
+        knownCollector = fresh
+        return fresh
     }
 
     // MARK: Transactions

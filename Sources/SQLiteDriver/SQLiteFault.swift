@@ -18,6 +18,13 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The primary result code: the low eight bits of `code`.
     public var primaryCode: Int32 { code & 0xFF }
     public var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
+    /// Whether a reading transaction wanted to write after another connection did.
+    public var isStale: Bool { code == SQLITE_BUSY | 2 << 8 }
+    /// Whether the file system has no locks or no shared memory, as WAL needs them.
+    public var lacksSharing: Bool {
+        // In order: LOCK, SHMOPEN, SHMSIZE, SHMLOCK, SHMMAP.
+        primaryCode == SQLITE_IOERR && [15, 18, 19, 20, 21].contains(code >> 8)
+    }
     public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
     public var isFull: Bool { primaryCode == SQLITE_FULL }
     public var isNotADatabase: Bool {

@@ -139,6 +139,24 @@ import Testing
         #expect((refused.json["mirror"] as? [String: Any])?["ok"] as? Bool == false)
     }
 
+    @Test func whatNoStoreDerivesIsTold() throws {
+        let workshop = try Workshop()
+        let derived =
+            Self.price
+            + #"<attribute name="sum" optional="YES" attributeType="Integer 64" derived="YES" "#
+            + #"derivationExpression="chapters.@sum.length"/>"#
+        let model = try workshop.model { $0.replacing(Self.price, with: derived) }
+        let run = try workshop.run("model", "check", model, "--json")
+        #expect(run.status == 1)
+        let store = run.json["store"] as? [String: Any] ?? [:]
+        #expect(store["ok"] as? Bool == false)
+        let reason = (store["reasons"] as? [[String: Any]])?.first
+        #expect(reason?["property"] as? String == "sum")
+        #expect((reason?["message"] as? String)?.contains("intermediate component") == true)
+        let text = try workshop.run("model", "check", model).output
+        #expect(text.contains("No SQLite store can be made for it"))
+    }
+
     @Test func aContradictionIsTold() throws {
         let workshop = try Workshop()
         let model = try workshop.model {
@@ -167,6 +185,35 @@ import Testing
         }
         let again = try workshop.run("model", "convert", Workshop.model, other, "--json")
         #expect(again.errorCode == "exists")
+    }
+
+    @Test func whatAFileCannotHoldIsSaid() throws {
+        let workshop = try Workshop()
+        let request = """
+            <fetchRequest name="early" entity="Book" predicateString="title BEGINSWITH 'A'"/>\
+            <fetchRequest name="cheap" entity="Book" predicateString="price &lt; 3"/></model>
+            """
+        let model = try workshop.model { $0.replacing("</model>", with: request) }
+        let compiled = workshop.path("Library.mom")
+        let run = try workshop.done(["model", "convert", model, compiled, "--json"]).json
+        #expect(run["hiddenFromApple"] as? [String] == ["the stored request early"])
+        #expect(run["lost"] as? [String] == [])
+        let text = try workshop.done(["model", "describe", compiled]).output
+        #expect(text.contains("cheap: Book where price < 3"))
+        #expect(text.contains("early: Book where title BEGINSWITH 'A'"))
+        let source = workshop.path("Again.xcdatamodel")
+        let plain = try workshop.done(["model", "convert", compiled, source]).output
+        #expect(!plain.contains("cannot hold"))
+    }
+
+    @Test func aRenamedPropertyIsNoDifferenceFromItself() throws {
+        let workshop = try Workshop()
+        let twins =
+            Self.price
+            + #"<attribute name="cost" optional="YES" attributeType="Decimal" elementID="price"/>"#
+        let model = try workshop.model { $0.replacing(Self.price, with: twins) }
+        let run = try workshop.done(["model", "diff", model, model, "--json"]).json
+        #expect((run["changes"] as? [Any])?.isEmpty == true)
     }
 
     @Test func aBundleKeepsItsVersions() throws {

@@ -15,7 +15,7 @@ extension Rule {
         "Predicates": ["Platform", "ObjectModel"],
         "Stores": values,
         "SQLiteStore": values + ["Stores", "SQLiteDriver", "CZlib"],
-        "Persistence": stores,
+        "Persistence": stores + ["CRuntime"],
         "CoreData": ["ObjectModel", "Predicates", "Persistence"],
         "RecordWire": [],
         "MirrorEngine": stores + ["Persistence", "RecordWire"],

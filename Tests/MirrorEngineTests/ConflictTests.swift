@@ -199,6 +199,29 @@ import Testing
         _ = second
     }
 
+    @Test func aPartnerThatLostIsLoggedAndCanBePutBack() throws {
+        let world = try World()
+        for (device, note) in [(world.a, world.noteA), (world.b, world.noteB)] {
+            let image: AttributeValue = .data(Data(device === world.a ? "a".utf8 : "b".utf8))
+            let cover = try device.insert("Cover", ["image": image])
+            try device.link(note, "cover", cover)
+            try device.link(cover, "note", note)
+        }
+        try world.settle()
+        let first = try world.partners()
+        let lost =
+            try world.b.mirrored.conflicts().filter { $0.rule == "oneToOne" }
+            + world.a.mirrored.conflicts().filter { $0.rule == "oneToOne" }
+        #expect(!lost.isEmpty && lost.allSatisfy { $0.local != nil && $0.winner == "remote" })
+        let line = try #require(
+            try world.b.mirrored.conflicts().last { $0.rule == "oneToOne" && $0.entity == "Cover" })
+        try world.b.mirrored.resolve(conflict: line.id, taking: .local)
+        try world.settle()
+        let second = try world.partners()
+        #expect(first.count == 1 && second.count == 1 && first != second)
+        #expect(try world.b.mirrored.status()?.isInSync == true)
+    }
+
     @Test func orderedMembersPutAtOnePlaceHaveOneOrderEverywhere() throws {
         let world = try World()
         try world.a.insert("Folder")
@@ -239,6 +262,21 @@ private struct World {
     func editBoth(_ name: String, _ one: AttributeValue, _ other: AttributeValue) throws {
         try a.set(noteA, name, one)
         try b.set(noteB, name, other)
+    }
+
+    /// The images of covers that have a note; both devices must tell the same, and the note
+    /// must point back.
+    func partners() throws -> [AttributeValue?] {
+        let found = try [a, b].map { device in
+            let note = try device.only("Note")
+            let covers = try device.rows("Cover").map(\.id).filter {
+                try device.target($0, "note") == note
+            }
+            #expect(try covers.first == device.target(note, "cover"))
+            return try covers.map { try device.value($0, "image") }
+        }
+        #expect(found[0] == found[1])
+        return found[0]
     }
 
     /// Rounds in turn until nothing moves.

@@ -21,6 +21,22 @@ import Testing
         #expect(try connection.value("SELECT ?", [.text("")]) == .text(""))
     }
 
+    @Test func integersAreGatheredInsideTheStatement() throws {
+        let query = "SELECT id, name FROM item WHERE name <> ?"
+        #expect(try connection.integers(in: "id", of: query, [.text("b")]).isEmpty)
+        for (id, name) in [(3, "a"), (1, "b"), (Int64.max, "c"), (-2, "d")] {
+            try connection.run("INSERT INTO item VALUES (?, ?, NULL)", [.integer(id), .text(name)])
+        }
+        let found = try connection.integers(in: "id", of: query, [.text("b")])
+        #expect(found.sorted() == [-2, 3, .max])
+        let bounded = try connection.integers(
+            in: "id", of: "SELECT id FROM item ORDER BY 1 LIMIT 2")
+        #expect(bounded == [-2, 1])
+        #expect(throws: SQLiteFault.self) {
+            try connection.integers(in: "id", of: "SELECT id FROM missing")
+        }
+    }
+
     @Test func aTransactionThatThrowsLeavesNothing() throws {
         struct Stop: Error {}
         #expect(throws: Stop.self) {

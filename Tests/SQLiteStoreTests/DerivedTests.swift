@@ -1,3 +1,4 @@
+import ObjectModel
 import SQLiteDriver
 import Stores
 import Testing
@@ -37,10 +38,44 @@ import Testing
         #expect(try fixture.value(book, "authorName") == .text("Ian"))
     }
 
-    @Test func whatCannotBeDerivedIsSaid() throws {
-        #expect(fixture.store.schemaNotes.map(\.subject) == ["longest"])
-        let book = try fixture.insert("Book", ["title": .text("x")])
+    @Test func whatNoStoreDerivesIsRefusedWithTheFormsThatWork() throws {
+        let refused = [
+            "pages.@sum.words": "an operator as an intermediate component",
+            "pages.@distinctUnionOfObjects": "operator @distinctUnionOfObjects",
+            "pages.words.@avg": "in a Double, Float or Decimal",
+            "pages.words": "is to-many", "author.@count": "is to-one",
+            "chapters.@count": "no relationship “chapters”", "title": "leads over one to-one",
+            "author.age": "no stored attribute “age”", "now()": "only a date",
+            "canonical:(title)": "a text attribute of the same entity",
+            "author.books.@count": "a count is over", "words + 1": "of no form", "a ==": "be read",
+            "pages.author.name.@max": "an attribute of a to-many", "": "no derivation expression",
+        ]
+        for (text, reason) in refused {
+            let model = TestModel.library()
+            let longest = model.entitiesByName["Book"]?.attributesByName["longest"]
+            (longest as? NSDerivedAttributeDescription)?.derivationExpressionText = text
+            let error = #expect(throws: StoreError.self, "\(text)") {
+                try StoreFixture(model)
+            }
+            #expect(error?.code == .unsupported)
+            #expect(error?.message.contains(reason) == true, "\(text): \(error?.message ?? "")")
+            #expect(error?.message.contains("“Book.longest”") == true)
+            #expect(error?.message.contains("relationship.@count") == true)
+            #expect(error?.fields["attribute"] == "longest")
+        }
+    }
+
+    @Test func theGreatestValueFollowsTheMembers() throws {
+        let book = try fixture.insert("Book")
         #expect(try fixture.value(book, "longest") == .null)
+        let pages = try [4, 9, 6].map {
+            try fixture.row("Page", ["words": .integer($0)], ["book": book])
+        }
+        _ = try fixture.save { $0.inserts = pages }
+        #expect(try fixture.value(book, "longest") == .integer(9))
+        _ = try fixture.save { $0.deletes = [RowDelete(id: pages[1].id)] }
+        #expect(try fixture.value(book, "longest") == .integer(6))
+        #expect(fixture.store.schemaNotes == [])
     }
 
     @Test func sumsFollowEveryChangeOfTheMembers() throws {

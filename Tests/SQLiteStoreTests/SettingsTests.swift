@@ -137,8 +137,16 @@ import Testing
         #expect(try !mine.store.hasForeignChanges())
         _ = try other.save { $0.updates = [try other.update(id, ["name": .text("again")])] }
         let told = try #require(try mine.store.foreignTransactions())
-        #expect(told.flatMap(\.changes).map(\.kind) == [.insert, .insert, .update])
+        #expect(told.flatMap(\.changes).map(\.kind) == [.insert, .update])
         #expect(try mine.store.foreignTransactions() == nil)
+        _ = try other.store.reserveKeys(entity: id.entity, count: 5)
+        #expect(try mine.store.foreignTransactions() == nil, "reserved keys are no news")
+        let (one, two) = (try mine.row("Tag"), try other.row("Tag"))
+        _ = try mine.save { $0.inserts = [one] }
+        _ = try other.save { $0.inserts = [two] }
+        try mine.insert("Tag")
+        let between = try #require(try mine.store.foreignTransactions())
+        #expect(between.flatMap(\.changes).map(\.id) == [two.id])
         _ = try other.save { $0.deletes = [RowDelete(id: id)] }
         try other.store.deleteHistory(upTo: try other.store.lastTransactionNumber())
         #expect(try mine.store.foreignTransactions()?.isEmpty == true)

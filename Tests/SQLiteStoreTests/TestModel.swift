@@ -143,7 +143,7 @@ enum TestModel {
                 derived("upperTitle", .stringAttributeType, "uppercase:(title)"),
                 derived("lowerTitle", .stringAttributeType, "lowercase:(title)"),
                 derived("changed", .dateAttributeType, "now()"),
-                derived("wordSum", .integer64AttributeType, "pages.@sum.words"),
+                derived("wordSum", .integer64AttributeType, "pages.words.@sum"),
                 derived("longest", .integer64AttributeType, "max:(pages.words)"),
             ])
         let page = entity(

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 
 /// One run of the compiler: a target's sources and models in, classes, accessors and compiled
 /// models out.

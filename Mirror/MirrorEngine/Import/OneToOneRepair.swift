@@ -8,7 +8,8 @@ internal import Stores
 /// Two devices may have given one object to different partners at the same time; field by field the
 /// merge then leaves ends that do not meet. The end that comes first by entity and relationship
 /// name decides: of several claims to one partner the one with the smallest record name stays.
-/// Every device decides alike; what it changes waits for export.
+/// Every device decides alike; what it changes waits for export, and each link that is let go is a
+/// line of the conflict log, under the rule `oneToOne`.
 struct OneToOneRepair {
     let mirror: MirrorTransaction
 
@@ -88,7 +89,7 @@ struct OneToOneRepair {
             }
             .sorted { $0.1 < $1.1 }
             for (row, _) in named.dropFirst() {
-                try set(row, pair.claimEntity.toOnes[pair.claimSlot].name, to: nil)
+                try settle(row, pair.claimEntity.toOnes[pair.claimSlot].name, to: nil)
                 dropped += 1
             }
         }
@@ -106,7 +107,7 @@ struct OneToOneRepair {
                 continue
             }
             let claimant = try line[1].int64.flatMap { try row(pair.claimEntity, $0) }
-            try set(partner, pair.answerEntity.toOnes[pair.answerSlot].name, to: claimant)
+            try settle(partner, pair.answerEntity.toOnes[pair.answerSlot].name, to: claimant)
         }
         return wrong.count
     }
@@ -129,9 +130,9 @@ struct OneToOneRepair {
             let present = try partner(of: wanted, relationship.name)
             if present == claimant { continue }
             if let present, try partner(of: present, relationship.name) == wanted {
-                try set(claimant, relationship.name, to: nil)
+                try settle(claimant, relationship.name, to: nil)
             } else {
-                try set(wanted, relationship.name, to: claimant)
+                try settle(wanted, relationship.name, to: claimant)
             }
         }
         return claimants.count
@@ -148,6 +149,47 @@ struct OneToOneRepair {
             if let row = try mirror.store.row(RowID(entity: number, key: key)) { return row.id }
         }
         return nil
+    }
+
+    // MARK: A link that was put back
+
+    /// Makes the other ends meet a link that somebody chose: the partner answers it, and whoever
+    /// was linked with either lets go.
+    func meet(_ row: RowID, _ slot: Int) throws {
+        let layout = try mirror.layout(of: row)
+        let relationship = layout.toOnes[slot]
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany else { return }
+        let partner = try partner(of: row, relationship.name)
+        for (other, place) in try mirror.store.referrers(of: row) where other != partner {
+            let end = try mirror.layout(of: other).toOnes[place]
+            if end === inverse { try set(other, end.name, to: nil) }
+        }
+        guard let partner else { return }
+        if let rival = try self.partner(of: partner, inverse.name), rival != row {
+            try set(rival, relationship.name, to: nil)
+        }
+        try set(partner, inverse.name, to: row)
+    }
+
+    // MARK: Writing
+
+    /// Sets a link by rule; one that is let go is logged.
+    private func settle(_ row: RowID, _ property: String, to target: RowID?) throws {
+        let former = try partner(of: row, property)
+        try set(row, property, to: target)
+        guard let former, former != target else { return }
+        let layout = try mirror.layout(of: row)
+        guard let slot = layout.toOneSlot(property) else { return }
+        var conflict = PropertyConflict(
+            slot: .toOne(slot), property: property, rule: "oneToOne", base: .link(nil),
+            local: .link(try link(former)), remote: .link(try target.map(link)))
+        conflict.take(.remote)
+        try mirror.ledger.log(
+            conflict, entity: layout.name, recordName: mirror.ledger.recordName(for: row))
+    }
+
+    private func link(_ row: RowID) throws -> NamedLink {
+        NamedLink(try mirror.ledger.recordName(for: row))
     }
 
     private func set(_ row: RowID, _ property: String, to target: RowID?) throws {

@@ -54,5 +54,8 @@ extension MirroredStore {
         try importing.change(row.id, from: local, to: state, layout, named: entry.recordName)
         try importing.flush()
         try mirror.markForExport(row.id)
+        if let slot = layout.toOneSlot(conflict.property) {
+            try OneToOneRepair(mirror: mirror).meet(row.id, slot)
+        }
     }
 }

@@ -46,6 +46,10 @@ struct ArchivedEntityReader {
         }
         entity.declaredProperties = try sources.sorted { VersionHashing.precedes($0.key, $1.key) }
             .map { try ArchivedPropertyReader.property($0.value) }
+        // Groups that repeat the indexes say nothing more.
+        if !entity.indexes.isEmpty, entity.marks.compoundIndexes == entity.indexedGroups {
+            entity.marks.compoundIndexes = []
+        }
     }
 
     /// What makes a property that of an ancestor or one of its own.
@@ -112,6 +116,7 @@ struct ArchivedEntityReader {
                 expressionText: text,
                 resultType: type.flatMap(NSAttributeType.init) ?? .undefinedAttributeType,
                 collationType: collation)
+            element.expressionName = archived.string("NSPropertyName")
         } else {
             guard let name = archived.string("NSPropertyName") else { return nil }
             element = NSFetchIndexElementDescription(propertyName: name, collationType: collation)

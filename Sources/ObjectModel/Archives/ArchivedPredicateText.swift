@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Spells archived predicates and expressions as text, for parsers that read text.
+/// Spells archived predicates and expressions as text, for parsers that read text: in the words
+/// and with the parentheses of Apple's own printing.
 ///
 /// Nil for what has no text, such as a predicate over an object of the program's own class.
 struct ArchivedPredicateText {
@@ -25,19 +26,24 @@ struct ArchivedPredicateText {
     }
 
     private func compound(_ object: ArchivedObject) -> String? {
-        let members = object.list("NSSubpredicates")
-        let parts = members.compactMap { $0?.object.flatMap { deeper?.text(ofPredicate: $0) } }
+        let members = object.list("NSSubpredicates").map { $0?.object }
+        let parts = members.compactMap { part in part.flatMap { deeper?.part(of: $0) } }
         guard parts.count == members.count else { return nil }
         switch object.integer("NSCompoundPredicateType") {
-        case 0: return parts.first.map { "NOT (\($0))" }
-        case 1: return parts.isEmpty ? "TRUEPREDICATE" : joined(parts, " AND ")
-        case 2: return parts.isEmpty ? "FALSEPREDICATE" : joined(parts, " OR ")
+        case 0: return parts.first.map { "NOT \($0)" }
+        case 1: return parts.isEmpty ? "TRUEPREDICATE" : parts.joined(separator: " AND ")
+        case 2: return parts.isEmpty ? "FALSEPREDICATE" : parts.joined(separator: " OR ")
         default: return nil
         }
     }
 
-    private func joined(_ parts: [String], _ word: String) -> String {
-        parts.map { "(\($0))" }.joined(separator: word)
+    /// A member of a compound; in parentheses where it is a compound of several itself.
+    private func part(of object: ArchivedObject) -> String? {
+        let isSingle =
+            object.className != "NSCompoundPredicate"
+            || object.integer("NSCompoundPredicateType") == 0
+            || object.list("NSSubpredicates").count < 2
+        return text(ofPredicate: object).map { isSingle ? $0 : "(\($0))" }
     }
 
     private func comparison(_ object: ArchivedObject) -> String? {
@@ -47,7 +53,8 @@ struct ArchivedPredicateText {
             let symbol = Self.symbols[how.integer("NSOperatorType")]
         else { return nil }
         let options = how.integer("NSOptions") | how.integer("NSFlags")
-        let marks = (options & 1 != 0 ? "c" : "") + (options & 2 != 0 ? "d" : "")
+        let letters = [(1, "c"), (2, "d"), (4, "n"), (8, "l")]
+        let marks = letters.filter { options & $0.0 != 0 }.map(\.1).joined()
         let modifier =
             switch how.integer("NSModifier") {
             case 1: "ALL "
@@ -70,13 +77,20 @@ struct ArchivedPredicateText {
         return switch object.className {
         case "NSSelfExpression": "SELF"
         case "NSVariableExpression": object.string("NSVariable").map { "$\($0)" }
-        case "NSKeyPathSpecifierExpression": object.string("NSKeyPath")
+        case "NSKeyPathSpecifierExpression": object.string("NSKeyPath").map(Self.path)
         case "NSKeyPathExpression": keyPath(object)
         case "NSConstantValueExpression": constant(object)
         case "NSFunctionExpression": function(object)
         case "NSAggregateExpression": aggregate(object.list("NSCollection"))
         default: nil
         }
+    }
+
+    /// A path with `#` before the names that the grammar keeps for itself.
+    private static func path(_ keys: String) -> String {
+        keys.split(separator: ".", omittingEmptySubsequences: false)
+            .map { PredicateKeyword.needsEscape(String($0)) ? "#\($0)" : String($0) }
+            .joined(separator: ".")
     }
 
     private func keyPath(_ object: ArchivedObject) -> String? {
@@ -93,7 +107,24 @@ struct ArchivedPredicateText {
         else {
             return nil
         }
-        return arguments.isEmpty ? "\(name)()" : "\(name)(\(arguments.joined(separator: ", ")))"
+        let operand = object.object("NSOperand")
+        let list = arguments.joined(separator: ", ")
+        guard let operand, operand.className != "NSConstantValueExpression" else {
+            return Self.signed(name, arguments) ?? "\(name)(\(list))"
+        }
+        guard let receiver = deeper?.text(ofExpression: operand) else { return nil }
+        let rest = arguments.isEmpty ? "" : ", \(list)"
+        return "FUNCTION(\(receiver), \(Self.quoted(name))\(rest))"
+    }
+
+    /// A function that the grammar spells as `CAST` or with an index.
+    private static func signed(_ name: String, _ arguments: [String]) -> String? {
+        guard arguments.count == 2 else { return nil }
+        return switch name {
+        case "castObject:toType:": "CAST(\(arguments[0]), \(arguments[1]))"
+        case "objectFrom:withIndex:": "(\(arguments[0]))[\(arguments[1])]"
+        default: nil
+        }
     }
 
     private func arguments(of object: ArchivedObject) -> [String]? {
@@ -107,6 +138,8 @@ struct ArchivedPredicateText {
         return parts.count == members.count ? "{\(parts.joined(separator: ", "))}" : nil
     }
 
+    // MARK: Constants
+
     private func constant(_ object: ArchivedObject) -> String? {
         guard let value = object["NSConstantValue"] else { return "nil" }
         return literal(value)
@@ -116,10 +149,10 @@ struct ArchivedPredicateText {
         switch value {
         case .bool(let flag): flag ? "YES" : "NO"
         case .integer(let number): String(number)
-        case .real(let number): "\(number)"
+        case .real(let number): number.isFinite ? "\(number)" : "CAST(\"\(number)\", \"NSNumber\")"
         case .string(let text): Self.quoted(text)
         case .date(let seconds): "CAST(\(seconds), \"NSDate\")"
-        case .data: nil
+        case .data(let data): "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
         case .object(let object): literal(object)
         }
     }
@@ -127,19 +160,42 @@ struct ArchivedPredicateText {
     private func literal(_ object: ArchivedObject) -> String? {
         guard object.archive.takeStep() else { return nil }
         switch object.className {
-        case "NSDate": return object["NS.time"]?.real.map { "CAST(\($0), \"NSDate\")" }
         case "NSNull": return "nil"
         case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet":
             let members = object.members
             let parts = members.compactMap { $0.flatMap { deeper?.literal($0) } }
             return parts.count == members.count ? "{\(parts.joined(separator: ", "))}" : nil
+        default: break
+        }
+        let value = ArchivedValue.object(object)
+        switch object.className {
+        case "NSDate": return object["NS.time"]?.real.map { "CAST(\($0), \"NSDate\")" }
+        case "NSUUID": return Self.cast(value, .UUIDAttributeType, "NSUUID")
+        case "NSURL": return Self.cast(value, .URIAttributeType, "NSURL")
+        case "NSDecimalNumber": return Self.cast(value, .decimalAttributeType, "NSDecimalNumber")
+        case "NSData", "NSMutableData": return object["NS.data"].flatMap(literal)
         default: return nil
         }
     }
 
+    private static func cast(
+        _ value: ArchivedValue, _ type: NSAttributeType, _ name: String
+    ) -> String? {
+        ArchivedDefault.value(value, as: type).map { "CAST(\(quoted("\($0)")), \"\(name)\")" }
+    }
+
     static func quoted(_ text: String) -> String {
-        let escaped = text.replacingOccurrences(of: "\\", with: "\\\\")
-            .replacingOccurrences(of: "\"", with: "\\\"")
-        return "\"\(escaped)\""
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": quoted += "\\\\"
+            case "\"": quoted += "\\\""
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
     }
 }

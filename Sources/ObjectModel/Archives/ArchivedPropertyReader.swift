@@ -74,15 +74,18 @@ enum ArchivedPropertyReader {
         return derived
     }
 
-    /// A collection's function as model files spell it: `count:(pages)` is `pages.@count`.
+    /// A collection's function as model files spell it: `count:(pages)` is `pages.@count`, and
+    /// `sum:(pages.words)` is `pages.words.@sum`.
     private static func fileSpelling(_ text: String) -> String {
-        for name in ["count", "sum", "min", "max", "average"] {
-            guard text.hasPrefix("\(name):("), text.hasSuffix(")") else { continue }
-            let path = text.dropFirst(name.count + 2).dropLast().split(separator: ".")
-            guard let collection = path.first else { continue }
-            return ([collection, "@\(name)"] + path.dropFirst()).joined(separator: ".")
-        }
-        return text
+        let functions = ["count", "sum", "min", "max", "average"]
+        guard text.hasSuffix(")"), let open = text.range(of: ":("),
+            functions.contains(String(text[..<open.lowerBound]))
+        else { return text }
+        let path = text[open.upperBound...].dropLast()
+        let isPath = path.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+        guard isPath, !path.isEmpty else { return text }
+        let name = text[..<open.lowerBound]
+        return "\(path).@\(name == "average" ? "avg" : String(name))"
     }
 
     private static func composite(
@@ -129,7 +132,8 @@ enum ArchivedPropertyReader {
     private static func fetchedProperty(_ object: ArchivedObject) -> NSFetchedPropertyDescription {
         let property = NSFetchedPropertyDescription()
         if let request = object.object("NSFetchRequest") {
-            let name = request.string(OwnKey.requestName) ?? "fetchedPropertyFetchRequest"
+            let name =
+                request.string(OwnKey.requestName) ?? FetchRequestTemplate.fetchedPropertyName
             property.template = fetchRequest(
                 request, named: name, entityName: object.string("_NSFetchRequestEntityName"))
         }
@@ -157,8 +161,10 @@ enum ArchivedPropertyReader {
         template.resultType = UInt(exactly: object.integer("NSResultType")) ?? 0
         template.sortKeys = object.list("NSSortDescriptors").compactMap { $0?.object }.compactMap {
             sort in
-            sort.string("NSKey").map {
-                FetchRequestTemplate.SortKey(key: $0, isAscending: sort.flag("NSAscending"))
+            let selector = sort.string("NSSelector").flatMap { $0 == "compare:" ? nil : $0 }
+            return sort.string("NSKey").map {
+                FetchRequestTemplate.SortKey(
+                    key: $0, isAscending: sort.flag("NSAscending"), selector: selector)
             }
         }
         template.includesSubentities = !object.flag(OwnKey.excludesSubentities)

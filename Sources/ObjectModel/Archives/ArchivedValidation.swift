@@ -6,14 +6,14 @@ struct ArchivedValidation {
 
     /// Reads the predicates of an archived attribute. Those that are no bounds are kept as texts.
     init(_ attribute: ArchivedObject) {
-        let warnings = attribute.list("NSValidationWarnings").map { $0?.string }
+        let warnings = attribute.list("NSValidationWarnings")
         for (place, predicate) in attribute.list("NSValidationPredicates").enumerated() {
             guard let object = predicate?.object else { continue }
             let warning = warnings.indices.contains(place) ? warnings[place] : nil
-            for part in Self.parts(of: object) where !readBound(part) {
-                guard let text = ArchivedPredicateText().text(ofPredicate: part) else { continue }
-                validation.rules.append(AttributeValidation.Rule(predicate: text, warning: warning))
-            }
+            if Self.isOfBound(warning), readBounds(object) { continue }
+            guard let text = ArchivedPredicateText().text(ofPredicate: object) else { continue }
+            let sentence = warning?.string ?? warning?.integer.map { String($0) }
+            validation.rules.append(AttributeValidation.Rule(predicate: text, warning: sentence))
         }
         validation.rules += Self.ownRules(attribute)
     }
@@ -26,12 +26,24 @@ struct ArchivedValidation {
         }
     }
 
-    /// The members of a conjunction, or the predicate itself.
-    private static func parts(of predicate: ArchivedObject) -> [ArchivedObject] {
+    /// Whether a warning is one that model compilers give to bounds: a number, or the sentence of
+    /// our own first archives.
+    private static func isOfBound(_ warning: ArchivedValue?) -> Bool {
+        warning?.string.map { $0 == "The value is out of bounds." } ?? true
+    }
+
+    /// Takes a bound, or a conjunction of nothing but bounds. False for any other predicate.
+    private mutating func readBounds(_ predicate: ArchivedObject) -> Bool {
         guard predicate.className == "NSCompoundPredicate",
             predicate.integer("NSCompoundPredicateType") == 1
-        else { return [predicate] }
-        return predicate.list("NSSubpredicates").compactMap { $0?.object }
+        else { return readBound(predicate) }
+        let before = validation
+        let parts = predicate.list("NSSubpredicates")
+        guard parts.allSatisfy({ $0?.object.map { readBound($0) } ?? false }) else {
+            validation = before
+            return false
+        }
+        return true
     }
 
     /// Takes a predicate of the form that model compilers write for bounds. False for any other.

@@ -1,125 +1,110 @@
 internal import Foundation
 
-/// Archives the expressions and predicates that model compilers make: derivations and bounds.
-enum ExpressionArchiver {
-    // MARK: Derivations
+/// Makes the archived objects of expressions and predicates, as compiled models and model caches
+/// have them. What no real file shows is left to the caller, who keeps the text.
+package enum ExpressionArchiver {
+    package typealias Builder = KeyedArchiveBuilder
 
-    /// A derivation: a key path, or a function of a key path or of nothing. Nil for any other text.
-    static func derivation(
-        _ derived: NSDerivedAttributeDescription, into builder: inout KeyedArchiveBuilder
-    ) -> Int? {
-        let text = VersionHashing.hashedText(of: derived)
-        if isKeyPath(text) { return keyPath(text, &builder) }
-        guard let open = text.firstIndex(of: "("), text.hasSuffix(")") else { return nil }
-        let name = String(text[..<open])
-        let argument = text[text.index(after: open)...].dropLast()
-        guard !name.isEmpty, argument.isEmpty || isKeyPath(String(argument)) else { return nil }
-        let arguments = argument.isEmpty ? [] : [keyPath(String(argument), &builder)]
-        return function(name, arguments, &builder)
+    // MARK: Expressions
+
+    /// `SELF`, of which an archive has one.
+    package static func evaluatedObject(_ builder: inout Builder) -> Int {
+        builder.shared("SELF") {
+            $0.object(expression("NSSelfExpression"), [("NSExpressionType", .integer(1))])
+        }
     }
 
-    private static func isKeyPath(_ text: String) -> Bool {
-        !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
+    package static func variable(_ name: String, _ builder: inout Builder) -> Int {
+        builder.object(
+            expression("NSVariableExpression"),
+            [("NSExpressionType", .integer(2)), ("NSVariable", .reference(builder.string(name)))])
     }
 
-    private static func keyPath(_ path: String, _ builder: inout KeyedArchiveBuilder) -> Int {
-        let isLong = path.contains(".")
+    /// A constant by the reference of its value; nil is no value.
+    package static func constant(_ value: Int?, _ builder: inout Builder) -> Int {
+        let field: (String, Builder.Field) =
+            value.map { ("NSConstantValue", .reference($0)) }
+            ?? ("NSConstantValueClassName", .reference(Builder.null))
+        return builder.object(
+            expression("NSConstantValueExpression"), [("NSExpressionType", .integer(0)), field])
+    }
+
+    /// A key path from the evaluated object, or from the expression at `operand`.
+    package static func keyPath(
+        _ path: String, from operand: Int? = nil, _ builder: inout Builder
+    ) -> Int {
         let specifier = builder.object(
             expression("NSKeyPathSpecifierExpression"),
             [("NSExpressionType", .integer(10)), ("NSKeyPath", .reference(builder.string(path)))])
+        let isLong = operand != nil || path.contains(".")
         let selector = builder.string(isLong ? "valueForKeyPath:" : "valueForKey:")
         return builder.object(
             ["NSKeyPathExpression", "NSFunctionExpression", "NSExpression", "NSObject"],
             [
-                ("NSExpressionType", .integer(3)), ("NSOperand", .reference(subject(&builder))),
+                ("NSExpressionType", .integer(operand == nil ? 3 : 4)),
+                ("NSOperand", .reference(operand ?? evaluatedObject(&builder))),
                 ("NSSelectorName", .reference(selector)),
-                ("NSArguments", .reference(builder.array([specifier]))),
+                ("NSArguments", .reference(builder.mutableArray([specifier]))),
             ])
     }
 
-    private static func function(
-        _ name: String, _ arguments: [Int], _ builder: inout KeyedArchiveBuilder
+    /// A function of Foundation's own, or the method `selector` of the expression at `operand`.
+    package static func function(
+        _ selector: String, _ arguments: [Int], of operand: Int? = nil, _ builder: inout Builder
     ) -> Int {
-        let utilities = builder.object(
-            expression("NSConstantValueExpression"),
-            [
-                ("NSExpressionType", .integer(0)),
-                (
-                    "NSConstantValueClassName",
-                    .reference(builder.string("_NSPredicateUtilities"))
-                ),
-            ])
+        let receiver =
+            operand
+            ?? builder.object(
+                expression("NSConstantValueExpression"),
+                [
+                    ("NSExpressionType", .integer(0)),
+                    ("NSConstantValueClassName", .reference(builder.string(utilities))),
+                ])
         return builder.object(
             expression("NSFunctionExpression"),
             [
-                ("NSExpressionType", .integer(4)), ("NSOperand", .reference(utilities)),
-                ("NSSelectorName", .reference(builder.string(name))),
+                ("NSExpressionType", .integer(4)), ("NSOperand", .reference(receiver)),
+                ("NSSelectorName", .reference(builder.string(selector))),
                 ("NSArguments", .reference(builder.array(arguments))),
             ])
     }
 
-    // MARK: Bounds
+    /// The class whose methods are the predefined functions.
+    static let utilities = "_NSPredicateUtilities"
 
-    /// The bounds of an attribute as predicates.
-    static func bounds(
-        of attribute: NSAttributeDescription, into builder: inout KeyedArchiveBuilder
-    ) -> [Int] {
-        let validation = attribute.validation
-        var predicates: [Int] = []
-        if let minimum = number(validation.minimum, of: attribute, &builder) {
-            predicates.append(comparison(attribute, 3, minimum, &builder))
-        }
-        if let maximum = number(validation.maximum, of: attribute, &builder) {
-            predicates.append(comparison(attribute, 1, maximum, &builder))
-        }
-        if let pattern = validation.regularExpression {
-            let value = constant(builder.string(pattern), &builder)
-            let how = comparisonOperator("NSMatchingPredicateOperator", 6, [], &builder)
-            predicates.append(predicate(subject(&builder), how, value, &builder))
-        }
-        return predicates
+    private static func expression(_ name: String) -> [String] {
+        [name, "NSExpression", "NSObject"]
     }
 
-    private static func number(
-        _ text: String?, of attribute: NSAttributeDescription, _ builder: inout KeyedArchiveBuilder
-    ) -> Int? {
-        guard let text, let number = Double(text) else { return nil }
-        if attribute.attributeType == .dateAttributeType {
-            let date = Date(timeIntervalSinceReferenceDate: number)
-            return constant(ValueArchiver.archive(date, &builder), &builder)
-        }
-        let node = Int64(text).map { PropertyListNode.integer($0) } ?? .real(number)
-        return constant(builder.plain(node), &builder)
-    }
+    // MARK: Predicates
 
-    private static func comparison(
-        _ attribute: NSAttributeDescription, _ type: Int, _ bound: Int,
-        _ builder: inout KeyedArchiveBuilder
-    ) -> Int {
-        let isText = attribute.attributeType == .stringAttributeType
-        let left = isText ? keyPath("length", &builder) : subject(&builder)
-        let how = comparisonOperator(
-            "NSComparisonPredicateOperator", type, [("NSVariant", .integer(type))], &builder)
-        return predicate(left, how, bound, &builder)
-    }
-
-    private static func comparisonOperator(
-        _ name: String, _ type: Int, _ more: [(String, KeyedArchiveBuilder.Field)],
-        _ builder: inout KeyedArchiveBuilder
-    ) -> Int {
+    /// `TRUEPREDICATE` or `FALSEPREDICATE`.
+    package static func constant(predicate value: Bool, _ builder: inout Builder) -> Int {
         builder.object(
-            [name, "NSPredicateOperator", "NSObject"],
+            [value ? "NSTruePredicate" : "NSFalsePredicate", "NSPredicate", "NSObject"], [])
+    }
+
+    /// A compound predicate: type 0 is NOT, 1 is AND, 2 is OR.
+    package static func compound(_ type: Int, _ parts: [Int], _ builder: inout Builder) -> Int {
+        builder.object(
+            ["NSCompoundPredicate", "NSPredicate", "NSObject"],
             [
-                ("NSOperatorType", .integer(type)), ("NSModifier", .integer(0)),
-                ("NSOptions", .integer(0)),
-            ]
-                + more)
+                ("NSCompoundPredicateType", .integer(type)),
+                ("NSSubpredicates", .reference(builder.array(parts))),
+            ])
     }
 
-    private static func predicate(
-        _ left: Int, _ how: Int, _ right: Int, _ builder: inout KeyedArchiveBuilder
-    ) -> Int {
-        builder.object(
+    /// A comparison; `type`, `modifier` and `options` are Apple's raw values. Nil for operators
+    /// whose archived form is not known.
+    package static func comparison(
+        _ left: Int, _ right: Int, type: Int, modifier: Int = 0, options: Int = 0,
+        _ builder: inout Builder
+    ) -> Int? {
+        guard let (ancestry, own) = form(ofOperator: type, options: options) else { return nil }
+        let how = builder.object(
+            ancestry + ["NSPredicateOperator", "NSObject"],
+            [("NSOperatorType", .integer(type)), ("NSModifier", .integer(modifier))] + own)
+        return builder.object(
             ["NSComparisonPredicate", "NSPredicate", "NSObject"],
             [
                 ("NSLeftExpression", .reference(left)), ("NSPredicateOperator", .reference(how)),
@@ -127,19 +112,32 @@ enum ExpressionArchiver {
             ])
     }
 
-    // MARK: Parts
-
-    private static func constant(_ value: Int, _ builder: inout KeyedArchiveBuilder) -> Int {
-        builder.object(
-            expression("NSConstantValueExpression"),
-            [("NSExpressionType", .integer(0)), ("NSConstantValue", .reference(value))])
-    }
-
-    static func subject(_ builder: inout KeyedArchiveBuilder) -> Int {
-        builder.object(expression("NSSelfExpression"), [("NSExpressionType", .integer(1))])
-    }
-
-    private static func expression(_ name: String) -> [String] {
-        [name, "NSExpression", "NSObject"]
+    /// The class of an operator and the fields that only its kind has. Where those of a kind are
+    /// not known, only the operator without options has a form, since then they say nothing.
+    private static func form(
+        ofOperator type: Int, options: Int
+    ) -> (ancestry: [String], fields: [(String, Builder.Field)])? {
+        switch type {
+        case 0...3:
+            return (
+                ["NSComparisonPredicateOperator"],
+                [("NSVariant", .integer(type)), ("NSOptions", .integer(options))]
+            )
+        case 4, 5:
+            return (
+                ["NSEqualityPredicateOperator"],
+                [("NSNegate", .bool(type == 5)), ("NSOptions", .integer(options))]
+            )
+        case 10, 99: return (["NSInPredicateOperator"], [("NSFlags", .integer(options))])
+        default: break
+        }
+        guard options == 0 else { return nil }
+        let texts = ["NSMatchingPredicateOperator", "NSStringPredicateOperator"]
+        switch type {
+        case 6: return (texts, [])
+        case 7: return (["NSLikePredicateOperator"] + texts, [])
+        case 100: return (["NSBetweenPredicateOperator"], [])
+        default: return nil
+        }
     }
 }

@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 
 /// Collects objects for a keyed archive and writes it as NSKeyedArchiver does.
-struct KeyedArchiveBuilder {
+package struct KeyedArchiveBuilder {
     /// A field of an archived object.
-    enum Field {
+    package enum Field {
         case bool(Bool)
         case integer(Int)
         case real(Double)
@@ -23,8 +23,11 @@ struct KeyedArchiveBuilder {
     private var members = [Member(plain: .string("$null"))]
     private var strings: [String: Int] = [:]
     private var classes: [String: Int] = [:]
+    private var singles: [String: Int] = [:]
     /// The reference of "no object".
-    static let null = 0
+    package static let null = 0
+
+    package init() {}
 
     // MARK: Objects
 
@@ -42,14 +45,14 @@ struct KeyedArchiveBuilder {
             ]
     }
 
-    mutating func object(_ ancestry: [String], _ fields: [(String, Field)]) -> Int {
+    package mutating func object(_ ancestry: [String], _ fields: [(String, Field)]) -> Int {
         let reference = reserve()
         fill(reference, ancestry, fields)
         return reference
     }
 
     /// A text; equal texts share one object. Nil is the absence of an object.
-    mutating func string(_ text: String?) -> Int {
+    package mutating func string(_ text: String?) -> Int {
         guard let text else { return Self.null }
         if let known = strings[text] { return known }
         members.append(Member(plain: .string(text)))
@@ -58,12 +61,12 @@ struct KeyedArchiveBuilder {
     }
 
     /// A number, flag or data as an object of its own.
-    mutating func plain(_ node: PropertyListNode) -> Int {
+    package mutating func plain(_ node: PropertyListNode) -> Int {
         members.append(Member(plain: node))
         return members.count - 1
     }
 
-    mutating func array(_ references: [Int]) -> Int {
+    package mutating func array(_ references: [Int]) -> Int {
         object(["NSArray", "NSObject"], [("NS.objects", .references(references))])
     }
 
@@ -71,11 +74,43 @@ struct KeyedArchiveBuilder {
         object(["NSSet", "NSObject"], [("NS.objects", .references(references))])
     }
 
+    mutating func mutableArray(_ references: [Int]) -> Int {
+        object(
+            ["NSMutableArray", "NSArray", "NSObject"], [("NS.objects", .references(references))])
+    }
+
+    mutating func mutableDictionary(_ entries: [(key: String, value: Int)]) -> Int {
+        dictionary(entries, ["NSMutableDictionary", "NSDictionary", "NSObject"])
+    }
+
     mutating func dictionary(_ entries: [(key: String, value: Int)]) -> Int {
+        guard entries.isEmpty else { return dictionary(entries, ["NSDictionary", "NSObject"]) }
+        return shared("empty") { $0.dictionary([], ["NSDictionary", "NSObject"]) }
+    }
+
+    private mutating func dictionary(
+        _ entries: [(key: String, value: Int)], _ ancestry: [String]
+    ) -> Int {
         let keys = entries.map { string($0.key) }
         return object(
-            ["NSMutableDictionary", "NSDictionary", "NSObject"],
+            ancestry,
             [("NS.keys", .references(keys)), ("NS.objects", .references(entries.map(\.value)))])
+    }
+
+    /// An object of which an archive has one: made at the first call, named by `key`.
+    mutating func shared(_ key: String, _ make: (inout Self) -> Int) -> Int {
+        if let known = singles[key] { return known }
+        let reference = make(&self)
+        singles[key] = reference
+        return reference
+    }
+
+    /// Keeps what `add` adds, or nothing of it where it returns nil.
+    package mutating func trying(_ add: (inout Self) -> Int?) -> Int? {
+        var trial = self
+        guard let reference = add(&trial) else { return nil }
+        self = trial
+        return reference
     }
 
     private mutating func classReference(_ ancestry: [String]) -> Int {

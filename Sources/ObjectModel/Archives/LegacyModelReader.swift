@@ -4,7 +4,8 @@ internal import Foundation
 /// editor's own objects.
 ///
 /// Each object is put into the words of today's XML, and the XML's readers make the model of them.
-/// So both forms obey the same rules. Stored fetch requests are left out.
+/// So both forms obey the same rules. Stored fetch requests are left out, and so are dates that
+/// meant the day of compiling.
 struct LegacyModelReader {
     private let root: ArchivedObject
     private var file: String { root.archive.file }
@@ -149,8 +150,16 @@ struct LegacyModelReader {
         }
         facts["allowsExternalBinaryDataStorage"] = attribute.flag(
             "XD_PAttK_allowsExternalBinaryDataStorage")
-        // Texts of dates meant the day of compiling, in the language of the machine.
-        guard type != .dateAttributeType else { return facts }
+        guard type != .dateAttributeType else {
+            for (key, legacy) in [
+                ("defaultDateTimeInterval", "defaultValueAsString"),
+                ("minDateTimeInterval", "minValueString"),
+                ("maxDateTimeInterval", "maxValueString"),
+            ] {
+                facts[key] = attribute.text("XD_PAttK_" + legacy).flatMap(LegacyDate.seconds)
+            }
+            return facts
+        }
         facts["defaultValueString"] = attribute.text("XD_PAttK_defaultValueAsString")
         for key in ["minValueString", "maxValueString"] {
             facts[key] = attribute.text("XD_PAttK_" + key)

@@ -29,10 +29,7 @@ struct ModelArchiveReader {
     private mutating func model() throws -> NSManagedObjectModel {
         let root = try archive.root()
         guard root.className == "NSManagedObjectModel" else {
-            throw ModelFileError(
-                .notAModel, file: archive.file,
-                "the archive holds a \(root.className.prefix(80)); expected an NSManagedObjectModel"
-            )
+            throw ForeignFile.refusal(root)
         }
         try readEntities(root)
         try linkParents()

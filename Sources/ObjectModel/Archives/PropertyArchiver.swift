@@ -5,13 +5,16 @@ struct PropertyArchiver {
     typealias Field = KeyedArchiveBuilder.Field
 
     /// The references of entities and of their properties, known before any is filled.
-    let references: [ObjectIdentifier: Int]
+    let references: ArchiveReferences
+    let predicates: any PredicateArchiving
 
+    /// Fills a property's place; `owner` is the entity that has it, which in a model cache may
+    /// inherit it.
     func fill(
-        _ reference: Int, with property: NSPropertyDescription,
+        _ reference: Int, with property: NSPropertyDescription, of owner: Int,
         into builder: inout KeyedArchiveBuilder
     ) throws {
-        var fields = try commonFields(property, &builder)
+        var fields = try commonFields(property, of: owner, &builder)
         var className = "NSPropertyDescription"
         switch property {
         case let attribute as NSAttributeDescription:
@@ -37,17 +40,21 @@ struct PropertyArchiver {
             reference, [className] + parents + ["NSPropertyDescription", "NSObject"], fields)
     }
 
+    private var requests: RequestArchiver {
+        RequestArchiver(entities: references.entities, predicates: predicates)
+    }
+
     // MARK: Fields
 
     private func commonFields(
-        _ property: NSPropertyDescription, _ builder: inout KeyedArchiveBuilder
+        _ property: NSPropertyDescription, of owner: Int, _ builder: inout KeyedArchiveBuilder
     ) throws -> [(String, Field)] {
         let isReadOnly =
             property.marks.contains(.readOnly)
             || property is NSDerivedAttributeDescription || property is NSFetchedPropertyDescription
         var fields: [(String, Field)] = [
             ("NSPropertyName", .reference(builder.string(property.name))),
-            ("NSEntity", .reference(references[ObjectIdentifier(property.entity)] ?? 0)),
+            ("NSEntity", .reference(owner)),
             (
                 "NSRenamingIdentifier",
                 .reference(builder.string(property.renamingIdentifier ?? property.name))
@@ -57,7 +64,7 @@ struct PropertyArchiver {
         if let modifier = property.versionHashModifier {
             fields.append(("NSVersionHashModifier", .reference(builder.string(modifier))))
         }
-        if let userInfo = property.userInfo {
+        if let userInfo = property.userInfo, !userInfo.isEmpty {
             let reference = try ValueArchiver.userInfo(userInfo, of: property.name, into: &builder)
             fields.append(("NSUserInfo", .reference(reference)))
         }
@@ -71,15 +78,20 @@ struct PropertyArchiver {
         return fields + flags.filter(\.1).map { ($0.0, .bool(true)) }
     }
 
-    /// Apple's packed flags: a base, and a bit for each of a property's marks.
+    /// Apple's packed flags: a bit for each of a property's marks, and one for each part it lacks.
     private static func packedFlags(of property: NSPropertyDescription, isReadOnly: Bool) -> Int {
         let isOrdered = (property as? NSRelationshipDescription)?.isOrdered == true
         let isEncrypted = (property as? NSAttributeDescription)?.allowsCloudEncryption == true
+        let isFree =
+            property.givenValidation?.predicates.isEmpty
+            ?? (property as? NSAttributeDescription)?.validation.isEmpty ?? true
         let bits = [
             (0x02, property.isOptional), (0x04, isReadOnly), (0x08, property.isTransient),
+            (0x30, isFree), (0x40, property.userInfo?.isEmpty ?? true),
+            (0x80, property.versionHashModifier == nil),
             (0x100, property.isIndexedBySpotlight), (0x400, isOrdered), (0x800, isEncrypted),
         ]
-        return bits.filter(\.1).reduce(0xF1) { $0 | $1.0 }
+        return bits.filter(\.1).reduce(0x01) { $0 | $1.0 }
     }
 
     /// Adds an attribute's fields and returns its class.
@@ -104,20 +116,16 @@ struct PropertyArchiver {
         if attribute.allowsCloudEncryption {
             fields.append(("NSAllowsCloudEncryption", .bool(true)))
         }
-        addValidation(of: attribute, to: &fields, &builder)
+        fields += ValidationArchiver.fields(of: attribute, predicates, into: &builder)
         switch attribute {
         case let derived as NSDerivedAttributeDescription:
-            let expression = ExpressionArchiver.derivation(derived, into: &builder) ?? 0
-            fields += [
-                ("NSDerivationExpression", .reference(expression)),
-                ("NSFilteringPredicate", .reference(KeyedArchiveBuilder.null)),
-                (OwnKey.derivation, .reference(builder.string(derived.derivationExpressionText))),
-            ]
+            addDerivation(of: derived, to: &fields, &builder)
             return "NSDerivedAttributeDescription"
         case let composite as NSCompositeAttributeDescription:
             let elements = try composite.elements.map { element in
                 let reference = builder.reserve()
-                try fill(reference, with: element, into: &builder)
+                try fill(
+                    reference, with: element, of: KeyedArchiveBuilder.null, into: &builder)
                 return reference
             }
             fields += [
@@ -129,33 +137,27 @@ struct PropertyArchiver {
         }
     }
 
-    private func addValidation(
-        of attribute: NSAttributeDescription, to fields: inout [(String, Field)],
+    private func addDerivation(
+        of derived: NSDerivedAttributeDescription, to fields: inout [(String, Field)],
         _ builder: inout KeyedArchiveBuilder
     ) {
-        let bounds = ExpressionArchiver.bounds(of: attribute, into: &builder)
-        if !bounds.isEmpty {
-            let warnings = bounds.map { _ in builder.string("The value is out of bounds.") }
-            fields += [
-                ("NSValidationPredicates", .reference(builder.array(bounds))),
-                ("NSValidationWarnings", .reference(builder.array(warnings))),
-            ]
+        let text = VersionHashing.hashedText(of: derived)
+        let expression = predicates.expression(text, into: &builder)
+        fields += [
+            ("NSDerivationExpression", .reference(expression ?? KeyedArchiveBuilder.null)),
+            ("NSFilteringPredicate", .reference(KeyedArchiveBuilder.null)),
+        ]
+        if expression == nil, let text = derived.derivationExpressionText {
+            fields.append((OwnKey.derivation, .reference(builder.string(text))))
         }
-        guard !attribute.validation.rules.isEmpty else { return }
-        let rules = attribute.validation.rules.flatMap { rule in
-            [builder.string(rule.predicate), builder.string(rule.warning)]
-        }
-        fields.append((OwnKey.validationRules, .reference(builder.array(rules))))
     }
 
     private func add(
         _ relationship: NSRelationshipDescription, to fields: inout [(String, Field)],
         _ builder: inout KeyedArchiveBuilder
     ) {
-        let destination = relationship.destinationEntity.flatMap {
-            references[ObjectIdentifier($0)]
-        }
-        let inverse = relationship.inverseRelationship.flatMap { references[ObjectIdentifier($0)] }
+        let destination = relationship.destinationEntity.flatMap(references.entity)
+        let inverse = relationship.inverseRelationship.flatMap(references.property)
         fields += [
             ("NSDestinationEntity", .reference(destination ?? 0)),
             ("NSInverseRelationship", .reference(inverse ?? 0)),
@@ -179,7 +181,8 @@ struct PropertyArchiver {
         _ builder: inout KeyedArchiveBuilder
     ) {
         guard let template = fetched.template else { return }
-        let request = RequestArchiver.request(template, references: references, into: &builder)
+        let request = requests.request(
+            template, known: FetchRequestTemplate.fetchedPropertyName, into: &builder)
         fields += [
             ("NSFetchRequest", .reference(request)),
             ("_NSFetchRequestEntityName", .reference(builder.string(template.entityName))),

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Archives default values and the values of `userInfo`.
-enum ValueArchiver {
+package enum ValueArchiver {
     /// An attribute's default value, in the form its type has in Apple's archives. Throws for
     /// objects of classes that no archive of ours can hold.
     static func defaultValue(
@@ -20,7 +20,8 @@ enum ValueArchiver {
             fields: ["property": attribute.name, "entity": attribute.entity.name ?? ""])
     }
 
-    private static func reference(
+    /// A value in the form that values of `type` have; nil where it is no such value.
+    package static func reference(
         _ value: Any, as type: NSAttributeType, _ builder: inout KeyedArchiveBuilder
     ) -> Int? {
         switch type {

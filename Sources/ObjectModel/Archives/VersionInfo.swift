@@ -21,16 +21,17 @@ enum VersionInfo {
 
 extension NSManagedObjectModel {
     /// Writes the versions of a model as an `.momd` at `url`: a `.mom` for each, and the list that
-    /// names the current one. Throws `ModelFileError`.
-    public static func writeCompiledBundle(
-        _ versions: [String: NSManagedObjectModel], current: String, to url: URL
+    /// names the current one; `predicates` archives their predicates. Throws `ModelFileError`.
+    package static func writeCompiledBundle(
+        _ versions: [String: NSManagedObjectModel], current: String, to url: URL,
+        _ predicates: any PredicateArchiving
     ) throws {
         guard versions[current] != nil else {
             throw ModelFileError(
                 .missingVersion, file: url.path,
                 "the current version “\(current)” is not among \(versions.keys.sorted())")
         }
-        let compiled = try versions.mapValues { try $0.compiledData() }
+        let compiled = try versions.mapValues { try $0.archived(as: .compiled, predicates) }
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
             for (name, data) in compiled {

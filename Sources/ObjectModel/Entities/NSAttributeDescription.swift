@@ -75,6 +75,24 @@ public struct AttributeValidation: Hashable, Sendable {
 
     /// Whether every value is allowed.
     public var isEmpty: Bool { self == AttributeValidation() }
+
+    /// The bounds, with those that stand among the rules for the sake of their sentences. Model
+    /// sources keep bounds only.
+    var allBounds: AttributeValidation {
+        var bounds = AttributeValidation(
+            minimum: minimum, maximum: maximum, regularExpression: regularExpression)
+        let pattern = /(?:SELF|length) (>=|<=) (-?[0-9.]+)/
+        for rule in rules {
+            let parts = rule.predicate.components(separatedBy: " AND ")
+            let found = parts.compactMap { $0.wholeMatch(of: pattern)?.output }
+            guard found.count == parts.count else { continue }
+            for (_, sign, number) in found {
+                if sign == ">=" { bounds.minimum = bounds.minimum ?? String(number) }
+                if sign == "<=" { bounds.maximum = bounds.maximum ?? String(number) }
+            }
+        }
+        return bounds
+    }
 }
 
 /// A value the SQLite store computes from others. Source: Apple, NSDerivedAttributeDescription.

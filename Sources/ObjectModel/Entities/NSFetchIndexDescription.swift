@@ -6,6 +6,14 @@ public enum NSFetchIndexElementType: UInt, Sendable {
     case rTree = 1
 }
 
+/// A property that stands for an expression, whose class is made where expressions are.
+package protocol ExpressionProperty: NSPropertyDescription {
+    /// The expression's text; nil where none is set.
+    var expressionText: String? { get }
+    /// The type of the expression's value.
+    var expressionResultType: NSAttributeType { get }
+}
+
 /// One column of a fetch index. Source: Apple, NSFetchIndexElementDescription.
 open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
@@ -14,6 +22,8 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
     open private(set) var propertyName: String?
     /// The indexed expression as the model file spells it; nil for an ordinary property.
     open var expressionText: String?
+    /// The name that an archive gave the expression; nil for a property.
+    var expressionName: String?
     /// The type of the expression's value.
     open var expressionResultType: NSAttributeType = .undefinedAttributeType
     /// How the values compare.
@@ -23,10 +33,17 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
     /// The index this element belongs to.
     public internal(set) weak var indexDescription: NSFetchIndexDescription?
 
+    /// An element over a property, or over the expression of an `NSExpressionDescription`.
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
-        givenProperty = property
-        propertyName = property.name
         self.collationType = collationType
+        if let expression = property as? any ExpressionProperty {
+            expressionText = expression.expressionText
+            expressionResultType = expression.expressionResultType
+            expressionName = property.name.isEmpty ? nil : property.name
+        } else {
+            givenProperty = property
+            propertyName = property.name
+        }
     }
 
     /// An element that names a property of the entity it will belong to.
@@ -57,6 +74,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
             collationType: collationType)
         twin.propertyName = propertyName
         twin.expressionText = expressionText
+        twin.expressionName = expressionName
         twin.isAscending = isAscending
         return twin
     }

@@ -51,12 +51,18 @@ public struct FetchRequestTemplate: Hashable, Sendable {
         public var key: String
         /// The direction of the order.
         public var isAscending: Bool
+        /// The method that compares, such as `localizedStandardCompare:`; nil for `compare:`.
+        public var selector: String?
 
-        public init(key: String, isAscending: Bool) {
+        public init(key: String, isAscending: Bool, selector: String? = nil) {
             self.key = key
             self.isAscending = isAscending
+            self.selector = selector
         }
     }
+
+    /// The name that Xcode gives the request of every fetched property.
+    package static let fetchedPropertyName = "fetchedPropertyFetchRequest"
 
     public init(name: String, entityName: String, predicateText: String? = nil) {
         self.name = name

@@ -23,10 +23,8 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     open var versionHashModifier: String?
     /// The property's name in the previous model version, for inferred mappings; nil for `name`.
     open var renamingIdentifier: String?
-    /// The predicates a value must satisfy, besides those of `validation`.
-    open private(set) var validationPredicates: [NSPredicate] = []
-    /// What is said of a value that breaks the predicate at the same place.
-    open private(set) var validationWarnings: [Any] = []
+    /// The predicates and warnings that a program set; nil where the model file's rules hold.
+    package var givenValidation: GivenValidation?
     /// Marks of editors and of other stores, that change neither columns nor objects.
     public var marks: PropertyMarks = .syncable
 
@@ -50,14 +48,6 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         set { marks.set(.storedInExternalRecord, to: newValue) }
     }
 
-    /// Replaces the predicates a value must satisfy, each with the warning shown when it does not.
-    open func setValidationPredicates(
-        _ predicates: [NSPredicate]?, withValidationWarnings warnings: [String]?
-    ) {
-        validationPredicates = predicates ?? []
-        validationWarnings = warnings ?? []
-    }
-
     /// A property with the same facts that belongs to no entity yet.
     /// A relationship's copy points at the same destination and inverse.
     open func copy(with zone: NSZone? = nil) -> Any {
@@ -74,9 +64,25 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         twin.userInfo = userInfo
         twin.versionHashModifier = versionHashModifier
         twin.renamingIdentifier = renamingIdentifier
-        twin.validationPredicates = validationPredicates
-        twin.validationWarnings = validationWarnings
+        twin.givenValidation = givenValidation
         twin.marks = marks
+    }
+}
+
+/// What values must satisfy, as a program set it.
+package struct GivenValidation {
+    package var predicates: [NSPredicate]
+    /// A sentence for each predicate, or the number of an error.
+    package var warnings: [Any]
+
+    package init(predicates: [NSPredicate], warnings: [Any]) {
+        self.predicates = predicates
+        self.warnings = warnings
+    }
+
+    /// What is said of a value that breaks the predicate at `place`, as text.
+    package func warning(at place: Int) -> String? {
+        warnings.indices.contains(place) ? "\(warnings[place])" : nil
     }
 }
 

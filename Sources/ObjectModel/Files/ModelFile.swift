@@ -17,15 +17,8 @@ struct ModelFile {
     init(at url: URL, version: String?) throws {
         path = try Self.locate(url, version: version).path
         data = try Self.bytes(at: path)
-        guard !isOptimized else {
-            throw ModelFileError(
-                .unsupportedFormat, file: path,
-                "the file is an optimized model (.omo); open the .mom that stands beside it")
-        }
+        if let refusal = ForeignFile.refusal(data, path: path) { throw refusal }
     }
-
-    /// Whether the bytes are the flat form that only Apple's frameworks read.
-    var isOptimized: Bool { data.starts(with: Array("momv2$".utf8)) }
 
     /// Whether the bytes are a compiled model's archive.
     var isArchive: Bool { data.starts(with: Array("bplist00".utf8)) }
@@ -41,6 +34,7 @@ struct ModelFile {
         let names = try names(in: url)
         if names.contains("contents") { return url.appendingPathComponent("contents") }
         if names.contains("elements") { return url.appendingPathComponent("elements") }
+        if names.contains("xcmapping.xml") { return url.appendingPathComponent("xcmapping.xml") }
         return try locateVersion(in: url, names: names, version: version)
     }
 

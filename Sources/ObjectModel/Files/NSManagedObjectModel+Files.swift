@@ -52,9 +52,14 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// The model as the bytes of a `.mom`, which `load(fromArchive:)` and `load(from:)` read back.
-    /// Throws `ModelFileError` where the model holds what no archive can.
-    public func compiledData() throws -> Data { try ModelArchiver.data(of: self) }
+    /// The model as an archive's bytes, which `load(fromArchive:)` and `load(from:)` read back;
+    /// `predicates` archives its predicates. Throws `ModelFileError` where the model holds what no
+    /// archive can.
+    package func archived(
+        as shape: ModelArchiveShape, _ predicates: any PredicateArchiving
+    ) throws -> Data {
+        try ModelArchiver.data(of: self, as: shape, predicates)
+    }
 
     /// The model as the text of an `.xcdatamodel`'s `contents`.
     public func sourceText() throws -> String { try ModelWriter(model: self).text() }

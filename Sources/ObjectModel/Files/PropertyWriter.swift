@@ -116,8 +116,9 @@ enum PropertyWriter {
         of attribute: NSAttributeDescription, into node: inout MarkupNode
     ) {
         let isDate = attribute.attributeType == .dateAttributeType
-        node.set(isDate ? "minDateTimeInterval" : "minValueString", attribute.validation.minimum)
-        node.set(isDate ? "maxDateTimeInterval" : "maxValueString", attribute.validation.maximum)
+        let bounds = attribute.validation.allBounds
+        node.set(isDate ? "minDateTimeInterval" : "minValueString", bounds.minimum)
+        node.set(isDate ? "maxDateTimeInterval" : "maxValueString", bounds.maximum)
         node.set("regularExpressionString", attribute.validation.regularExpression)
     }
 

@@ -20,6 +20,12 @@ package struct VersionBundle {
             names.contains { $0.hasSuffix(suffix) }
         }
         guard let kind else {
+            if names.contains(where: { $0.hasSuffix(".omo") }) {
+                throw ModelFileError(
+                    .unsupportedFormat, file: url.path,
+                    "the bundle holds optimized models (.omo) only, a private form of Apple's"
+                        + " frameworks; compile its source again, and keep the .mom")
+            }
             throw ModelFileError(
                 .notAModel, file: url.path,
                 "the folder holds no model; expected contents, *.xcdatamodel or *.mom in it")

@@ -88,7 +88,8 @@ struct VersionHashing {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard let place = parts.firstIndex(where: { $0.hasPrefix("@") }) else { return text }
         let operand = (parts[..<place] + parts[(place + 1)...]).joined(separator: ".")
-        return "\(parts[place].dropFirst()):(\(operand))"
+        let name = parts[place] == "@avg" ? "average" : parts[place].dropFirst()
+        return "\(name):(\(operand))"
     }
 
     // MARK: Order and bytes

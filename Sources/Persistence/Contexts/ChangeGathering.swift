@@ -16,7 +16,7 @@ struct ChangeGathering {
     }
 
     mutating func add(_ object: NSManagedObject) throws {
-        guard let row = object.identity?.reservedRow else {
+        guard let row = object.reservedRow else {
             throw PersistenceErrors.noStore(for: object.entity.name ?? "")
         }
         switch (object.isDeleted, object.isInserted) {
@@ -87,7 +87,7 @@ struct ChangeGathering {
 
     private func link(_ id: NSManagedObjectID?, from object: NSManagedObject) throws -> Link? {
         guard let id else { return nil }
-        guard let row = id.reservedRow, id.persistentStore === store else {
+        guard let row = id.reservedRow, id.isOf(store) else {
             throw PersistenceErrors.make(
                 NSManagedObjectExternalRelationshipError,
                 "A relationship leads to an object of another store, or to one that was never "

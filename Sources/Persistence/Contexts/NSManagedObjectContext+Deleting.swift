@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
     /// Related objects lose their link to it, or are deleted too; a deny rule is looked at by the
     /// save. The object keeps its own values until then.
     public final func delete(_ object: NSManagedObject) {
-        guard object.context === self else { return }
+        guard owns(object) else { return }
         var waiting = [object]
         while let next = waiting.popLast() {
             guard mark(next) else { continue }

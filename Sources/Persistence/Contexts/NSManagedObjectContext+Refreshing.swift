@@ -4,25 +4,20 @@ internal import Stores
 // Taking back, reading anew, merging what others saved.
 extension NSManagedObjectContext {
     /// Posts what changed since the last call as one ObjectsDidChange notification.
-    public final func processPendingChanges() {
-        let event = pending.takeEvent()
-        guard !event.isEmpty else { return }
+    public final func processPendingChanges() { _ = postEvent() }
+
+    /// Posts what changed, and returns it.
+    final func postEvent() -> EventObjects {
+        var event = pending.takeEvent()
+        guard !event.isEmpty else { return event }
         var userInfo: [AnyHashable: Any] = [:]
-        func put(_ key: String, _ matches: (ObjectState) -> Bool) {
-            let objects = event.filter { matches($0.1) }.map(\.0)
-            if !objects.isEmpty { userInfo[key] = Set(objects) }
-        }
-        put(NSInsertedObjectsKey) { $0.contains(.insertedNow) && !$0.contains(.deletedNow) }
-        put(NSDeletedObjectsKey) { $0.contains(.deletedNow) && !$0.contains(.insertedNow) }
-        put(NSUpdatedObjectsKey) {
-            $0.contains(.updatedNow) && $0.isDisjoint(with: [.insertedNow, .deletedNow])
-        }
-        put(NSRefreshedObjectsKey) {
-            $0.contains(.refreshedNow) && $0.isDisjoint(with: [.insertedNow, .deletedNow])
-        }
-        guard !userInfo.isEmpty else { return }
+        if !event.inserted.isEmpty { userInfo[NSInsertedObjectsKey] = event.inserted.set }
+        if !event.deleted.isEmpty { userInfo[NSDeletedObjectsKey] = event.deleted.set }
+        if !event.updated.isEmpty { userInfo[NSUpdatedObjectsKey] = event.updated.set }
+        if !event.refreshed.isEmpty { userInfo[NSRefreshedObjectsKey] = event.refreshed.set }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: userInfo)
+        return event
     }
 
     /// Takes back all changes since the last save: new objects leave, others show their stored
@@ -32,7 +27,7 @@ extension NSManagedObjectContext {
         for object in pending.takeObjects() {
             if object.isInserted {
                 registry.unregister(object)
-                object.context = nil
+                object.leaveContext()
                 object.state.subtract(.pending)
                 pending.note(.deletedNow, of: object)
                 continue
@@ -50,7 +45,7 @@ extension NSManagedObjectContext {
         pending.failure = nil
         for object in pending.takeObjects() { object.state.subtract(.pending) }
         _ = pending.takeEvent()
-        for object in registry.objects { object.context = nil }
+        for object in registry.objects { object.leaveContext() }
         registry.removeAll()
         readAhead = ReadAhead()
         if settings.retained != nil { settings.retained = [] }
@@ -64,7 +59,7 @@ extension NSManagedObjectContext {
     /// With `mergeChanges` its own changes stay on top; without, they are dropped and it becomes a
     /// fault.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
-        guard object.context === self, !object.isInserted else { return }
+        guard owns(object), !object.isInserted else { return }
         readAhead.forget(object.objectID)
         pending.note(.refreshedNow, of: object)
         guard flag && object.hasChanges else {
@@ -161,7 +156,7 @@ extension NSManagedObjectContext {
         object.state.insert(.deleted)
         pending.note(.deletedNow, of: object)
         registry.unregister(object)
-        object.context = nil
+        object.leaveContext()
     }
 
     private func mergeUpdate(of id: NSManagedObjectID) {
@@ -192,13 +187,16 @@ extension NSManagedObjectContext {
 
     // MARK: Notices of saves
 
-    final func postSaved(_ saved: SavedObjects, _ ids: SavedIDs) {
+    /// `event` is what was posted just before; its sets serve again where they are the same.
+    final func postSaved(_ saved: SavedObjects, _ ids: SavedIDs, after event: EventObjects) {
+        var event = event
         let center = NotificationCenter.default
         center.post(
             name: .NSManagedObjectContextDidSave, object: self,
             userInfo: [
-                NSInsertedObjectsKey: Set(saved.inserted), NSUpdatedObjectsKey: Set(saved.updated),
-                NSDeletedObjectsKey: Set(saved.deleted),
+                NSInsertedObjectsKey: event.inserted.set(of: saved.inserted),
+                NSUpdatedObjectsKey: event.updated.set(of: saved.updated),
+                NSDeletedObjectsKey: event.deleted.set(of: saved.deleted),
             ])
         center.post(
             name: .NSManagedObjectContextDidSaveObjectIDs, object: self,

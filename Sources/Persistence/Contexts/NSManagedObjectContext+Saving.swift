@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
             name: .NSManagedObjectContextWillSave, object: self, userInfo: nil)
         try announceSave()
         try validateChanges()
-        processPendingChanges()
+        let event = postEvent()
         var saved = SavedObjects()
         for object in pending.objects where object.isPending { saved.add(object) }
         if let parent {
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
             throw PersistenceErrors.noCoordinator
         }
         readAhead.forgetRows()
-        finishSave(saved)
+        finishSave(saved, after: event)
     }
 
     /// Calls `willSave` on each changed object, again where that changed others.
@@ -82,16 +82,16 @@ extension NSManagedObjectContext {
             [NSDetailedErrorsKey: errors])
     }
 
-    private func finishSave(_ saved: SavedObjects) {
+    private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
         let taken = pending.takeObjects()
         forgetUnsaved(taken)
         for object in taken { object.state.subtract([.inserted, .updated]) }
         for object in saved.deleted { registry.unregister(object) }
-        for object in saved.all { object.didSave() }
+        for objects in saved.all { for object in objects { object.didSave() } }
         let ids = saved.ids
-        postSaved(saved, ids)
+        postSaved(saved, ids, after: event)
         for object in saved.deleted where object.isDeleted {
-            object.context = nil
+            object.leaveContext()
             object.state.remove(.deleted)
         }
         persistentStoreCoordinator?.contextDidSave(self, ids)
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     private func forgetUnsaved(_ objects: [NSManagedObject]) {
         for object in objects where object.isInserted && object.isDeleted {
             registry.unregister(object)
-            object.context = nil
+            object.leaveContext()
             object.state = []
         }
     }
@@ -134,8 +134,7 @@ extension NSManagedObjectContext {
 
     private func adoptInserted(_ child: NSManagedObject) -> NSManagedObject {
         let own = type(of: child).init(entity: child.entity, insertInto: nil)
-        own.identity = child.objectID
-        own.context = self
+        own.madeID = child.objectID
         own.state = .inserted
         own.attributes = child.attributes
         own.toOnes = child.toOnes
@@ -175,7 +174,7 @@ struct SavedObjects {
     var updated: [NSManagedObject] = []
     var deleted: [NSManagedObject] = []
 
-    var all: [NSManagedObject] { inserted + updated + deleted }
+    var all: [[NSManagedObject]] { [inserted, updated, deleted] }
     var ids: SavedIDs {
         SavedIDs(
             inserted: inserted.map(\.objectID), updated: updated.map(\.objectID),

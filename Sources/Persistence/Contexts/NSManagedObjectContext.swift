@@ -22,7 +22,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// How the context's work is scheduled.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
     final var settings = ContextSettings()
-    final var registry = ObjectRegistry()
+    /// What objects and the coordinator know the context by.
+    final let tie: Tie<NSManagedObjectContext>
+    final var registry: ObjectRegistry
     final var pending = PendingChanges()
     final var readAhead = ReadAhead()
     private final var coordinator: NSPersistentStoreCoordinator?
@@ -35,8 +37,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
         lane = ContextLane(isMain: concurrencyType == .mainQueueConcurrencyType)
+        tie = Tie()
+        registry = ObjectRegistry(context: tie)
         super.init()
+        tie.begin(self)
     }
+
+    deinit { tie.end() }
 
     /// Makes a context of one concurrency type.
     public convenience init(_ type: ConcurrencyType) {
@@ -187,10 +194,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return object
     }
 
+    final func owns(_ object: NSManagedObject) -> Bool { object.shelf?.context === tie }
+
     /// Makes an object new in this context. An object that is here already is left alone.
     open func insert(_ object: NSManagedObject) {
-        guard object.context == nil else { return }
-        object.context = self
+        guard object.shelf == nil else { return }
         object.state.insert(.inserted)
         registry.note(type(of: object), for: object.shape)
         registry.register(object)
@@ -226,28 +234,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         for object in fresh { coordinator.publish(object.objectID) }
     }
 
-    // MARK: Making objects
-
-    /// The object of `id`: the one that is here, or a new fault that keeps `found` until it is
-    /// filled in.
-    final func materialize(_ id: NSManagedObjectID, _ found: ObjectSnapshot?) -> NSManagedObject {
-        if let known = registry.object(id) {
-            if known.isFault && known.snapshot == nil { known.snapshot = found }
-            return known
-        }
-        let shape = EntityShape.of(id.entity)
-        let object = registry.type(for: shape).init(entity: shape.entity, insertInto: nil)
-        object.identity = id
-        object.context = self
-        object.state = .fault
-        object.attributes = []
-        object.toOnes = []
-        object.toManys = shape.unloadedToManys
-        object.snapshot = found
-        registry.register(object)
-        settings.retained?.append(object)
-        return object
-    }
+    // MARK: Changes
 
     final func noteUpdate(of object: NSManagedObject) {
         guard

@@ -1,46 +1,83 @@
 internal import Foundation
 internal import ObjectModel
 
-/// The objects a context knows, one for each ID, held weakly.
+/// The objects a context knows, one for each ID, without holding them.
 struct ObjectRegistry {
-    private struct Entry {
-        weak var object: NSManagedObject?
-        var registration: StoreRegistration?
-    }
-
-    private var entries: [ObjectIdentifier: Entry] = [:]
-    private var sweepCount = 1024
+    private let context: Tie<NSManagedObjectContext>
+    /// New objects, and those that were new when they came here.
+    private let newcomers: ObjectShelf
+    /// By the address of their spaces.
+    private var shelves: [ObjectIdentifier: ObjectShelf] = [:]
     private var types: [ObjectIdentifier: NSManagedObject.Type] = [:]
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
+    /// The shapes of the entities seen, so that they live as long as the context.
+    private var shapes: [ObjectIdentifier: EntityShape] = [:]
+
+    init(context: Tie<NSManagedObjectContext>) {
+        self.context = context
+        newcomers = ObjectShelf(context: context, space: nil)
+    }
 
     func object(_ id: NSManagedObjectID) -> NSManagedObject? {
-        guard let object = entries[ObjectIdentifier(id)]?.object, object.identity === id else {
-            return nil
-        }
-        return object
+        guard let space = id.space else { return newcomers.object(ObjectShelf.key(of: id)) }
+        if let known = shelves[ObjectIdentifier(space)]?.object(id.key) { return known }
+        return newcomer(id.key, in: space)
     }
 
-    var objects: [NSManagedObject] { entries.values.compactMap(\.object) }
+    /// Whether objects that came here as new ones are here, with or without rows.
+    var hasNewcomers: Bool { !newcomers.isEmpty }
 
+    /// An object that was new when it came here, and has a row by now.
+    func newcomer(_ key: Int64, in space: IDSpace) -> NSManagedObject? {
+        guard !newcomers.isEmpty, let id = space.knownID(key) else { return nil }
+        return newcomers.object(ObjectShelf.key(of: id))
+    }
+
+    /// Where the objects of an ID space stand.
+    mutating func shelf(of space: IDSpace) -> ObjectShelf {
+        if let known = shelves[ObjectIdentifier(space)] { return known }
+        let fresh = ObjectShelf(context: context, space: space)
+        shelves[ObjectIdentifier(space)] = fresh
+        return fresh
+    }
+
+    private var all: [ObjectShelf] { [newcomers] + shelves.values }
+
+    var objects: [NSManagedObject] { all.flatMap(\.objects) }
+
+    /// Makes an object known by its ID; it belongs to the context then.
     mutating func register(_ object: NSManagedObject) {
-        if entries.count >= sweepCount { sweep() }
-        let entry = Entry(object: object, registration: StoreRegistration.of(object))
-        entries[ObjectIdentifier(object.objectID)] = entry
+        let id = object.objectID
+        if let space = id.space {
+            object.stand(on: shelf(of: space), at: id.key)
+        } else {
+            object.stand(on: newcomers, at: ObjectShelf.key(of: id))
+        }
+        object.shelf?.put(object)
+        object.shelf?.announce(object)
     }
 
-    mutating func unregister(_ object: NSManagedObject) {
-        guard let id = object.identity else { return }
-        entries[ObjectIdentifier(id)] = nil
+    /// Gives an object that was new its place among the rows.
+    mutating func settle(_ object: NSManagedObject) {
+        guard object.shelf === newcomers else { return }
+        newcomers.remove(object)
+        register(object)
     }
 
-    mutating func removeAll() { entries.removeAll() }
+    /// Forgets an object, which still belongs to the context.
+    func unregister(_ object: NSManagedObject) { object.shelf?.remove(object) }
 
-    /// Drops the entries of objects that are gone, where they are many. Runs when the table has
-    /// doubled, so its cost spreads.
-    private mutating func sweep() {
-        let lost = entries.values.reduce(0) { $0 + ($1.object == nil ? 1 : 0) }
-        if lost > entries.count / 4 { entries = entries.filter { $0.value.object != nil } }
-        sweepCount = max(1024, entries.count * 2)
+    mutating func removeAll() {
+        for shelf in all { shelf.removeAll() }
+        shelves = [:]
+    }
+
+    /// The shape of an entity, remembered.
+    mutating func shape(of entity: NSEntityDescription) -> EntityShape {
+        if let known = shapes[ObjectIdentifier(entity)] { return known }
+        let shape = EntityShape.of(entity)
+        shapes[ObjectIdentifier(entity)] = shape
+        return shape
     }
 
     /// The class objects of the shape's entity are made of.

@@ -12,7 +12,7 @@ protocol ObjectSource {
     func snapshots(of ids: [NSManagedObjectID]) throws -> [FoundObject]
     /// The members of a to-many relationship of objects of one entity, for each of them in turn.
     func members(of ids: [NSManagedObjectID], toMany slot: Int) throws -> [[NSManagedObjectID]]
-    func find(_ query: ObjectQuery) throws -> [FoundObject]
+    func find(_ query: ObjectQuery) throws -> [FoundObjects]
     func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID]
     func count(_ query: ObjectQuery) throws -> Int
     /// Whether results of `find` come sorted and within the query's bounds.
@@ -42,6 +42,31 @@ struct ObjectQuery {
 struct FoundObject {
     var id: NSManagedObjectID
     var snapshot: ObjectSnapshot?
+}
+
+/// Results of a query, in order: as rows where a store has rows, so that nothing is made of them
+/// that the context does not need.
+enum FoundObjects {
+    case rows(FoundRows)
+    case objects([FoundObject])
+}
+
+/// Rows on their way to the objects that take their values over.
+final class FoundRows {
+    let store: NSPersistentStore
+    private var rows: [Row]
+
+    init(_ rows: [Row], of store: NSPersistentStore) {
+        self.rows = rows
+        self.store = store
+    }
+
+    /// Hands the rows over, so that whoever takes them holds them alone.
+    func take() -> [Row] {
+        let taken = rows
+        rows = []
+        return taken
+    }
 }
 
 extension NSManagedObjectContext {
@@ -111,12 +136,13 @@ struct ParentSource: ObjectSource {
         }
     }
 
-    func find(_ query: ObjectQuery) throws -> [FoundObject] {
-        try inParent {
+    func find(_ query: ObjectQuery) throws -> [FoundObjects] {
+        let found = try inParent {
             try parent.objects(matching: query, includingPending: true).map {
                 FoundObject(id: $0.objectID, snapshot: try snapshot(of: $0))
             }
         }
+        return [.objects(found)]
     }
 
     func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID] {

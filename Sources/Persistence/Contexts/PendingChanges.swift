@@ -28,9 +28,10 @@ struct PendingChanges {
     }
 
     /// Takes the objects of the current event and begins the next.
-    mutating func takeEvent() -> [(NSManagedObject, ObjectState)] {
-        let taken = event.map { ($0, $0.state.intersection(.event)) }
+    mutating func takeEvent() -> EventObjects {
+        var taken = EventObjects()
         for object in event {
+            taken.add(object)
             object.state.subtract(.event)
             object.changedNow.removeAll()
         }
@@ -52,5 +53,42 @@ extension NSManagedObject {
     final var isPending: Bool {
         if state.contains(.deleted) { return !state.contains(.inserted) }
         return !state.isDisjoint(with: [.inserted, .updated])
+    }
+}
+
+/// What one event did, by kind.
+struct EventObjects {
+    var inserted = ObjectList()
+    var updated = ObjectList()
+    var deleted = ObjectList()
+    var refreshed = ObjectList()
+
+    var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
+    }
+
+    mutating func add(_ object: NSManagedObject) {
+        let state = object.state
+        switch (state.contains(.insertedNow), state.contains(.deletedNow)) {
+        case (true, true): return
+        case (true, false): inserted.objects.append(object)
+        case (false, true): deleted.objects.append(object)
+        case (false, false):
+            if state.contains(.updatedNow) { updated.objects.append(object) }
+            if state.contains(.refreshedNow) { refreshed.objects.append(object) }
+        }
+    }
+}
+
+/// Objects in order, and as the set that notifications carry, which is made once.
+struct ObjectList {
+    var objects: [NSManagedObject] = []
+    private(set) lazy var set = Set(objects)
+
+    var isEmpty: Bool { objects.isEmpty }
+
+    /// The set of `others`: this list's own where they are the same.
+    mutating func set(of others: [NSManagedObject]) -> Set<NSManagedObject> {
+        objects.elementsEqual(others, by: ===) ? set : Set(others)
     }
 }

@@ -22,10 +22,11 @@ struct StoreSave {
     private func stores() throws -> [NSPersistentStore] {
         var stores: [NSPersistentStore] = []
         for object in context.pending.objects where object.isPending {
+            if let last = stores.last, object.objectID.isOf(last) { continue }
             guard let store = object.objectID.persistentStore else {
                 throw PersistenceErrors.noStore(for: object.entity.name ?? "")
             }
-            if stores.last === store || stores.contains(where: { $0 === store }) { continue }
+            if stores.contains(where: { $0 === store }) { continue }
             guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
             guard store.persistentStoreCoordinator === coordinator else {
                 throw PersistenceErrors.noStore(for: object.entity.name ?? "")
@@ -59,7 +60,7 @@ struct StoreSave {
         var gathering = ChangeGathering(
             store: store, author: context.transactionAuthor, contextName: context.name)
         for object in context.pending.objects
-        where object.isPending && object.objectID.persistentStore === store {
+        where object.isPending && object.objectID.isOf(store) {
             try gathering.add(object)
         }
         return gathering
@@ -68,11 +69,14 @@ struct StoreSave {
     private func commit(
         _ gathered: ChangeGathering, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
-        for object in gathered.written where !object.isDeleted {
-            guard let row = object.identity?.reservedRow else { continue }
-            if object.isInserted { coordinator.publish(object.objectID) }
-            object.commit(version: outcome.versions[row] ?? object.snapshot?.version ?? 1)
-            object.state.subtract([.inserted, .updated])
+        var versions = WrittenVersions(outcome)
+        for object in gathered.written where !object.isDeleted && !object.isInserted {
+            commit(object, &versions)
+        }
+        for object in gathered.written where !object.isDeleted && object.isInserted {
+            store.publish(object.objectID)
+            context.registry.settle(object)
+            commit(object, &versions)
         }
         for (row, values) in outcome.derivedValues {
             guard let id = store.knownID(row), let object = context.registry.object(id) else {
@@ -81,5 +85,29 @@ struct StoreSave {
             object.take(derived: values)
         }
         if store.announcesChanges { coordinator.postRemoteChange(of: store) }
+    }
+
+    private func commit(_ object: NSManagedObject, _ versions: inout WrittenVersions) {
+        guard let row = object.reservedRow else { return }
+        object.commit(version: versions.version(of: row) ?? object.snapshot?.version ?? 1)
+        object.state.subtract([.inserted, .updated])
+    }
+}
+
+/// The versions a store wrote, read in the order in which it wrote them; any other order works too.
+private struct WrittenVersions {
+    private let written: [(id: RowID, version: Int64)]
+    private var next = 0
+    private lazy var byRow: [RowID: Int64] = Dictionary(
+        written.map { ($0.id, $0.version) }, uniquingKeysWith: { $1 })
+
+    init(_ outcome: SaveOutcome) { written = outcome.written }
+
+    mutating func version(of row: RowID) -> Int64? {
+        if next < written.count, written[next].id == row {
+            next += 1
+            return written[next - 1].version
+        }
+        return byRow[row]
     }
 }

@@ -50,17 +50,19 @@ extension NSPersistentStoreCoordinator {
     /// Removes a store's files: for SQLite the database, its journals, and the folder of its
     /// external values.
     ///
-    /// The store must not be open in this coordinator; one that is not there is no error.
+    /// The store must not be open in this coordinator; one that is not there is no error. Where
+    /// somebody else holds a lock on it for longer than `NSPersistentStoreTimeoutOption` says, this
+    /// fails, unless `NSPersistentStoreForceDestroyOption` is set.
     public final func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType,
         options: [AnyHashable: Any]? = nil
     ) throws {
         try checkIsClosed(url)
         if storeType == .inMemory { return }
-        for file in try StoreFileType(storeType.rawValue).files(at: url)
-        where FileManager.default.fileExists(atPath: file.path) {
-            try FileManager.default.removeItem(at: file)
-        }
+        let asked = opening(storeType, at: url, options)
+        try StoreFileType(storeType.rawValue).destroy(
+            url, isForced: asked.flag(NSPersistentStoreForceDestroyOption) ?? false,
+            timeout: asked.sqliteOptions.busyMilliseconds, platform: platform)
     }
 
     /// Removes a store's files.
@@ -71,7 +73,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Puts a copy of one store in the place of another, or where none was. The source may be
-    /// open; the destination must not be. Identifier and metadata are those of the source.
+    /// open; the destination must not be. Identifier and metadata are those of the source. A crash
+    /// meanwhile leaves the old store or the new one.
     public final func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil,
@@ -79,7 +82,10 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         try checkIsClosed(destinationURL)
         try StoreFileType(sourceType.rawValue)
-            .replace(destinationURL, with: sourceURL, platform: platform)
+            .replace(
+                destinationURL, with: sourceURL,
+                timeout: opening(sourceType, at: destinationURL, destinationOptions)
+                    .sqliteOptions.busyMilliseconds, platform: platform)
     }
 
     /// Puts a copy of one store in the place of another.
@@ -92,6 +98,16 @@ extension NSPersistentStoreCoordinator {
             at: destinationURL, destinationOptions: destinationOptions,
             withPersistentStoreFrom: sourceURL, sourceOptions: sourceOptions,
             type: .init(rawValue: storeType))
+    }
+
+    private func opening(
+        _ type: NSPersistentStore.StoreType, at url: URL, _ options: [AnyHashable: Any]?
+    ) -> StoreOpening {
+        var opening = StoreOpening(
+            type: type.rawValue, model: managedObjectModel, platform: platform)
+        opening.url = url
+        opening.options = options
+        return opening
     }
 
     private func checkIsClosed(_ url: URL) throws {
@@ -124,6 +140,7 @@ extension NSPersistentStoreCoordinator {
         default: break
         }
         store.url = url
+        watch(store)
         return true
     }
 }

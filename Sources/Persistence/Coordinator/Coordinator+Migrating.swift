@@ -1,5 +1,7 @@
 public import Foundation
 internal import ObjectModel
+internal import Platform
+internal import SQLiteStore
 internal import Stores
 
 // Moving an open store to another place or type.
@@ -30,9 +32,6 @@ extension NSPersistentStoreCoordinator {
             replace(store, with: made)
             return made
         } catch {
-            if opening.type != NSInMemoryStoreType {
-                try? destroyPersistentStore(at: storeURL, ofType: opening.type)
-            }
             throw PersistenceErrors.translate(error)
         }
     }
@@ -47,23 +46,49 @@ extension NSPersistentStoreCoordinator {
             store, to: URL, options: options, type: .init(rawValue: storeType))
     }
 
-    /// A new store with all that `store` holds.
+    /// A new store with all that `store` holds. It gets its place when it is whole.
     private func filled(
         _ opening: StoreOpening, from store: NSPersistentStore
     ) throws -> any RowStore {
+        let factory = try StoreRegistry.factory(for: opening.type)
         var writing = opening
         writing.options = opening.options?.filter {
             $0.key != AnyHashable(NSReadOnlyPersistentStoreOption)
         }
-        let factory = try StoreRegistry.factory(for: opening.type)
-        let rows = try factory(writing)
+        guard opening.type != NSInMemoryStoreType, let place = opening.file else {
+            let rows = try factory(writing)
+            try fill(rows, from: store)
+            return rows
+        }
+        let file = try StoreFileType(opening.type)
+        let draft = StoreFileType.draft(of: place, platform: platform)
+        writing.url = draft
+        do {
+            // The draft closes with its rows.
+            try fill(try factory(writing), from: store)
+            if let source = store.opening.file { FileAccess(of: source.path).apply(to: draft.path) }
+            try platform.faults.reach("migrate.filled")
+            try file.place(draft, at: place, platform: platform)
+        } catch {
+            try? file.destroy(draft, isForced: true, timeout: 0, platform: .system)
+            throw error
+        }
+        do {
+            return try factory(opening)
+        } catch {
+            try? file.destroy(place, isForced: true, timeout: 0, platform: .system)
+            throw error
+        }
+    }
+
+    private func fill(_ rows: any RowStore, from store: NSPersistentStore) throws {
         var copy = StoreCopy(from: store.rowStore, to: rows)
         try copy.run()
-        return opening.isReadOnly ? try factory(opening) : rows
     }
 
     private func checkIsFree(_ opening: StoreOpening) throws {
         guard opening.type != NSInMemoryStoreType, let file = opening.file else { return }
+        if opening.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }
         let files = try StoreFileType(opening.type).files(at: file)
         guard let taken = files.first(where: { FileManager.default.fileExists(atPath: $0.path) })
         else { return }

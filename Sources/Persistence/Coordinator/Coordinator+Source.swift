@@ -16,7 +16,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
         }
     }
 
-    func find(_ query: ObjectQuery) throws -> [FoundObject] {
+    func find(_ query: ObjectQuery) throws -> [FoundObjects] {
         try StoreQuery(query, coordinator: self).find()
     }
 

@@ -6,8 +6,8 @@ package import Stores
 /// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple,
 /// NSPersistentStore.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-    // @unchecked: set up before the coordinator shows it; `ids` has a lock, the row store its own
-    // lane.
+    // @unchecked: set up before the coordinator shows it; `spaces` has a lock, the row store its
+    // own lane.
 
     /// The rows. For the mirror and tools of this package, which work without objects.
     package internal(set) final var rowStore: any RowStore
@@ -16,7 +16,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// Where the store is; nil or `/dev/null` for one in memory.
     public internal(set) var url: URL?
-    private let ids = Lock(StoreIDs())
+    /// Tells what others write to the file; nil where nobody asked for it.
+    final var watch: (any FileWatch)?
+    /// What the IDs of the store's rows know it by.
+    final let tie = Tie<NSPersistentStore>()
+    /// The IDs of the rows, by entity.
+    private let spaces = Lock<[Int32: IDSpace]>([:])
 
     init(
         rowStore: any RowStore, description: StoreOpening,
@@ -26,6 +31,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         opening = description
         url = description.url
         persistentStoreCoordinator = coordinator
+        super.init()
+        tie.begin(self)
     }
 
     /// Made by the coordinator for a type that a program registered a subclass for.
@@ -42,7 +49,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         self.url = url
         rowStore = UnopenedRows(layout: ModelLayout(model: model, configuration: name))
         persistentStoreCoordinator = root
+        super.init()
+        tie.begin(self)
     }
+
+    deinit { tie.end() }
 
     open var type: String { opening.type }
     public final var configurationName: String {
@@ -96,9 +107,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try StoreFileType(recognizing: url).setMetadata(metadata ?? [:], at: url)
     }
 
+    /// The path of the store's file; nil for one that has none.
+    final var filePath: String? {
+        guard opening.type != NSInMemoryStoreType, let url, url.isFileURL,
+            url.path != "/dev/null"
+        else { return nil }
+        return url.resolvingSymlinksInPath().path
+    }
+
     // MARK: Rows and IDs
 
-    /// Whether each save is announced by NSPersistentStoreRemoteChange, as imports always are.
+    /// Whether each save, of whatever process, is announced by NSPersistentStoreRemoteChange, as
+    /// imports always are.
     final var announcesChanges: Bool {
         let key = NSPersistentStoreRemoteChangeNotificationPostOptionKey
         return (options?[key] as? NSNumber)?.boolValue ?? false
@@ -109,31 +129,46 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         rowStore.layout.entity(named: shape.layout.name)
     }
 
+    /// The IDs of an entity's rows.
+    final func space(_ entity: Int32) -> IDSpace {
+        if let known = spaces.withLock({ $0[entity] }) { return known }
+        let description = rowStore.layout.entity(entity)?.entity ?? NSEntityDescription()
+        let fresh = IDSpace(entity: description, number: entity, store: tie)
+        return spaces.withLock { spaces in
+            if let known = spaces[entity] { return known }
+            spaces[entity] = fresh
+            return fresh
+        }
+    }
+
     /// The one ID that stands for a row.
     package final func id(for row: RowID) -> NSManagedObjectID {
-        ids.withLock { $0.id(for: row, in: self) }
+        space(row.entity).id(for: row.key)
     }
 
     /// The ID of a row, where anyone holds it.
     final func knownID(_ row: RowID) -> NSManagedObjectID? {
-        ids.withLock { $0.knownID(row) }
+        spaces.withLock { $0[row.entity] }?.knownID(row.key)
     }
 
     /// Makes a temporary ID the permanent one of its reserved row.
-    final func publish(_ id: NSManagedObjectID) {
-        ids.withLock { $0.publish(id) }
-    }
+    final func publish(_ id: NSManagedObjectID) { id.reservedSpace?.publish(id) }
 
     final func snapshot(_ row: Row) -> ObjectSnapshot {
-        guard row.toOnes.contains(where: { $0 != nil }) else {
-            return ObjectSnapshot(
-                version: row.version, attributes: row.attributes,
-                toOnes: Array(repeating: nil, count: row.toOnes.count))
-        }
-        let links = ids.withLock { ids in
-            row.toOnes.map { link in link.map { ids.id(for: $0.target, in: self) } }
-        }
-        return ObjectSnapshot(version: row.version, attributes: row.attributes, toOnes: links)
+        ObjectSnapshot(
+            version: row.version, attributes: row.attributes, toOnes: targets(of: row.toOnes))
+    }
+
+    /// The snapshot of a row that is not needed any more: its values pass over.
+    final func snapshot(consuming row: inout Row) -> ObjectSnapshot {
+        var attributes: [AttributeValue] = []
+        swap(&attributes, &row.attributes)
+        return ObjectSnapshot(
+            version: row.version, attributes: attributes, toOnes: targets(of: row.toOnes))
+    }
+
+    private func targets(of links: [Link?]) -> [NSManagedObjectID?] {
+        links.isEmpty ? [] : links.map { link in link.map { id(for: $0.target) } }
     }
 
     // MARK: What programs' own stores do in their way
@@ -161,14 +196,22 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// What a query finds; `rows` is the query in the store's terms.
-    func find(_ query: ObjectQuery, rows: RowQuery) throws -> [FoundObject] {
-        try rowStore.rows(matching: rows).map {
-            FoundObject(id: id(for: $0.id), snapshot: snapshot($0))
-        }
+    func find(_ query: ObjectQuery, rows: RowQuery) throws -> FoundObjects {
+        .rows(FoundRows(try rowStore.rows(matching: rows), of: self))
     }
 
     func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
-        try rowStore.ids(matching: rows).map(id)
+        let found = try rowStore.ids(matching: rows)
+        var ids: [NSManagedObjectID] = []
+        ids.reserveCapacity(found.count)
+        var begin = 0
+        while begin < found.count {
+            let entity = found[begin].entity
+            let end = found[begin...].firstIndex { $0.entity != entity } ?? found.count
+            space(entity).add(found[begin..<end], to: &ids)
+            begin = end
+        }
+        return ids
     }
 
     /// The rows alone; nil where a store knows its objects by other means.
@@ -187,50 +230,5 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func row(uriName: String, _ layout: EntityLayout) -> RowID? {
         guard uriName.first == "p", let key = Int64(uriName.dropFirst()) else { return nil }
         return RowID(entity: layout.number, key: key)
-    }
-}
-
-/// The IDs of a store's rows that anyone holds.
-///
-/// The table holds them strongly and drops those nobody else holds when it has doubled: a weak
-/// reference would send each retain of an ID the long way. Only the table hands them out, under its
-/// lock, so one that is held here alone stays so.
-private struct StoreIDs {
-    private var entries: [RowID: NSManagedObjectID] = [:]
-    private var sweepCount = 1024
-
-    func knownID(_ row: RowID) -> NSManagedObjectID? { entries[row] }
-
-    mutating func id(for row: RowID, in store: NSPersistentStore) -> NSManagedObjectID {
-        if let known = entries[row] { return known }
-        let entity = store.rowStore.layout.entity(row.entity)?.entity ?? NSEntityDescription()
-        let fresh = NSManagedObjectID(row: row, entity: entity, store: store)
-        put(fresh, row)
-        return fresh
-    }
-
-    mutating func publish(_ id: NSManagedObjectID) {
-        guard let row = id.reservedRow else { return }
-        put(id, row)
-        id.becomePermanent()
-    }
-
-    private mutating func put(_ id: NSManagedObjectID, _ row: RowID) {
-        if entries.count >= sweepCount { sweep() }
-        entries[row] = id
-    }
-
-    private mutating func sweep() {
-        var index = entries.startIndex
-        var held: [RowID: NSManagedObjectID] = [:]
-        while index != entries.endIndex {
-            let row = entries.keys[index]
-            if !isKnownUniquelyReferenced(&entries.values[index]) {
-                held[row] = entries.values[index]
-            }
-            index = entries.index(after: index)
-        }
-        entries = held
-        sweepCount = max(1024, entries.count * 2)
     }
 }

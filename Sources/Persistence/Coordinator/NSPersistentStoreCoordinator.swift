@@ -11,12 +11,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // @unchecked: `state` has a lock; each store serialises its own work.
     struct State {
         var stores: [NSPersistentStore] = []
-        var contexts: [WeakContext] = []
+        var contexts: [Tie<NSManagedObjectContext>] = []
         var name: String?
-    }
-
-    struct WeakContext {
-        weak var context: NSManagedObjectContext?
     }
 
     /// The model of all stores. It must not change any more.
@@ -103,6 +99,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             throw PersistenceErrors.make(
                 NSCoreDataError, "The model has no configuration \"\(configuration)\".")
         }
+        try opening.check()
+        try checkIsNew(opening)
         let store: NSPersistentStore
         do {
             store = try made(opening)
@@ -111,8 +109,22 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         state.withLock { $0.stores.append(store) }
         store.didAdd(to: self)
+        watch(store)
         postStoresChanged([NSAddedPersistentStoresKey: [store]])
         return store
+    }
+
+    /// One store cannot be there twice: its objects would have two IDs.
+    private func checkIsNew(_ opening: StoreOpening) throws {
+        guard opening.type != NSInMemoryStoreType, let file = opening.file, file.isFileURL else {
+            return
+        }
+        let path = file.resolvingSymlinksInPath().path
+        guard persistentStores.contains(where: { $0.filePath == path }) else { return }
+        throw PersistenceErrors.make(
+            NSPersistentStoreOpenError + 1,
+            "Can't add the same store twice; use the one the coordinator has.",
+            [NSFilePathErrorKey: path])
     }
 
     private func made(_ opening: StoreOpening) throws -> NSPersistentStore {
@@ -145,7 +157,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             state.stores.insert(made, at: min(place, state.stores.count))
         }
         store.persistentStoreCoordinator = nil
+        endWork(of: store)
         made.didAdd(to: self)
+        watch(made)
         postStoresChanged([
             NSRemovedPersistentStoresKey: [store], NSAddedPersistentStoresKey: [made],
         ])
@@ -159,6 +173,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }
         store.persistentStoreCoordinator = nil
+        endWork(of: store)
         postStoresChanged([NSRemovedPersistentStoresKey: [store]])
     }
 
@@ -209,17 +224,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     func remember(_ context: NSManagedObjectContext) {
         state.withLock { state in
-            state.contexts.removeAll { $0.context == nil || $0.context === context }
-            state.contexts.append(WeakContext(context: context))
+            state.contexts.removeAll { $0.isOver || $0 === context.tie }
+            state.contexts.append(context.tie)
         }
     }
 
     func forget(_ context: NSManagedObjectContext) {
-        state.withLock { $0.contexts.removeAll { $0.context == nil || $0.context === context } }
+        state.withLock { $0.contexts.removeAll { $0.isOver || $0 === context.tie } }
     }
 
     var contexts: [NSManagedObjectContext] {
-        state.withLock { $0.contexts.compactMap(\.context) }
+        state.withLock { $0.contexts }.compactMap(\.target)
     }
 
     // MARK: Work in turn

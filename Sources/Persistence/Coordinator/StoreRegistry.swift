@@ -38,10 +38,27 @@ package struct StoreOpening: @unchecked Sendable {
         made.pragmas = pragmas.mapValues { "\($0)" }
         made.analyzesOnOpening = flag(NSSQLiteAnalyzeOption) ?? false
         made.vacuumsOnOpening = flag(NSSQLiteManualVacuumOption) ?? false
-        if let seconds = options?[NSPersistentStoreTimeoutOption] as? NSNumber {
-            made.busyMilliseconds = Int32(min(seconds.doubleValue * 1000, 1e9))
+        if let seconds = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue,
+            !seconds.isNaN
+        {
+            made.busyMilliseconds = Int32(min(max(seconds * 1000, 0), 1e9))
         }
         return made
+    }
+
+    /// Refuses what cannot be meant.
+    func check() throws {
+        let builtIn = [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType]
+        if let url, builtIn.contains(type), !url.isFileURL {
+            throw PersistenceErrors.make(
+                NSPersistentStoreOpenError,
+                "A store's URL names a file; make it with URL(fileURLWithPath:).", ["url": url])
+        }
+        if let pragmas = options?[NSSQLitePragmasOption], !(pragmas is [String: Any]) {
+            throw PersistenceErrors.make(
+                NSPersistentStoreOpenError,
+                "NSSQLitePragmasOption takes a dictionary of pragmas' names and values.")
+        }
     }
 
     /// The options of an XML or binary store.

@@ -45,6 +45,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
             changes.author = context.transactionAuthor
             changes.contextName = context.name
             _ = try coordinator.translating { try store.rowStore.save(changes) }
+            if store.announcesChanges { coordinator.postRemoteChange(of: store) }
         }
         switch resultType {
         case .resultTypeStatusOnly:

@@ -11,9 +11,61 @@ extension NSManagedObjectContext {
     /// changed object.
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         if let type = T.self as? NSManagedObject.Type { KnownClasses.note(type) }
-        let results = try results(of: request)
-        if let typed = results as? [T] { return typed }
-        throw PersistenceErrors.resultType(of: results.first, wanted: "\(T.self)")
+        let typed: [T]?
+        let first: Any?
+        switch request.choice.resultType {
+        case .managedObjectIDResultType:
+            let ids = try ids(of: request)
+            // The same type, which a cast would find out for each element.
+            typed =
+                T.self == NSManagedObjectID.self ? unsafeBitCast(ids, to: [T].self) : ids as? [T]
+            first = ids.first
+        case .managedObjectResultType:
+            let objects = try objects(of: request)
+            (typed, first) = (Self.typed(objects), objects.first)
+        default:
+            let results = try results(of: request)
+            (typed, first) = (results as? [T], results.first)
+        }
+        guard let typed else { throw PersistenceErrors.resultType(of: first, wanted: "\(T.self)") }
+        return typed
+    }
+
+    /// Objects as elements of the type that a program asked for; nil where one is of another.
+    private static func typed<T>(_ objects: [NSManagedObject]) -> [T]? {
+        guard T.self is NSManagedObject.Type, T.self != NSManagedObject.self else {
+            return objects as? [T]
+        }
+        // One look at each class rather than at each object.
+        var seen: (any AnyObject.Type)?
+        for object in objects where type(of: object) != seen {
+            guard object is T else { return nil }
+            seen = type(of: object)
+        }
+        // An array of references is the same whatever class they are known to be of.
+        return unsafeBitCast(objects, to: [T].self)
+    }
+
+    private func objects(of request: any FetchRequesting) throws -> [NSManagedObject] {
+        let choice = request.choice
+        let query = try query(for: request)
+        let prefetching = choice.prefetching ?? []
+        if choice.returnsBatches, choice.batchSize > 0 || !choice.flags.includesPropertyValues {
+            return try batchedObjects(
+                matching: query, size: max(choice.batchSize, 1), prefetching: prefetching)
+        }
+        let objects = try objects(
+            matching: query, includingPending: choice.flags.includesPendingChanges,
+            refreshing: choice.flags.refreshesRefetched)
+        try prefetch(prefetching, of: objects)
+        if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
+        return objects
+    }
+
+    private func ids(of request: any FetchRequesting) throws -> [NSManagedObjectID] {
+        try ids(
+            matching: try query(for: request),
+            includingPending: request.choice.flags.includesPendingChanges)
     }
 
     /// The number of objects a request would return.
@@ -28,8 +80,7 @@ extension NSManagedObjectContext {
         let choice = request.choice
         let query = try query(for: request)
         switch choice.resultType {
-        case .managedObjectIDResultType:
-            return try ids(matching: query, includingPending: choice.flags.includesPendingChanges)
+        case .managedObjectIDResultType: return try ids(of: request)
         case .countResultType:
             return [
                 NSNumber(
@@ -37,18 +88,7 @@ extension NSManagedObjectContext {
                         matching: query, includingPending: choice.flags.includesPendingChanges))
             ]
         case .dictionaryResultType: return try DictionaryFetch(choice: choice).run(query, in: self)
-        default:
-            if choice.returnsBatches, choice.batchSize > 0 || !choice.flags.includesPropertyValues {
-                return try batchedObjects(
-                    matching: query, size: max(choice.batchSize, 1),
-                    prefetching: choice.prefetching ?? [])
-            }
-            let objects = try objects(
-                matching: query, includingPending: choice.flags.includesPendingChanges,
-                refreshing: choice.flags.refreshesRefetched)
-            try prefetch(choice.prefetching ?? [], of: objects)
-            if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
-            return objects
+        default: return try objects(of: request)
         }
     }
 
@@ -79,11 +119,7 @@ extension NSManagedObjectContext {
         let isPlain = translation.isStorable && changed.isEmpty && source.answersWhole(query)
         let asked = translation.isStorable ? query.widened(by: changed.count) : query.everything
         let found = try source.find(isPlain ? query : asked)
-        var objects = found.map { found in
-            let object = materialize(found.id, found.snapshot)
-            if refreshing, let snapshot = found.snapshot { object.rebase(onto: snapshot) }
-            return object
-        }
+        var objects = materialize(found, refreshing: refreshing)
         if isPlain { return objects }
         if !translation.isStorable { objects = try objects.filter(translation.matches) }
         objects = try overlay(changed, on: objects, translation)
@@ -163,6 +199,7 @@ extension NSManagedObjectContext {
         do {
             var query = ObjectQuery(entity: entity)
             query.limit = template.fetchLimit
+            query.sort = template.sortKeys.map(\.descriptor)
             query.includesSubentities = template.includesSubentities
             query.predicate = try template.predicateText.map { text in
                 let variables: [String: Any?] = [

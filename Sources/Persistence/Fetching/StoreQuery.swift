@@ -33,10 +33,8 @@ struct StoreQuery {
     /// Whether the results come from one store, in order and within the query's bounds.
     var isFinal: Bool { stores.count <= 1 }
 
-    func find() throws -> [FoundObject] {
-        try eachStore { store, rows in
-            try store.find(bounds, rows: rows)
-        }
+    func find() throws -> [FoundObjects] {
+        try eachStore { store, rows in [try store.find(bounds, rows: rows)] }
     }
 
     func findIDs() throws -> [NSManagedObjectID] {
@@ -62,7 +60,10 @@ struct StoreQuery {
     private func eachStore<Value>(
         _ work: (NSPersistentStore, RowQuery) throws -> [Value]
     ) throws -> [Value] {
-        try stores.flatMap { entry in
+        if stores.count == 1 {
+            return try coordinator.translating { try work(stores[0].store, stores[0].rows) }
+        }
+        return try stores.flatMap { entry in
             try coordinator.translating { try work(entry.store, entry.rows) }
         }
     }

@@ -125,7 +125,7 @@ extension NSManagedObjectContext {
         object.state.insert(.deleted)
         pending.note(.deletedNow, of: object)
         registry.unregister(object)
-        object.context = nil
+        object.leaveContext()
         object.state.subtract(.pending)
     }
 }

@@ -23,6 +23,8 @@ final class EntityShape: @unchecked Sendable {
     }
 
     let entity: NSEntityDescription
+    /// What the IDs of new objects have in common.
+    let newcomers: IDSpace
     let layout: EntityLayout
     /// The values a new object starts with.
     let defaults: [AttributeValue]
@@ -32,10 +34,12 @@ final class EntityShape: @unchecked Sendable {
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
     let propertyNames: [String]
+    private let attributeIndex: AttributeIndex
     private let slots: [String: Slot]
 
     private init(_ entity: NSEntityDescription) {
         self.entity = entity
+        newcomers = IDSpace(entity: entity)
         layout = EntityLayout(entity: entity, number: 0)
         defaults = layout.attributes.map {
             AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
@@ -46,9 +50,13 @@ final class EntityShape: @unchecked Sendable {
         checks = layout.attributes.enumerated().compactMap { slot, place in
             AttributeCheck(slot: slot, name: place.name, attribute: place.attribute)
         }
+        attributeIndex = AttributeIndex(layout.attributes)
         slots = Self.slots(of: entity, in: layout)
         propertyNames = slots.keys.sorted()
+        tie.begin(self)
     }
+
+    deinit { tie.end() }
 
     private static func slots(
         of entity: NSEntityDescription, in layout: EntityLayout
@@ -78,6 +86,12 @@ final class EntityShape: @unchecked Sendable {
 
     func slot(_ name: String) -> Slot? { slots[name] }
 
+    /// The slot of an attribute; nil for any other name.
+    func attributeSlot(_ name: String) -> Int? { attributeIndex.slot(name) }
+
+    /// How typed accessors may treat the attribute of a slot.
+    func plainKind(_ slot: Int) -> PlainKind { attributeIndex.kinds[slot] }
+
     /// One number per persistent property, for sets of changed properties.
     func index(of slot: Slot) -> Int {
         switch slot {
@@ -92,21 +106,42 @@ final class EntityShape: @unchecked Sendable {
 
     // MARK: Finding shapes
 
-    private struct Entry {
-        weak var shape: EntityShape?
-    }
-
-    private static let known = Lock<[ObjectIdentifier: Entry]>([:])
+    private static let known = Lock<[ObjectIdentifier: Tie<EntityShape>]>([:])
+    private let tie = Tie<EntityShape>()
 
     /// The shape of `entity`, made at the first call and kept while anything holds it.
     static func of(_ entity: NSEntityDescription) -> EntityShape {
+        if let expected = expected(entity) { return expected }
         let key = ObjectIdentifier(entity)
-        if let shape = known.withLock({ $0[key]?.shape }) { return shape }
+        if let shape = known.withLock({ $0[key]?.target }) { return shape }
         let shape = EntityShape(entity)
         return known.withLock { known in
-            if let other = known[key]?.shape { return other }
-            known[key] = Entry(shape: shape)
+            if let other = known[key]?.target { return other }
+            known[key] = shape.tie
             return shape
         }
+    }
+
+    // MARK: Making many objects
+
+    private static let expectedKey: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    /// Lets `of` find this shape at once for as long as `work` runs, on this thread.
+    func expecting<Value>(_ work: () -> Value) -> Value {
+        let former = pthread_getspecific(Self.expectedKey)
+        pthread_setspecific(Self.expectedKey, Unmanaged.passUnretained(self).toOpaque())
+        defer { pthread_setspecific(Self.expectedKey, former) }
+        return work()
+    }
+
+    private static func expected(_ entity: NSEntityDescription) -> EntityShape? {
+        guard let place = pthread_getspecific(expectedKey) else { return nil }
+        // Alive: the call of `expecting` that put it there is still running on this thread.
+        let shape = Unmanaged<EntityShape>.fromOpaque(place).takeUnretainedValue()
+        return shape.entity === entity ? shape : nil
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import ObjectModel
 internal import Stores
 
@@ -8,9 +8,10 @@ internal import Stores
 /// of a non-optional scalar reads as zero.
 @propertyWrapper
 public struct Managed<Value> {
-    private let key: String
+    @usableFromInline let key: String
 
     /// A property under the model's name.
+    @inlinable
     public init(_ key: String) { self.key = key }
 
     /// Only objects have values; the wrapper alone has none.
@@ -22,6 +23,7 @@ public struct Managed<Value> {
         set { ProgrammingMistake.wrapperOutsideObject() }
     }
 
+    @inlinable
     public static subscript<Owner: NSManagedObject>(
         _enclosingInstance object: Owner,
         wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
@@ -38,7 +40,43 @@ extension NSManagedObject {
     ///
     /// A missing value is nil for an optional, and zero, false or empty for a scalar, text or
     /// collection; for other types it traps, as does a value of another type than the declared one.
+    @inlinable
     public final func managedValue<Value>(forKey key: String) -> Value {
+        plainValue(forKey: key) ?? convertedValue(forKey: key)
+    }
+
+    /// The value of a type with a short way; nil where only the long way will do. Where `Value` is
+    /// known to the compiler, all of this is one call.
+    @inlinable
+    final func plainValue<Value>(forKey key: String) -> Value? {
+        if Value.self == String?.self || Value.self == String.self {
+            return same(plainText(key))
+        }
+        if Value.self == Int64.self { return same(plainInteger(key)) }
+        if Value.self == Bool.self { return same(plainInteger(key).map { $0 != 0 }) }
+        if Value.self == Double.self { return same(plainDouble(key)) }
+        if Value.self == Date?.self || Value.self == Date.self { return same(plainDate(key)) }
+        if Value.self == UUID?.self || Value.self == UUID.self { return same(plainUUID(key)) }
+        if Value.self == Int.self { return same(plainInteger(key).flatMap(Int.init(exactly:))) }
+        if Value.self == Int32.self { return same(plainInteger(key).flatMap(Int32.init(exactly:))) }
+        if Value.self == Int16.self { return same(plainInteger(key).flatMap(Int16.init(exactly:))) }
+        return nil
+    }
+
+    /// A value as `Value`, which is its own type or the optional of it.
+    @inlinable
+    final func same<Known, Value>(_ value: Known?) -> Value? {
+        guard let value else { return nil }
+        if Value.self == Known.self { return unsafeBitCast(value, to: Value.self) }
+        if Value.self == Known?.self {
+            return unsafeBitCast(Optional(value), to: Value.self)
+        }
+        return nil
+    }
+
+    /// `managedValue(forKey:)` the long way.
+    @usableFromInline
+    final func convertedValue<Value>(forKey key: String) -> Value {
         if let record = AccessRecord.current { record.note(key, Value.self) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
@@ -62,7 +100,32 @@ extension NSManagedObject {
 
     /// Sets a property from the type a declaration gives it. For generated and hand-written
     /// accessors.
+    @inlinable
     public final func setManagedValue<Value>(_ value: Value, forKey key: String) {
+        if !setPlainValue(value, forKey: key) { setConverted(value, forKey: key) }
+    }
+
+    /// Sets a value of a type with a short way; false where only the long way will do.
+    @inlinable
+    final func setPlainValue<Value>(_ value: Value, forKey key: String) -> Bool {
+        func known<Known>(_: Known.Type) -> Known { unsafeBitCast(value, to: Known.self) }
+        if Value.self == String?.self { return setPlain(known(String?.self), key) }
+        if Value.self == String.self { return setPlain(known(String.self), key) }
+        if Value.self == Int64.self { return setPlain(known(Int64.self), key) }
+        if Value.self == Bool.self { return setPlain(known(Bool.self), key) }
+        if Value.self == Double.self { return setPlain(known(Double.self), key) }
+        if Value.self == Date?.self { return setPlain(known(Date?.self), key) }
+        if Value.self == Date.self { return setPlain(known(Date.self), key) }
+        if Value.self == UUID?.self { return setPlain(known(UUID?.self), key) }
+        if Value.self == UUID.self { return setPlain(known(UUID.self), key) }
+        if Value.self == Int.self { return setPlain(Int64(known(Int.self)), key) }
+        if Value.self == Int32.self { return setPlain(Int64(known(Int32.self)), key) }
+        if Value.self == Int16.self { return setPlain(Int64(known(Int16.self)), key) }
+        return false
+    }
+
+    @usableFromInline
+    final func setConverted<Value>(_ value: Value, forKey key: String) {
         setValue(present(value), forKey: key)
     }
 

@@ -8,17 +8,16 @@ extension NSManagedObject {
     // MARK: Numbers
 
     /// A whole number; 0 where the value is missing.
+    @inlinable
     public final func managedValue<Number: FixedWidthInteger & SignedInteger>(
         forKey key: String
     ) -> Number {
-        quickValue(key) { value in
-            if case .integer(let integer) = value { Number(exactly: integer) } else { nil }
-        }
+        plainInteger(key).flatMap(Number.init(exactly:)) ?? convertedValue(forKey: key)
     }
 
     /// A truth value; false where the value is missing.
     public final func managedValue(forKey key: String) -> Bool {
-        quickValue(key) { if case .integer(let integer) = $0 { integer != 0 } else { nil } }
+        plainInteger(key).map { $0 != 0 } ?? convertedValue(forKey: key)
     }
 
     /// A number; 0 where the value is missing. A `TimeInterval` declared for a date reads the
@@ -41,11 +40,13 @@ extension NSManagedObject {
     public final func setManagedValue<Number: FixedWidthInteger & SignedInteger>(
         _ value: Number, forKey key: String
     ) {
-        setValue(Int64(value), forKey: key)
+        let integer = Int64(value)
+        if !setPlain(integer, key) { setValue(integer, forKey: key) }
     }
 
     /// Sets a number. A `TimeInterval` declared for a date sets the date.
     public final func setManagedValue(_ value: Double, forKey key: String) {
+        if setPlain(value, key) { return }
         if case .attribute(let slot) = shape.slot(key),
             shape.layout.attributes[slot].attribute.attributeType == .dateAttributeType
         {
@@ -184,11 +185,11 @@ extension NSManagedObject {
     private func quickValue<Value>(
         _ key: String, _ convert: (AttributeValue) -> Value?
     ) -> Value {
+        guard !AccessRecord.isInUse else { return convertedValue(forKey: key) }
         willAccessValue(forKey: key)
-        guard extras?.misfits.isEmpty ?? true, case .attribute(let slot) = shape.slot(key),
+        guard extras?.misfits.isEmpty ?? true, let slot = shape.attributeSlot(key),
             let value = convert(attributes[slot])
-        else { return managedValue(forKey: key) }
-        if let record = AccessRecord.current { record.note(key, Value.self) }
+        else { return convertedValue(forKey: key) }
         didAccessValue(forKey: key)
         return value
     }

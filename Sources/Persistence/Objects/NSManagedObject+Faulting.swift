@@ -11,14 +11,15 @@ extension NSManagedObject {
         guard state.contains(.fault), !state.contains(.firing) else { return }
         state.insert(.firing)
         defer { state.remove(.firing) }
-        guard let found = snapshot ?? context?.valuesForFault(self) else {
+        if snapshot == nil { snapshot = context?.valuesForFault(self) }
+        guard let found = snapshot else {
             state.remove(.fault)
             state.insert(.inaccessible)
             toManys = shape.emptyToManys
             context?.noteInaccessible(self)
             return
         }
-        adopt(found)
+        show(found)
         state.remove(.fault)
         awakeFromFetch()
     }
@@ -26,6 +27,10 @@ extension NSManagedObject {
     /// Takes values as read; changes of to-many relationships stay.
     final func adopt(_ found: ObjectSnapshot) {
         snapshot = found
+        show(found)
+    }
+
+    private func show(_ found: ObjectSnapshot) {
         attributes = found.attributes
         toOnes = found.toOnes
         if extras != nil {

@@ -83,6 +83,7 @@ extension NSManagedObject {
     /// Notes that a property changed; the context learns of it.
     final func noteChange(of slot: EntityShape.Slot) {
         changedNow.insert(shape.index(of: slot))
+        if state.contains(.updatedNow) && hasChanges { return }
         context?.noteUpdate(of: self)
     }
 

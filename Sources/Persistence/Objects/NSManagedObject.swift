@@ -9,29 +9,38 @@ internal import Stores
 /// A subclass with designated initializers of its own must also write `init(entity:insertInto:)`.
 /// Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
+    // Exclusivity is not checked at run time below: an object is used on one lane, no access calls
+    // out while it lasts, and the checks cost more than the reads.
     final let shape: EntityShape
-    final var identity: NSManagedObjectID?
-    final weak var context: NSManagedObjectContext?
-    final var state: ObjectState = []
-    final var attributes: [AttributeValue]
-    final var toOnes: [NSManagedObjectID?]
-    final var toManys: [ToManyMembers]
+    /// Where the object stands in its context; nil while it belongs to none.
+    @exclusivity(unchecked) private(set) final var shelf: ObjectShelf?
+    /// Its place there.
+    @exclusivity(unchecked) private(set) final var key: Int64 = 0
+    /// Its ID, once there is one: an object that was read needs none until somebody asks.
+    @exclusivity(unchecked) final var madeID: NSManagedObjectID?
+    @exclusivity(unchecked) final var state: ObjectState = []
+    @exclusivity(unchecked) final var attributes: [AttributeValue]
+    @exclusivity(unchecked) final var toOnes: [NSManagedObjectID?]
+    @exclusivity(unchecked) final var toManys: [ToManyMembers]
     /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
-    final var snapshot: ObjectSnapshot?
-    final var extras: ObjectExtras?
-    final var changedNow = PropertySet()
+    @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
+    @exclusivity(unchecked) final var extras: ObjectExtras?
+    @exclusivity(unchecked) final var changedNow = PropertySet()
 
     /// Makes a new object with the model's default values; a nil context leaves it on its own.
     public required init(
         entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
     ) {
-        shape = EntityShape.of(entity)
+        let shape = context?.registry.shape(of: entity) ?? EntityShape.of(entity)
+        self.shape = shape
         attributes = shape.defaults
         toOnes = shape.noToOnes
         toManys = shape.emptyToManys
         super.init()
         context?.insert(self)
     }
+
+    deinit { shelf?.remove(self) }
 
     /// Makes a new object of this class's entity in `context`.
     public convenience init(context: NSManagedObjectContext) {
@@ -66,15 +75,46 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The object's name in all contexts; temporary until the first save.
     public final var objectID: NSManagedObjectID {
         if let identity { return identity }
-        let fresh = NSManagedObjectID(temporaryFor: shape.entity)
-        identity = fresh
+        let fresh = NSManagedObjectID(temporaryFor: shape)
+        madeID = fresh
         return fresh
+    }
+
+    /// The object's ID; nil for a new one that nobody asked for its ID yet.
+    final var identity: NSManagedObjectID? {
+        if let madeID { return madeID }
+        guard let space = shelf?.space else { return nil }
+        let id = space.id(for: key)
+        madeID = id
+        return id
     }
 
     final var reference: Reference { Reference(objectID) }
 
     /// The context the object belongs to; nil after a reset or a saved deletion.
     public final var managedObjectContext: NSManagedObjectContext? { context }
+
+    final var context: NSManagedObjectContext? { shelf?.context.target }
+
+    /// The row it has or will have, without making an ID for it.
+    final var reservedRow: RowID? {
+        if let space = shelf?.space { return RowID(entity: space.number, key: key) }
+        return madeID?.reservedRow
+    }
+
+    /// Takes a place in a context. The shelf is told by the caller.
+    final func stand(on shelf: ObjectShelf, at key: Int64) {
+        self.shelf = shelf
+        self.key = key
+    }
+
+    /// Belongs to no context from now on; keeps its ID.
+    final func leaveContext() {
+        guard let shelf else { return }
+        madeID = objectID
+        shelf.remove(self)
+        self.shelf = nil
+    }
 
     /// New since the last save.
     public final var isInserted: Bool { state.contains(.inserted) }
@@ -126,7 +166,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Called after a value changed; marks the object as updated.
     open func didChangeValue(forKey key: String) {
-        if let slot = shape.slot(key) { noteChange(of: slot) }
+        if let attribute = shape.attributeSlot(key) {
+            noteChange(of: .attribute(attribute))
+        } else if let slot = shape.slot(key) {
+            noteChange(of: slot)
+        }
     }
 
     // MARK: Values by key
@@ -218,6 +262,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         "The entity \"\(entity.name ?? "")\" has no property \"\(key)\". "
             + "Use one of: \(shape.propertyNames.joined(separator: ", "))."
     }
+
+    /// An object is equal to itself only; what it holds does not count.
+    open override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
     open override var description: String {
         let name = entity.name ?? ""

@@ -10,52 +10,80 @@ internal import Synchronization
 /// One instance stands for one row, so identity is equality. A new object's ID is temporary; at the
 /// save the same instance becomes permanent, so a kept ID stays good.
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // @unchecked: `row` and `persistentStore` are written by the saving lane before `isPermanent`
-    // is released, and by nobody afterwards.
+    // @unchecked: `home` and `key` are written by the saving lane before `stage` is released, and
+    // by nobody once the ID is permanent.
 
-    /// The object's entity.
-    public let entity: NSEntityDescription
-    /// The store that has the row; nil while the ID is temporary and no store was chosen.
-    public private(set) weak var persistentStore: NSPersistentStore?
-    private var row: RowID?
-    private let sequence: UInt64
-    private let permanent: Atomic<Bool>
-
-    /// A temporary ID.
-    init(temporaryFor entity: NSEntityDescription) {
-        self.entity = entity
-        sequence = Self.sequences.wrappingAdd(1, ordering: .relaxed).newValue
-        permanent = Atomic(false)
+    /// How far the ID is on its way to a row.
+    private enum Stage {
+        static let temporary: UInt8 = 0
+        /// A row was chosen; the save is still to write it.
+        static let reserved: UInt8 = 1
+        static let permanent: UInt8 = 2
     }
 
-    /// The ID of a stored row. Only the store's ID table makes them.
-    init(row: RowID, entity: NSEntityDescription, store: NSPersistentStore) {
-        self.entity = entity
-        self.row = row
-        persistentStore = store
+    /// The store's space; that of the entity alone, for an ID that began as temporary.
+    private let origin: IDSpace
+    /// Where the row is, for an ID that began as temporary.
+    private var home: IDSpace?
+    /// The row's key, once there is one.
+    private(set) var key: Int64
+    private let sequence: UInt64
+    private let stage: Atomic<UInt8>
+
+    /// A temporary ID.
+    init(temporaryFor shape: EntityShape) {
+        origin = shape.newcomers
+        key = 0
+        sequence = Self.sequences.wrappingAdd(1, ordering: .relaxed).newValue
+        stage = Atomic(Stage.temporary)
+    }
+
+    /// The ID of a stored row. Only the space's table makes them.
+    init(key: Int64, in space: IDSpace) {
+        origin = space
+        self.key = key
         sequence = 0
-        permanent = Atomic(true)
+        stage = Atomic(Stage.permanent)
     }
 
     private static let sequences = Atomic<UInt64>(0)
     private static let processName = Surroundings.system.randomness.uuid().uuidString
 
+    /// The object's entity.
+    public var entity: NSEntityDescription { origin.entity }
+
+    /// The store that has the row; nil while the ID is temporary and no store was chosen.
+    public var persistentStore: NSPersistentStore? { reservedSpace?.store?.target }
+
+    /// Whether the ID is of that store, or on its way there.
+    func isOf(_ store: NSPersistentStore) -> Bool { reservedSpace?.store === store.tie }
+
     /// Whether no store knows the object yet.
-    public var isTemporaryID: Bool { !permanent.load(ordering: .acquiring) }
+    public var isTemporaryID: Bool { stage.load(ordering: .acquiring) != Stage.permanent }
+
+    /// Where the row is; nil while the ID is temporary.
+    var space: IDSpace? { isTemporaryID ? nil : reservedSpace }
+
+    /// Where the row is, or will be.
+    var reservedSpace: IDSpace? {
+        if origin.store != nil { return origin }
+        return stage.load(ordering: .acquiring) == Stage.temporary ? nil : home
+    }
 
     /// The row; nil while the ID is temporary.
-    package var rowID: RowID? { isTemporaryID ? nil : row }
+    package var rowID: RowID? { isTemporaryID ? nil : reservedRow }
 
     /// The row an insert will have, once a key was reserved.
-    var reservedRow: RowID? { row }
+    var reservedRow: RowID? { reservedSpace.map { RowID(entity: $0.number, key: key) } }
 
     /// Notes the key an insert will have. Called by the saving lane only.
     func reserve(_ row: RowID, in store: NSPersistentStore) {
-        self.row = row
-        persistentStore = store
+        key = row.key
+        home = store.space(row.entity)
+        stage.store(Stage.reserved, ordering: .releasing)
     }
 
-    func becomePermanent() { permanent.store(true, ordering: .releasing) }
+    func becomePermanent() { stage.store(Stage.permanent, ordering: .releasing) }
 
     /// `x-coredata://<store>/<entity>/p<key>`, or `x-coredata:///<entity>/t<text>` while temporary.
     public func uriRepresentation() -> URL {
@@ -71,6 +99,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         let escaped = text.addingPercentEncoding(withAllowedCharacters: allowed) ?? text
         return URL(string: escaped) ?? URL(fileURLWithPath: name)
     }
+
+    /// IDs are interned: one is equal to itself only.
+    public override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
 

@@ -107,7 +107,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         for entity: NSEntityDescription, referenceObject data: Any
     ) -> NSManagedObjectID {
         guard let layout = rowStore.layout.entity(named: entity.name ?? "") else {
-            return NSManagedObjectID(temporaryFor: entity)
+            return NSManagedObjectID(temporaryFor: EntityShape.of(entity))
         }
         let key = state.withLock { $0.references.key(for: data, tree: layout.treeName) }
         return id(for: RowID(entity: layout.number, key: key))
@@ -180,10 +180,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Fetching
 
-    override func find(_ query: ObjectQuery, rows: RowQuery) throws -> [FoundObject] {
-        try ids(execute(request(query, .managedObjectResultType), with: asking)).map {
-            FoundObject(id: $0, snapshot: nil)
-        }
+    override func find(_ query: ObjectQuery, rows: RowQuery) throws -> FoundObjects {
+        let found = try ids(execute(request(query, .managedObjectResultType), with: asking))
+        return .objects(found.map { FoundObject(id: $0, snapshot: nil) })
     }
 
     override func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {

@@ -33,6 +33,8 @@ struct StoreFileType {
 
     /// The type of the store in a file; nil for no store.
     static func type(at url: URL) -> String? {
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        if SQLiteRowStore.isDatabase(at: url) { return NSSQLiteStoreType }
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
         guard let head = try? handle.read(upToCount: 4096) else { return nil }
@@ -105,38 +107,78 @@ struct StoreFileType {
     }
 
     /// Puts a copy of the store at `source` in the place of the one at `destination`.
-    func replace(_ destination: URL, with source: URL, platform: Surroundings) throws {
+    func replace(
+        _ destination: URL, with source: URL, timeout: Int32, platform: Surroundings
+    ) throws {
         _ = try metadata(at: source)
+        let places = [destination, source].map { $0.resolvingSymlinksInPath().path }
+        guard places[0] != places[1] else { return }
+        try checked(source) {
+            if type == NSSQLiteStoreType {
+                try SQLiteRowStore.replace(
+                    destination, with: source, busyMilliseconds: timeout, platform: platform)
+            } else {
+                try replaceFile(destination, with: source, platform: platform)
+            }
+        }
+    }
+
+    /// A store that is one file: the copy is whole and on the disk before it takes its place.
+    private func replaceFile(
+        _ destination: URL, with source: URL, platform: Surroundings
+    ) throws {
+        let files = FileManager.default
         let folder = destination.deletingLastPathComponent()
         let mark = platform.randomness.uuid().uuidString
         let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(mark)")
-        let files = FileManager.default
-        defer { try? files.removeItem(at: draft) }
-        try checked(source) {
-            if type == NSSQLiteStoreType {
-                try SQLiteRowStore.copy(from: source, toDraft: draft, for: destination)
-            } else {
-                try files.copyItem(at: source, to: draft)
-            }
+        defer { unlink(draft.path) }
+        try files.copyItem(at: source, to: draft)
+        if files.fileExists(atPath: destination.path) {
+            FileAccess(of: destination.path).apply(to: draft.path)
         }
-        if type == NSSQLiteStoreType { try replaceExternalValues(of: destination, with: source) }
+        let handle = try FileHandle(forWritingTo: draft)
+        try handle.synchronize()
+        try handle.close()
+        try platform.faults.reach("replace.staged")
         guard rename(draft.path, destination.path) == 0 else {
             throw PersistenceErrors.make(
                 NSPersistentStoreOperationError,
                 "The store cannot be put in its place; check the folder's access.",
                 [NSFilePathErrorKey: destination.path])
         }
-        for leftover in self.files(at: destination).dropFirst().dropLast() {
-            try? files.removeItem(at: leftover)
+        try platform.faults.reach("replace.swapped")
+    }
+
+    /// Removes the store's files.
+    func destroy(_ url: URL, isForced: Bool, timeout: Int32, platform: Surroundings) throws {
+        if type == NSSQLiteStoreType {
+            return try checked(url) {
+                try SQLiteRowStore.destroy(
+                    at: url, isForced: isForced, busyMilliseconds: timeout, platform: platform)
+            }
+        }
+        for file in files(at: url) where FileManager.default.fileExists(atPath: file.path) {
+            try FileManager.default.removeItem(at: file)
         }
     }
 
-    private func replaceExternalValues(of destination: URL, with source: URL) throws {
-        let files = FileManager.default
-        let (former, fresh) = (
-            Self.externalValues(of: destination), Self.externalValues(of: source)
-        )
-        if files.fileExists(atPath: former.path) { try files.removeItem(at: former) }
-        if files.fileExists(atPath: fresh.path) { try files.copyItem(at: fresh, to: former) }
+    /// A place of its own for a store that is still being written, beside the one it will have.
+    static func draft(of place: URL, platform: Surroundings) -> URL {
+        let mark = platform.randomness.uuid().uuidString
+        return place.deletingLastPathComponent()
+            .appendingPathComponent(".\(mark).\(place.lastPathComponent)")
+    }
+
+    /// Moves a finished draft to its place, where nothing is.
+    func place(_ draft: URL, at url: URL, platform: Surroundings) throws {
+        if type == NSSQLiteStoreType {
+            return try SQLiteRowStore.place(draft, at: url, platform: platform)
+        }
+        guard link(draft.path, url.path) == 0 else {
+            // Some file systems have no second names.
+            return try FileManager.default.moveItem(at: draft, to: url)
+        }
+        unlink(draft.path)
+        try platform.faults.reach("migrate.placed")
     }
 }

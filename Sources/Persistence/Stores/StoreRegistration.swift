@@ -5,7 +5,9 @@ internal import Synchronization
 /// context no longer does.
 final class StoreRegistration {
     private static let isInUse = Atomic<Bool>(false)
-    private weak var store: NSIncrementalStore?
+    /// Whether any registration was ever made.
+    static var isUsed: Bool { isInUse.load(ordering: .relaxed) }
+    private let store: Tie<NSPersistentStore>
     private let id: NSManagedObjectID
 
     /// From now on registrations are made: a program without such stores pays nothing.
@@ -13,7 +15,7 @@ final class StoreRegistration {
 
     /// The registration of an object; nil where its store does not ask for it.
     static func of(_ object: NSManagedObject) -> StoreRegistration? {
-        guard isInUse.load(ordering: .relaxed), let id = object.identity,
+        guard isUsed, let id = object.identity,
             let store = id.persistentStore as? NSIncrementalStore
         else { return nil }
         return StoreRegistration(id, store)
@@ -21,7 +23,7 @@ final class StoreRegistration {
 
     private init(_ id: NSManagedObjectID, _ store: NSIncrementalStore) {
         self.id = id
-        self.store = store
+        self.store = store.tie
         let id = Passed(id)
         store.notices.enqueue {
             [weak store] in store?.managedObjectContextDidRegisterObjects(with: [id.value])
@@ -29,7 +31,7 @@ final class StoreRegistration {
     }
 
     deinit {
-        guard let store else { return }
+        guard let store = store.target as? NSIncrementalStore else { return }
         let id = Passed(id)
         store.notices.enqueue {
             [weak store] in store?.managedObjectContextDidUnregisterObjects(with: [id.value])

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 internal import Stores
 
 /// What an attribute's value must satisfy, prepared once for each entity. Nil for attributes
@@ -9,6 +10,8 @@ struct AttributeCheck {
     let name: String
     let isRequired: Bool
     let attribute: NSAttributeDescription
+    /// The predicates a value must satisfy besides its bounds.
+    let rules: [ValidationRule]
     private let minimum: Double?
     private let maximum: Double?
     private let pattern: NSRegularExpression?
@@ -25,8 +28,9 @@ struct AttributeCheck {
             try? NSRegularExpression(pattern: $0)
         }
         integerBounds = Self.integerBounds(of: attribute.attributeType)
+        rules = attribute.validationRules
         let isFree = !isRequired && minimum == nil && maximum == nil && pattern == nil
-        if isFree && integerBounds == nil && attribute.validationPredicates.isEmpty { return nil }
+        if isFree && integerBounds == nil && rules.isEmpty { return nil }
     }
 
     private static func integerBounds(of type: NSAttributeType) -> ClosedRange<Int64>? {

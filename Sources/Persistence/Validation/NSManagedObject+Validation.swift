@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 internal import Stores
 
 // The model's rules, applied before a save.
@@ -49,14 +50,15 @@ extension NSManagedObject {
             let shown = AttributeCoding.present(value, for: check.attribute)
             return validationError(complaint.code, check.name, complaint.text, shown)
         }
-        let predicates = check.attribute.validationPredicates
-        guard !predicates.isEmpty, !value.isNull else { return nil }
+        guard !check.rules.isEmpty, !value.isNull else { return nil }
         let shown = AttributeCoding.present(value, for: check.attribute)
-        for predicate in predicates where !predicate.evaluate(with: shown) {
+        for rule in check.rules where !rule.predicate.evaluate(with: shown) {
             let error = validationError(
-                NSManagedObjectValidationError, check.name, "does not satisfy its rule", shown)
+                rule.code ?? NSManagedObjectValidationError, check.name,
+                "does not satisfy its rule", shown)
             var userInfo = error.userInfo
-            userInfo[NSValidationPredicateErrorKey] = predicate
+            userInfo[NSValidationPredicateErrorKey] = rule.predicate
+            if let sentence = rule.sentence { userInfo[NSLocalizedDescriptionKey] = sentence }
             return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
         }
         return nil

@@ -31,23 +31,3 @@ struct Token {
     var kind: Kind
     var position: Int
 }
-
-/// The words that the grammar keeps for itself; as names they are written with `#`.
-enum Keyword {
-    static let reserved: Set<String> = [
-        "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "MATCHES", "CONTAINS",
-        "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO",
-        "ANYKEY", "TRUEPREDICATE", "FALSEPREDICATE", "UTI-CONFORMS-TO", "UTI-EQUALS",
-        "UNION", "INTERSECT", "MINUS",
-    ]
-    /// Words that are names unless an opening parenthesis or an index follows.
-    static let contextual: Set<String> = [
-        "CASEINSENSITIVE", "CI", "FIRST", "LAST", "SIZE", "SUBQUERY", "FETCH", "CAST", "TERNARY",
-        "FUNCTION",
-    ]
-
-    static func needsEscape(_ name: String) -> Bool {
-        let upper = name.uppercased()
-        return reserved.contains(upper) || contextual.contains(upper)
-    }
-}

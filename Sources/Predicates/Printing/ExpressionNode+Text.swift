@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 
 extension ExpressionNode: CustomStringConvertible {
     /// The expression as a format that parses to an equal tree; see `PredicateNode.description`.
@@ -102,7 +103,7 @@ extension ExpressionNode: CustomStringConvertible {
     }
 
     private static func text(of path: [String]) -> String {
-        path.map { Keyword.needsEscape($0) ? "#" + $0 : $0 }.joined(separator: ".")
+        path.map { PredicateKeyword.needsEscape($0) ? "#" + $0 : $0 }.joined(separator: ".")
     }
 }
 

@@ -75,6 +75,8 @@ extension PredicateCompiler {
         _ left: Operand, _ comparison: ComparisonNode, _ right: Operand
     ) throws -> SQLFragment {
         let isEqual = comparison.operator == .equalTo
+        if let found = markedEquality(left, right) { return isEqual ? found : "NOT \(found)" }
+        let (left, right) = (unmarked(left), unmarked(right))
         guard let kind = valueKind(left, right) else { throw unimplemented(comparison, "LHS") }
         guard let a = try sql(left, as: kind), let b = try sql(right, as: kind) else {
             guard let present = left.sql ?? right.sql else {
@@ -87,6 +89,16 @@ extension PredicateCompiler {
             return isEqual ? "\(order) = 0" : "\(order) <> 0"
         }
         return isEqual ? "\(a) = \(b)" : "\(a) <> \(b)"
+    }
+
+    /// The comparison of a column that may refer to a file with a constant.
+    private func markedEquality(_ left: Operand, _ right: Operand) -> SQLFragment? {
+        switch (left, right) {
+        case (.value(let column, .data(isMarked: true)), .constant(let constant)),
+            (.constant(let constant), .value(let column, .data(isMarked: true))):
+            (plainConstant(constant) as? Data).map { marked(column, equals: $0) }
+        default: nil
+        }
     }
 
     /// The kind in which two single values are compared: that of the computed one.
@@ -109,6 +121,7 @@ extension PredicateCompiler {
         _ left: Operand, _ comparison: ComparisonNode, _ right: Operand
     ) throws -> SQLFragment {
         if case .collection = left { throw unsupported("to-many key not allowed here", comparison) }
+        let (left, right) = (unmarked(left), unmarked(right))
         guard let kind = valueKind(left, right) else { throw unimplemented(comparison, "LHS") }
         guard let a = try sql(left, as: kind), let b = try sql(right, as: kind) else {
             throw unimplemented(comparison, "RHS")

@@ -75,8 +75,8 @@ extension PredicateCompiler {
     private func conditional(
         _ test: PredicateNode, _ yes: ExpressionNode, _ no: ExpressionNode, _ context: Context
     ) throws -> Operand {
-        let first = try operand(yes, context)
-        let second = try operand(no, context)
+        let first = unmarked(try operand(yes, context))
+        let second = unmarked(try operand(no, context))
         let condition = try condition(test, context)
         let kind = kind(of: first) ?? kind(of: second) ?? .number
         guard let a = try sql(first, as: kind), let b = try sql(second, as: kind) else {
@@ -113,10 +113,6 @@ extension PredicateCompiler {
         switch operand {
         case .value(let sql, let found):
             if found == kind || (found.isText && kind.isText) { return sql }
-            if case .data(let isMarked) = found, kind == .data(isMarked: !isMarked) {
-                throw unsupported(
-                    "Two data attributes cannot be compared when only one may be in a file")
-            }
             return nil
         case .constant(let value):
             if value is ExpressionList { return nil }

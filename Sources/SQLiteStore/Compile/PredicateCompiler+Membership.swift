@@ -72,6 +72,8 @@ extension PredicateCompiler {
             if values.isEmpty, !hasNull, plain.contains(where: { !($0 is RowID) }) {
                 throw unimplemented(comparison, "RHS")
             }
+        case .value(let sql, .data(isMarked: true)):
+            return membership(ofMarked: sql, inList: plain)
         case .value(let sql, let kind):
             tested = sql
             values = plain.filter { $0 != nil }.compactMap { Self.encode($0, as: kind) }
@@ -85,6 +87,21 @@ extension PredicateCompiler {
         }
         let found = values.isEmpty ? "0" : "\(tested) IN \(list(values))" as SQLFragment
         return hasNull ? "(\(found) OR \(tested) IS NULL)" : found
+    }
+
+    /// Membership of a column that may refer to a file.
+    private func membership(ofMarked column: SQLFragment, inList plain: [Any?]) -> SQLFragment {
+        let values = plain.compactMap { $0 as? Data }
+        let inline = values.map { SQLiteValue.blob(Data([ValueCoding.inlineMarker]) + $0) }
+        var found: SQLFragment = "0"
+        if !values.isEmpty {
+            let plain = list(values.map { .blob($0) })
+            found = """
+                (\(column) IN \(list(inline)) OR (\(isElsewhere(column)) \
+                AND \(name: ExternalFunctions.value)(\(column)) IN \(plain)))
+                """
+        }
+        return plain.contains { $0 == nil } ? "(\(found) OR \(column) IS NULL)" : found
     }
 
     /// The values as parameters, or as a temporary table where they are many.

@@ -121,7 +121,7 @@ extension PredicateCompiler {
         }
         var kind = ValueKind.number
         let rows = try self.rows(of: collection) { member, _ in
-            guard case .value(let value, let found) = member else {
+            guard case .value(let value, let found) = self.unmarked(member) else {
                 throw self.unsupported(
                     "Unsupported function expression \(name): it needs an attribute")
             }

@@ -22,6 +22,8 @@ struct QueryCompiler {
         case rows
         /// Entity and key.
         case ids
+        /// The key alone, in an order that matters only where the query has bounds.
+        case keys
         case count
     }
 
@@ -66,6 +68,7 @@ struct QueryCompiler {
         switch selection {
         case .rows: "\(name: plan.list(prefix: scope.alias + "."))"
         case .ids: "\(name: scope.alias).Z_ENT, \(name: scope.alias).Z_PK"
+        case .keys: "\(name: scope.alias).Z_PK"
         case .count: "1"
         }
     }
@@ -77,9 +80,16 @@ struct QueryCompiler {
         of query: RowQuery, _ selection: Selection, _ compiler: PredicateCompiler,
         _ context: PredicateCompiler.Context
     ) throws -> SQLFragment {
-        if case .count = selection, query.limit <= 0, query.offset <= 0 { return "" }
+        if !isOrdered(selection), query.limit <= 0, query.offset <= 0 { return "" }
         let terms = try query.sort.map { try term(of: $0, compiler, context) }
         return " ORDER BY \(SQLFragment.list(terms + ["\(name: context.scope.alias).Z_PK"]))"
+    }
+
+    private func isOrdered(_ selection: Selection) -> Bool {
+        switch selection {
+        case .rows, .ids: true
+        case .keys, .count: false
+        }
     }
 
     private func term(
@@ -96,7 +106,8 @@ struct QueryCompiler {
             throw StoreError(
                 .unsupported, "unsupported NSSortDescriptor (comparator blocks are not supported)")
         }
-        let operand = try compiler.resolve(key.path, from: context.scope, context.variables)
+        let operand = compiler.unmarked(
+            try compiler.resolve(key.path, from: context.scope, context.variables))
         guard let sql = operand.sql else {
             throw StoreError(
                 .unsupported, "to-many key not allowed here",

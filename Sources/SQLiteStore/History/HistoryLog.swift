@@ -19,6 +19,8 @@ final class HistoryLog {
     private let origin: HistoryOrigin
     private var strings: [String: Int64] = [:]
     private var insertion: Statement?
+    /// What this connection wrote itself.
+    var own = OwnTransactions()
 
     init(connection: Connection, keys: KeyRegister, platform: Surroundings, origin: HistoryOrigin) {
         self.connection = connection
@@ -28,7 +30,10 @@ final class HistoryLog {
     }
 
     /// Forgets what was only seen inside a transaction that was rolled back.
-    func forget() { strings.removeAll() }
+    func forget() {
+        strings.removeAll()
+        own.undo()
+    }
 
     /// Starts a transaction of the history and returns its number.
     func begin(author: String?, contextName: String?) throws -> Int64 {
@@ -43,6 +48,7 @@ final class HistoryLog {
                 .integer(number), .integer(HistoryTables.transaction),
                 SQLiteValue(platform.clock.now()),
             ] + references.map { SQLiteValue($0) })
+        own.note(number)
         return number
     }
 

@@ -32,7 +32,7 @@ final class ChangeWriter {
     func apply(_ changes: ChangeSet) throws -> SaveOutcome {
         toManys.begin()
         var outcome = SaveOutcome()
-        outcome.versions.reserveCapacity(changes.inserts.count + changes.updates.count)
+        outcome.written.reserveCapacity(changes.inserts.count + changes.updates.count)
         var conflicts: [SaveConflicts.Conflict] = []
         let graves = try delete(changes.deletes, &conflicts)
         for index in changes.updates.indices {
@@ -55,7 +55,7 @@ final class ChangeWriter {
             } catch let fault as SQLiteFault where fault.isConstraint {
                 throw try uniqueKeys.violation(by: row)?.violation ?? failure(row.id, fault)
             }
-            outcome.versions[row.id] = 1
+            outcome.written.append((row.id, 1))
             if row.id.key > highest[row.id.entity] ?? 0 { highest[row.id.entity] = row.id.key }
         }
         for (entity, key) in highest {
@@ -76,7 +76,7 @@ final class ChangeWriter {
             update.toOnes[index].link = try withOrderKey(link, slot, of: update.id.entity)
         }
         if let version = try write(update, later: updates.dropFirst()) {
-            outcome.versions[update.id] = version
+            outcome.written.append((update.id, version))
         } else if let expected = update.expectedVersion {
             conflicts.append(
                 .init(id: update.id, expectedVersion: expected, stored: try reader.row(update.id)))

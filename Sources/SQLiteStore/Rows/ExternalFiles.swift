@@ -10,8 +10,12 @@ struct ExternalFiles: Sendable {
     let support: URL
     /// Holds the values.
     let folder: URL
+    /// The file whose access they get.
+    private let model: URL
 
-    init(store: URL) {
+    /// `model` is the file whose access the others get, where it is not the store's own.
+    init(store: URL, model: URL? = nil) {
+        self.model = model ?? store
         support = Self.support(of: store)
         folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
     }
@@ -72,6 +76,15 @@ struct ExternalFiles: Sendable {
             bytesNoCopy: start, count: count, deallocator: .custom { munmap($0, $1) })
     }
 
+    /// The bytes of a value; nil when its file is gone.
+    func read(_ name: UUID) throws -> Data? { try read(reference: Data(name.uuidString.utf8)) }
+
+    /// The bytes in a value's file; nil when it is gone.
+    func size(of name: UUID) -> Int? {
+        var facts = stat()
+        return stat(path(of: name), &facts) == 0 ? Int(facts.st_size) : nil
+    }
+
     /// The names of the values that are there.
     func names() -> [UUID] {
         let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -86,6 +99,7 @@ struct ExternalFiles: Sendable {
         let draft = folder.appendingPathComponent(Self.draftPrefix + name.uuidString).path
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Self.failure("could not be made", draft) }
+        access.apply(to: file, isFolder: false)
         do {
             try Self.fill(file, with: data, draft, step)
             try step("beforeRename")
@@ -127,24 +141,20 @@ struct ExternalFiles: Sendable {
 
     /// Makes the folders where they are missing.
     func makeFolders() throws {
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),
-            isFolder.boolValue
-        {
-            return
+        for folder in [support, folder] {
+            guard mkdir(folder.path, 0o700) == 0 else {
+                if errno == EEXIST { continue }
+                throw Self.failure("cannot have its folder", folder.path)
+            }
+            let file = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { if file >= 0 { close(file) } }
+            if file >= 0 { access.apply(to: file, isFolder: true) }
+            try Self.settle(folder.deletingLastPathComponent())
         }
-        do {
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true)
-        } catch {
-            throw StoreError(
-                .failed,
-                "The folder for the store's large values cannot be made; check the access of the "
-                    + "store's folder.", fields: ["path": folder.path], cause: error)
-        }
-        try Self.settle(support)
-        try Self.settle(support.deletingLastPathComponent())
     }
+
+    /// Whoever may read and write the store may do so with what lies beside it.
+    private var access: FileAccess { FileAccess(of: model.path) }
 
     // MARK: Marks
 

@@ -7,8 +7,9 @@ internal import Stores
 /// store's lane.
 ///
 /// Files are whole and on the disk before the transaction commits, and are removed only after it
-/// did; what a crash leaves between is found by its mark when the store is opened again. Rows
-/// decide: no file is removed that a row of the file's state then refers to.
+/// did, when no reader of an older state is left; what a crash leaves between is found by its mark
+/// when the store is opened again. Rows decide: no file is removed that a row refers to, in the
+/// present state or in one that somebody still reads.
 final class ExternalWrites {
     /// A column of a row, and the file it refers to or did.
     private struct Place {
@@ -16,6 +17,14 @@ final class ExternalWrites {
         var column: String
         var key: Int64
         var name: UUID
+        /// Whether the transaction under way wrote the file: nobody else knows it yet.
+        var isNew: Bool
+    }
+
+    /// Files that older readers may need, and the mark that stands for them.
+    private struct Remains {
+        var mark: UUID
+        var names: [UUID]
     }
 
     private let files: ExternalFiles
@@ -24,6 +33,7 @@ final class ExternalWrites {
     private let bytesMin: Int
     private var places: [Place] = []
     private var mark: UUID?
+    private var remains: [Remains] = []
 
     /// `bytesMin` is the size from which a value has a file of its own.
     init(files: ExternalFiles, connection: Connection, platform: Surroundings, bytesMin: Int) {
@@ -41,7 +51,7 @@ final class ExternalWrites {
         guard data.count >= bytesMin else { return nil }
         try begin()
         let name = platform.randomness.uuid()
-        places.append(Place(table: table, column: column, key: key, name: name))
+        places.append(Place(table: table, column: column, key: key, name: name, isNew: true))
         try files.write(data, name: name) { try platform.faults.reach("external.\($0)") }
         try platform.faults.reach("external.afterRename")
         return ExternalFiles.reference(to: name)
@@ -52,7 +62,7 @@ final class ExternalWrites {
         for column in columns {
             guard let name = try name(in: column, of: key, table: table) else { continue }
             try begin()
-            places.append(Place(table: table, column: column, key: key, name: name))
+            places.append(Place(table: table, column: column, key: key, name: name, isNew: false))
         }
     }
 
@@ -76,7 +86,9 @@ final class ExternalWrites {
 
     // MARK: After a transaction
 
-    /// Removes the files no row refers to any more, after a commit as after a rollback.
+    /// Removes the files no row refers to any more, after a commit as after a rollback. Those that
+    /// a reader of an older state may need stay until a later call, or until the store is opened
+    /// again.
     func settle() {
         guard let mark else { return }
         let done = places
@@ -84,30 +96,51 @@ final class ExternalWrites {
         self.mark = nil
         do {
             try platform.faults.reach("external.beforeRemoving")
+            var former: [UUID] = []
             for place in done {
                 let kept = try name(in: place.column, of: place.key, table: place.table)
-                if kept != place.name { files.remove(place.name) }
+                guard kept != place.name else { continue }
+                if place.isNew { files.remove(place.name) } else { former.append(place.name) }
             }
-            files.removeMark(mark)
+            remains.append(Remains(mark: mark, names: former))
+            try removeRemains()
         } catch {
             // The mark stays, and the next opening does the rest.
         }
     }
 
+    private func removeRemains() throws {
+        let isFree = remains.allSatisfy(\.names.isEmpty)
+        guard try isFree || connection.hasNoOlderReaders() else { return }
+        for part in remains {
+            for name in part.names { files.remove(name) }
+            files.removeMark(part.mark)
+        }
+        remains = []
+    }
+
     // MARK: On opening
 
     /// Removes what processes that died left: files without a row, drafts, marks. Costs nothing
-    /// where none did; else one pass over the tables that have such columns. Does nothing while
-    /// another process writes.
+    /// where none did; else a pass or two over the tables that have such columns. Does nothing
+    /// while another process writes, or reads an older state.
     static func recover(_ files: ExternalFiles, schema: StoreSchema, connection: Connection) throws
     {
         guard !files.leftovers().isEmpty else { return }
+        func unnamed() throws -> Set<UUID> {
+            try Set(files.names()).subtracting(names(schema: schema, connection: connection))
+        }
         do {
             try connection.withoutWaiting {
+                // While this holds the lock nobody has written a file but not yet its row.
+                let (orphans, leftovers) = try connection.transaction(.immediate) {
+                    (try unnamed(), files.leftovers())
+                }
+                guard try orphans.isEmpty || connection.hasNoOlderReaders() else { return }
                 try connection.transaction(.immediate) {
-                    let leftovers = files.leftovers()
-                    let named = try names(schema: schema, connection: connection)
-                    for name in files.names() where !named.contains(name) { files.remove(name) }
+                    if !orphans.isEmpty {
+                        for name in try unnamed().intersection(orphans) { files.remove(name) }
+                    }
                     for left in leftovers { unlink(left.path) }
                 }
             }
@@ -132,5 +165,15 @@ final class ExternalWrites {
             }
         }
         return named
+    }
+}
+
+extension Connection {
+    /// Whether all readers, of whatever process, see what was committed last: a checkpoint gets as
+    /// far as the oldest of them. Does not wait for them. Cost: what the log holds is written to
+    /// the file. <https://www.sqlite.org/wal.html#ckpt>
+    func hasNoOlderReaders() throws -> Bool {
+        let row = try rows("PRAGMA main.wal_checkpoint(PASSIVE)").first
+        return row?[0] == 0 && row?[1] == row?[2]
     }
 }

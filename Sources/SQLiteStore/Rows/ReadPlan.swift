@@ -14,7 +14,7 @@ struct ReadPlan: Sendable {
     private let only: Decoder?
 
     /// Where one entity's slots stand in the select list.
-    private struct Decoder: Sendable {
+    private final class Decoder: Sendable {
         struct Link: Sendable {
             var key: Int
             var companion: Int?
@@ -23,9 +23,42 @@ struct ReadPlan: Sendable {
             /// The destination and all that inherit from it.
             var family: Set<Int32>
         }
-        var entity: Int32
-        var attributes: [(column: Int, kind: ColumnKind)]
-        var toOnes: [Link]
+        let entity: Int32
+        let attributes: [(column: Int, kind: ColumnKind)]
+        let toOnes: [Link]
+
+        init(entity: Int32, attributes: [(column: Int, kind: ColumnKind)], toOnes: [Link]) {
+            self.entity = entity
+            self.attributes = attributes
+            self.toOnes = toOnes
+        }
+
+        /// The attributes of the statement's present row.
+        func attributes(
+            of statement: Statement, files: ExternalFiles?
+        ) throws -> [AttributeValue] {
+            try attributes.map { column, kind in
+                try ValueCoding.read(statement, column, as: kind, files: files)
+            }
+        }
+
+        /// The links of the statement's present row.
+        func links(of statement: Statement) -> [Stores.Link?] {
+            toOnes.map { link in
+                guard !statement.isNull(at: link.key) else { return nil }
+                var entity = link.destination
+                if let companion = link.companion {
+                    // Real files have some that name no entity: then the declared one is as good.
+                    let named = Int32(truncatingIfNeeded: statement.int64(at: companion))
+                    if link.family.contains(named) { entity = named }
+                }
+                let order = link.order.flatMap {
+                    statement.isNull(at: $0) ? nil : statement.int64(at: $0)
+                }
+                let target = RowID(entity: entity, key: statement.int64(at: link.key))
+                return Stores.Link(target, orderKey: order)
+            }
+        }
     }
 
     /// A plan for the rows of the entities `family`, which share a table. Nil when the family is
@@ -83,32 +116,10 @@ struct ReadPlan: Sendable {
                 .corrupt, "A row's entity number is not in the model; the file is damaged.",
                 fields: ["table": table, "entity": "\(statement.int64(at: 1))"])
         }
-        var attributes: [AttributeValue] = []
-        attributes.reserveCapacity(decoder.attributes.count)
-        for (column, kind) in decoder.attributes {
-            attributes.append(try ValueCoding.read(statement, column, as: kind, files: files))
-        }
-        var toOnes: [Link?] = []
-        toOnes.reserveCapacity(decoder.toOnes.count)
-        for link in decoder.toOnes {
-            guard !statement.isNull(at: link.key) else {
-                toOnes.append(nil)
-                continue
-            }
-            var entity = link.destination
-            if let companion = link.companion {
-                // Real files have some that name no entity: then the declared one is as good.
-                let named = Int32(truncatingIfNeeded: statement.int64(at: companion))
-                if link.family.contains(named) { entity = named }
-            }
-            let order = link.order.flatMap {
-                statement.isNull(at: $0) ? nil : statement.int64(at: $0)
-            }
-            let target = RowID(entity: entity, key: statement.int64(at: link.key))
-            toOnes.append(Link(target, orderKey: order))
-        }
-        let id = RowID(entity: decoder.entity, key: statement.int64(at: 0))
         return Row(
-            id: id, version: statement.int64(at: 2), attributes: attributes, toOnes: toOnes)
+            id: RowID(entity: decoder.entity, key: statement.int64(at: 0)),
+            version: statement.int64(at: 2),
+            attributes: try decoder.attributes(of: statement, files: files),
+            toOnes: decoder.toOnes.isEmpty ? [] : decoder.links(of: statement))
     }
 }

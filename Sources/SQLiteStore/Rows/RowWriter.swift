@@ -13,6 +13,8 @@ final class RowWriter {
     private var inserts: [Int32: InsertPlan] = [:]
     private var updates: [UpdateShape: UpdatePlan] = [:]
     private var deletes: [Int32: Statement] = [:]
+    /// The plan of the last update: the next one is mostly of the same shape.
+    private var lastUpdate: (shape: UpdateShape, plan: UpdatePlan)?
 
     init(
         connection: Connection, schema: StoreSchema, external: ExternalWrites?,
@@ -159,10 +161,14 @@ final class RowWriter {
     }
 
     private func updatePlan(for update: RowUpdate) throws -> UpdatePlan {
+        if let lastUpdate, lastUpdate.shape.fits(update) { return lastUpdate.plan }
         let shape = UpdateShape(
             entity: update.id.entity, attributes: update.attributes.map(\.slot),
             toOnes: update.toOnes.map(\.slot), isChecked: update.expectedVersion != nil)
-        if let known = updates[shape] { return known }
+        if let known = updates[shape] {
+            lastUpdate = (shape, known)
+            return known
+        }
         guard let columns = schema.columns(of: shape.entity),
             shape.attributes.allSatisfy(columns.attributes.indices.contains),
             shape.toOnes.allSatisfy(columns.toOnes.indices.contains)

@@ -44,11 +44,21 @@ struct UniqueKeys {
         condition: String = ""
     ) throws -> RowID? {
         guard !stored.contains(where: \.value.isNull) else { return nil }
-        var terms = stored.map { "\($0.column) = ?" }
+        let family = schema.columnsByNumber.values.filter { $0.table == table }
+        var terms = stored.enumerated().map { index, entry in
+            let (column, value) = (entry.column, "?\(index + 1)")
+            guard family.contains(where: { $0.externalColumns.contains(column) }) else {
+                return "\(column) = \(value)"
+            }
+            // Behind the marker stands the value itself.
+            return "(\(column) = \(value) OR (substr(\(column), 1, 1) <> x'01' AND "
+                + "\(ExternalFunctions.equals)(\(column), substr(\(value), 2))))"
+        }
         if !condition.isEmpty { terms.append(condition) }
         let row = try connection.rows(
             "SELECT Z_PK, Z_ENT FROM \(table) WHERE \(terms.joined(separator: " AND ")) "
-                + "AND Z_PK IS NOT ? LIMIT 1", stored.map(\.value) + [SQLiteValue(key)]
+                + "AND Z_PK IS NOT ?\(stored.count + 1) LIMIT 1",
+            stored.map(\.value) + [SQLiteValue(key)]
         ).first
         guard let row, let found = row[0].int64 else { return nil }
         let alone = schema.columnsByNumber.values.first { $0.table == table && $0.condition == nil }

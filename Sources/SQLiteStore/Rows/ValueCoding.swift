@@ -54,22 +54,36 @@ enum ValueCoding {
     static func read(
         _ statement: Statement, _ index: Int, as kind: ColumnKind, files: ExternalFiles?
     ) throws -> AttributeValue {
+        // Null reads as zero or no text, so only these need a second look.
+        switch kind {
+        case .integer:
+            let integer = statement.int64(at: index)
+            return integer == 0 && statement.isNull(at: index) ? .null : .integer(integer)
+        case .boolean:
+            let isTrue = statement.int64(at: index) != 0
+            return !isTrue && statement.isNull(at: index) ? .null : .integer(isTrue ? 1 : 0)
+        case .double, .float:
+            let number = statement.double(at: index)
+            return number == 0 && statement.isNull(at: index) ? .null : .double(number)
+        case .date:
+            let seconds = statement.double(at: index)
+            return seconds == 0 && statement.isNull(at: index) ? .null : .date(seconds)
+        case .text: return statement.text(at: index).map { .text($0) } ?? .null
+        case .uri: return statement.text(at: index).map { .uri($0) } ?? .null
+        case .uuid:
+            if let uuid = statement.uuid(at: index) { return .uuid(uuid) }
+            return statement.blob(at: index).map { .data($0) } ?? .null
+        case .decimal, .transformable, .binary: break
+        }
         if statement.isNull(at: index) { return .null }
         switch kind {
-        case .integer: return .integer(statement.int64(at: index))
-        case .boolean: return .integer(statement.int64(at: index) == 0 ? 0 : 1)
-        case .double, .float: return .double(statement.double(at: index))
-        case .date: return .date(statement.double(at: index))
         case .decimal: return decimal(statement.value(at: index))
-        case .text: return .text(statement.text(at: index) ?? "")
-        case .uri: return .uri(statement.text(at: index) ?? "")
-        case .uuid:
-            return statement.uuid(at: index).map { .uuid($0) }
-                ?? .data(statement.blob(at: index) ?? Data())
         case .transformable, .binary(external: false):
             return .data(statement.blob(at: index) ?? Data())
         case .binary(external: true):
-            return try external(statement.blob(at: index) ?? Data(), files: files)
+            let stored = statement.blob(at: index) ?? Data()
+            return try external(stored, files: files).map { .data($0) } ?? .null
+        case .integer, .boolean, .date, .double, .float, .text, .uuid, .uri: return .null
         }
     }
 
@@ -134,14 +148,13 @@ enum ValueCoding {
 
     // MARK: Files
 
-    /// A lost file reads as null; the column keeps its reference, since updates write only what
-    /// changed.
-    private static func external(_ stored: Data, files: ExternalFiles?) throws -> AttributeValue {
+    /// The value of a column that may refer to a file. A lost file reads as null; the column keeps
+    /// its reference, since updates write only what changed.
+    static func external(_ stored: Data, files: ExternalFiles?) throws -> Data? {
         switch stored.first {
-        case inlineMarker: return .data(Data(stored.dropFirst()))
-        case fileMarker:
-            return try files?.read(reference: stored.dropFirst()).map { .data($0) } ?? .null
-        default: return .data(stored)
+        case inlineMarker: Data(stored.dropFirst())
+        case fileMarker: try files?.read(reference: stored.dropFirst())
+        default: stored
         }
     }
 }

@@ -93,6 +93,13 @@ struct UpdateShape: Hashable {
     var toOnes: [Int]
     /// Whether the version is compared.
     var isChecked: Bool
+
+    /// Whether an update is of this shape.
+    func fits(_ update: RowUpdate) -> Bool {
+        entity == update.id.entity && isChecked == (update.expectedVersion != nil)
+            && attributes.elementsEqual(update.attributes.lazy.map(\.slot))
+            && toOnes.elementsEqual(update.toOnes.lazy.map(\.slot))
+    }
 }
 
 /// The update of some slots of one entity. The key follows the values, then the expected version.

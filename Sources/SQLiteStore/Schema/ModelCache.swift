@@ -1,6 +1,7 @@
 internal import CZlib
 package import Foundation
 package import ObjectModel
+internal import Predicates
 internal import SQLiteDriver
 internal import Stores
 
@@ -11,7 +12,7 @@ internal import Stores
 package enum ModelCache {
     /// Writes the model. One that no archive can hold leaves the table empty, as old stores do.
     static func write(_ model: NSManagedObjectModel, to connection: Connection) throws {
-        guard let archive = try? model.compiledData(), let packed = deflated(archive) else {
+        guard let archive = try? model.cacheData(), let packed = deflated(archive) else {
             return
         }
         try connection.run("DELETE FROM Z_MODELCACHE")

@@ -15,6 +15,8 @@ struct SchemaBuilder {
     var owned: [Int32: [String: MemberColumns]] = [:]
     var joins: [Int32: [String: JoinSide]] = [:]
     var joinTables: [Int32: [TableSchema]] = [:]
+    /// What derived attributes are computed from, by entity number and name.
+    var derivations: [Int32: [String: Derivation]] = [:]
     private var roots: [Int32: EntityLayout] = [:]
 
     static func schema(of layout: ModelLayout) throws -> StoreSchema {
@@ -38,6 +40,7 @@ struct SchemaBuilder {
 
     private mutating func build() throws {
         try checkNames()
+        readDerivations()
         var tables: [Int32: TableSchema] = [:]
         for tree in trees { tables[tree[0].number] = try table(of: tree) }
         buildJoins()
@@ -142,23 +145,21 @@ struct SchemaBuilder {
             isAlone: trees.contains { $0.count == 1 && $0[0] === entity },
             attributes: found,
             toOnes: entity.toOnes.compactMap { links[entity.number]?[$0.name] },
-            toManys: entity.toManys.map { place(of: $0, seenFrom: entity) },
-            written: written(in: entity, columns: found))
+            toManys: entity.toManys.map { place(of: $0, entity) },
+            written: written(in: entity))
     }
 
-    private func written(
-        in entity: EntityLayout, columns: [AttributeColumn]
-    ) -> [WrittenDerivation] {
-        entity.attributes.enumerated().compactMap { slot, attribute in
-            let derived = attribute.attribute as? NSDerivedAttributeDescription
-            return derived?.derivationExpressionText.flatMap {
-                WrittenDerivation(slot: slot, of: entity, columns: columns, text: $0)
+    private func written(in entity: EntityLayout) -> [WrittenDerivation] {
+        let derivations = derivations[entity.number] ?? [:]
+        return entity.attributes.enumerated().compactMap { slot, attribute in
+            derivations[attribute.name].flatMap {
+                WrittenDerivation(slot: slot, of: entity, $0)
             }
         }
     }
 
-    private func place(
-        of relationship: NSRelationshipDescription, seenFrom entity: EntityLayout
+    func place(
+        of relationship: NSRelationshipDescription, _ entity: EntityLayout
     ) -> ToManyPlace {
         guard let destination = destination(of: relationship) else { return .absent }
         let owner = declaring(relationship.name, seenFrom: entity)

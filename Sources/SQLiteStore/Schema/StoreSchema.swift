@@ -13,6 +13,8 @@ public struct StoreSchema: Sendable {
     public internal(set) var triggers: [String] = []
     /// What could not be done as the model asks.
     public internal(set) var notes: [SchemaNote] = []
+    /// What the model asks and no store can do: why a new store is not made.
+    var refusals: [any Error] = []
     public internal(set) var constraints: [UniqueConstraint] = []
     var columnsByNumber: [Int32: EntityColumns] = [:]
     /// The slots of attributes that are kept after deletion, of the entities that have any.

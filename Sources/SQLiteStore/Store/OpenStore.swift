@@ -34,7 +34,7 @@ final class OpenStore {
         path = file.path
         let keys = try KeyRegister(connection: connection)
         self.keys = keys
-        let files = file.url.map(ExternalFiles.init)
+        let files = file.url.map { ExternalFiles(store: $0) }
         reader = RowReader(connection: connection, schema: schema, files: files)
         external = files.map {
             ExternalWrites(
@@ -47,6 +47,7 @@ final class OpenStore {
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
         queries = QueryCompiler(schema: schema, reader: reader, platform: platform)
         try TextFunctions.register(with: connection)
+        try ExternalFunctions.register(with: connection, files: files)
         derived = DerivedValues(schema: schema)
         try derived.register(with: connection)
         if writesHistory {
@@ -100,13 +101,28 @@ final class OpenStore {
     }
 
     func ids(matching query: RowQuery) throws -> [RowID] {
-        try run(query, .ids) { statement in
+        let isAlone = schema.columns(of: query.entity)?.condition == nil
+        if isAlone && query.sort.isEmpty { return try keys(matching: query) }
+        return try run(query, .ids) { statement in
             var ids: [RowID] = []
             while try statement.step() {
-                ids.append(schema.id(key: 1, entity: 0, of: statement, in: query.entity))
+                let named =
+                    isAlone || statement.isNull(at: 0)
+                    ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
+                ids.append(RowID(entity: named, key: statement.int64(at: 1)))
             }
             return ids
         }
+    }
+
+    /// The rows of a table that holds one entity, by their keys.
+    private func keys(matching query: RowQuery) throws -> [RowID] {
+        let compiled = try queries.compile(query, .keys)
+        var keys = try LongLists.with(compiled.longLists, on: connection) {
+            try connection.integers(in: "Z_PK", of: compiled.sql.text, compiled.sql.values)
+        }
+        if !zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) { keys.sort() }
+        return keys.map { RowID(entity: query.entity, key: $0) }
     }
 
     func count(matching query: RowQuery) throws -> Int {

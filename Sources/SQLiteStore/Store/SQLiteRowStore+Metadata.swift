@@ -16,24 +16,21 @@ extension SQLiteRowStore {
         }
     }
 
-    /// Writes a copy of the store at `source`, with all that its log holds, to the new file
-    /// `draft`, and empties the log of the store at `destination`, so that the draft may take its
-    /// place. External values are not copied.
-    public static func copy(from source: URL, toDraft draft: URL, for destination: URL) throws {
-        let file = StoreFile(url: source, options: .init())
-        try StoreError.mapping(path: file.path) {
-            let connection = try file.openForReading()
-            try connection.run("VACUUM INTO ?", [.text(draft.path)])
-        }
-        guard FileManager.default.fileExists(atPath: destination.path) else { return }
-        let former = StoreFile(url: destination, options: .init())
-        try StoreError.mapping(path: former.path) {
-            let rows = try former.open().rows("PRAGMA wal_checkpoint(TRUNCATE)")
-            guard rows.first?.first?.int64 == 0 else {
-                throw StoreError(
-                    .busy, "The store to replace is in use; close it and try again.",
-                    fields: ["path": former.path])
-            }
+    /// Whether the file at `url` is a SQLite database. Asks SQLite, since reading an open store's
+    /// file in any other way would drop its locks.
+    public static func isDatabase(at url: URL) -> Bool {
+        // A log that was left behind may hold a whole database that the file does not.
+        guard StoreFile.size(url.path) >= pageBytesMin else { return false }
+        do {
+            let connection = try Connection(path: url.path, access: .readOnly)
+            _ = try connection.value("SELECT count(*) FROM sqlite_master")
+            return true
+        } catch let fault as SQLiteFault {
+            return fault.isBusy || fault.isReadOnly
+        } catch {
+            return false
         }
     }
+
+    private static let pageBytesMin = 512
 }

@@ -108,7 +108,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     ) throws -> Result {
         try lane.run {
             defer { if !open.connection.isInTransaction { open.external?.settle() } }
-            return try StoreError.mapping(path: open.path) {
+            let result = try StoreError.mapping(path: open.path) {
                 try open.connection.transaction(kind) {
                     let handed = StoreTransaction(open)
                     defer { handed.end() }
@@ -117,6 +117,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
                     return result
                 }
             }
+            if !open.connection.isInTransaction { open.history?.log.own.commit() }
+            return result
         }
     }
 
@@ -128,10 +130,22 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         try lane.run { try StoreError.mapping(path: open.path) { try foreign.arePresent() } }
     }
 
-    /// What was saved since the last call or since the store was opened, when others wrote
-    /// meanwhile; nil when nobody did. Empty where there is no history to tell it.
+    /// What other connections saved since the last call or since the store was opened; nil when
+    /// they saved nothing. Empty where there is no history to tell it, or where it is very long.
     public func foreignTransactions() throws -> [HistoryTransaction]? {
         try lane.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
+    }
+
+    /// Moves what the log holds into the file, as far as nobody else works with it, so that the
+    /// file alone is the whole store. Does not wait.
+    public func emptyLog() throws {
+        try lane.run {
+            try StoreError.mapping(path: open.path) {
+                try open.connection.withoutWaiting {
+                    _ = try open.connection.rows("PRAGMA main.wal_checkpoint(TRUNCATE)")
+                }
+            }
+        }
     }
 
     // MARK: RowStore

@@ -5,7 +5,18 @@ extension StoreError {
     /// What a refusal of SQLite means for the store at `path`.
     init(_ fault: SQLiteFault, path: String) {
         let (code, message): (Code, String)
-        if fault.isBusy {
+        if fault.isStale {
+            (code, message) = (
+                .busy,
+                "Another process saved since this transaction began to read; begin it again."
+            )
+        } else if fault.lacksSharing {
+            (code, message) = (
+                .cannotOpen,
+                "The file system has no locks or shared memory as the store's log needs them; move "
+                    + "the store to a local disk, or choose the pragma journal_mode = DELETE."
+            )
+        } else if fault.isBusy {
             (code, message) = (.busy, "Another process holds the store's lock; try again later.")
         } else if fault.isFull {
             (code, message) = (
@@ -16,7 +27,11 @@ extension StoreError {
                 .corrupt, "The file is damaged or encrypted; restore it from a copy."
             )
         } else if fault.isReadOnly {
-            (code, message) = (.readOnly, "The store cannot be written; check the file's access.")
+            (code, message) = (
+                .readOnly,
+                "The store cannot be written; check the access of the file, of those beside it "
+                    + "and of their folder."
+            )
         } else if fault.cannotOpen {
             (code, message) = (
                 .cannotOpen,

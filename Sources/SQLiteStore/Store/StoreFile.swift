@@ -57,13 +57,17 @@ struct StoreFile {
             _ = try connection.value("SELECT count(*) FROM sqlite_master")
             return connection
         } catch let fault as SQLiteFault where fault.cannotOpen || fault.isReadOnly {
-            // A file in WAL mode in a folder that cannot be written: readable when no log is left.
-            guard Self.size(path + "-wal") == 0 else { throw fault }
-            return try Connection(path: path, access: .immutable)
+            // A file in WAL mode in a folder that cannot be written: readable as it stands there,
+            // as long as nobody works with it.
+            guard Self.size(path + "-wal") > 0 else {
+                return try Connection(path: path, access: .immutable)
+            }
+            guard !FileManager.default.fileExists(atPath: path + "-shm") else { throw fault }
+            return try Connection(path: path, access: .abandoned)
         }
     }
 
-    private static func size(_ path: String) -> Int64 {
+    static func size(_ path: String) -> Int64 {
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
     }
@@ -161,15 +165,10 @@ struct StoreFile {
         defer { Self.remove(draft) }
         try autoreleased { try prepare(Connection(path: draft.path), fill) }
         try platform.faults.reach("store.beforePlacing")
-        if link(draft.path, url.path) != 0, errno != EEXIST {
-            do {
-                try FileManager.default.moveItem(at: draft, to: url)
-            } catch {
-                throw StoreError(
-                    .cannotOpen,
-                    "The new store cannot be put in its place; check the folder's access.",
-                    fields: ["path": url.path], cause: error)
-            }
+        do {
+            try StorePlacing(place: url).put(draft)
+        } catch let error as StoreError where error.fields["taken"] != nil {
+            // Another process was faster.
         }
         return try open()
     }
@@ -192,7 +191,7 @@ struct StoreFile {
         try connection.transaction(.exclusive) { try fill(connection) }
     }
 
-    private static func remove(_ draft: URL) {
+    static func remove(_ draft: URL) {
         for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft.path + suffix) }
     }
 }

@@ -80,6 +80,7 @@ struct StoreOpening {
     private func create() throws -> Connection {
         let layout = ModelLayout(model: model, configuration: configuration)
         let schema = try SchemaBuilder.schema(of: layout)
+        if let refusal = schema.refusals.first { throw refusal }
         let metadata = StoreMetadata(
             hashes: hashes, model: model, identifier: platform.randomness.uuid().uuidString)
         return try file.create(platform: platform) { connection in

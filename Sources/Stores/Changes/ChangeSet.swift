@@ -67,8 +67,9 @@ public struct ToManyChange: Sendable {
 
 /// What a save made of a change set.
 public struct SaveOutcome: Sendable {
-    /// The new version of each row that was inserted or updated.
-    public var versions: [RowID: Int64] = [:]
+    /// The rows that were updated or inserted, with their new versions; the SQLite store names
+    /// updated rows first, each kind in the change set's order.
+    public var written: [(id: RowID, version: Int64)] = []
     /// The history transaction's number, when history is kept and something changed.
     public var transactionNumber: Int64?
     /// Values that the store computed by itself (derived attributes), of rows of this and of other
@@ -76,6 +77,11 @@ public struct SaveOutcome: Sendable {
     public var derivedValues: [RowID: [Int: AttributeValue]] = [:]
 
     public init() {}
+
+    /// The new version of each row that was inserted or updated. Made at each call.
+    public var versions: [RowID: Int64] {
+        Dictionary(written.map { ($0.id, $0.version) }, uniquingKeysWith: { $1 })
+    }
 }
 
 /// Rows that somebody else changed since they were read: nothing of the change set was written.

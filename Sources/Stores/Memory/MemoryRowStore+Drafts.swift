@@ -5,7 +5,7 @@ extension MemoryRowStore {
     /// The tables as `changes` would leave them. Nobody sees them before `install`.
     func draft(_ changes: ChangeSet) throws -> (tables: MemoryTables, outcome: SaveOutcome) {
         var copy = tables.withLock { $0 }
-        let outcome = try copy.write(changes)
+        let outcome = try copy.write(changes, now: platform.clock.now())
         return (copy, outcome)
     }
 

@@ -73,7 +73,7 @@ public final class MemoryRowStore: RowStore {
         let now = platform.clock.now()
         return try tables.withLock { tables in
             let deleted = keepsHistory ? changes.deletes.compactMap { tables.row($0.id) } : []
-            var outcome = try tables.write(changes)
+            var outcome = try tables.write(changes, now: now)
             if keepsHistory && !changes.isEmpty {
                 outcome.transactionNumber = tables.record(changes, deleted: deleted, date: now)
             }

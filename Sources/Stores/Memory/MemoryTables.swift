@@ -13,9 +13,11 @@ struct MemoryTables {
     private var lastChange: Int64 = 0
     private let roots: [Int32: Int32]
     private let layout: ModelLayout
+    private let derivations: MemoryDerivations
 
     init(layout: ModelLayout) {
         self.layout = layout
+        derivations = MemoryDerivations(layout: layout)
         links = MemoryLinks(layout: layout)
         constraints = MemoryConstraints(layout: layout)
         roots = Dictionary(
@@ -50,7 +52,8 @@ struct MemoryTables {
     }
 
     /// Checks everything first, then writes; a throw leaves the tables as they were.
-    mutating func write(_ changes: ChangeSet) throws -> SaveOutcome {
+    /// `now` is the moment of the save.
+    mutating func write(_ changes: ChangeSet, now: Date) throws -> SaveOutcome {
         try checkVersions(changes)
         var written: [Row] = []
         written.reserveCapacity(changes.inserts.count + changes.updates.count)
@@ -66,13 +69,17 @@ struct MemoryTables {
             former: { self.row($0) })
         for change in changes.deletes { remove(change.id) }
         var outcome = SaveOutcome()
-        outcome.versions.reserveCapacity(written.count)
+        outcome.written.reserveCapacity(written.count)
         for row in written {
             put(row)
-            outcome.versions[row.id] = row.version
+            outcome.written.append((row.id, row.version))
         }
         for change in changes.toManys {
             for moved in links.apply(change) { setOrderKey(moved) }
+        }
+        outcome.derivedValues = derivations.values(after: changes, in: self, now: now)
+        for (id, values) in outcome.derivedValues {
+            for (slot, value) in values { rows[id.entity]?[id.key]?.attributes[slot] = value }
         }
         return outcome
     }

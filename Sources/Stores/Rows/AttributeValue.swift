@@ -27,7 +27,7 @@ public enum AttributeValue: Hashable, Sendable {
         case (.double(let one), .double(let other)): one == other
         case (.decimal(let one), .decimal(let other)): one == other
         case (.text(let one), .text(let other)), (.uri(let one), .uri(let other)):
-            one.utf8.elementsEqual(other.utf8)
+            haveSameBytes(one, other)
         case (.date(let one), .date(let other)): one == other
         case (.uuid(let one), .uuid(let other)): one == other
         case (.data(let one), .data(let other)): one == other
@@ -35,5 +35,17 @@ public enum AttributeValue: Hashable, Sendable {
             (.date, _), (.uuid, _), (.data, _):
             false
         }
+    }
+
+    private static func haveSameBytes(_ one: String, _ other: String) -> Bool {
+        let answer = one.utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                guard left.count == right.count, let start = left.baseAddress,
+                    let otherStart = right.baseAddress
+                else { return left.count == right.count }
+                return start == otherStart || memcmp(start, otherStart, left.count) == 0
+            }
+        }
+        return (answer ?? nil) ?? one.utf8.elementsEqual(other.utf8)
     }
 }

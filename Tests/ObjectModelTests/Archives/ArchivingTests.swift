@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 import Testing
 
 @testable import ObjectModel
@@ -51,7 +52,7 @@ import Testing
             <attribute name="count" optional="YES" attributeType="Integer 64" derived="YES"
                 derivationExpression="pages.@count"/>
             <attribute name="words" optional="YES" attributeType="Integer 64" derived="YES"
-                derivationExpression="pages.@sum.words"/>
+                derivationExpression="pages.words.@sum"/>
             <attribute name="plain" optional="YES" attributeType="String" derived="YES"
                 derivationExpression="canonical:(title)"/>
             <attribute name="now" optional="YES" attributeType="Date" derived="YES"
@@ -94,7 +95,7 @@ import Testing
             <attribute name="latitude" optional="YES" attributeType="Double"/>
         </composite>
         <configuration name="Pages"><memberEntity name="Page"/></configuration>
-        <fetchRequest name="ten" entity="Page" predicateString="words = $W" fetchLimit="10"
+        <fetchRequest name="ten" entity="Page" predicateString="words == $W" fetchLimit="10"
             fetchBatchSize="5" resultType="2" includeSubentities="NO"
             includePropertyValues="NO" includePendingChanges="NO" returnObjectsAsFaults="NO"
             returnDistinctResults="YES"/>

@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 import Testing
 
 @testable import ObjectModel
@@ -32,6 +33,33 @@ import Testing
             }
         }
         #expect(refused > data.count / 4)
+    }
+
+    /// The same with every kind of predicate in the archive; what is read as text must parse or be
+    /// refused, too.
+    @Test func noChangedByteOfAPredicateBringsReadersDown() throws {
+        let model = BuildingTests.library()
+        let texts = [
+            "a == 1 AND (b != nil OR NOT c IN {1, 2.5, \"x\"})", "$FETCH_SOURCE.a CONTAINS[cd] b",
+            "FUNCTION($m, \"a:\", b) < now()", "d > CAST(12.5, \"NSDate\") AND #size LIKE \"*\"",
+            "p == CAST(\"1.25\", \"NSDecimalNumber\")", "TRUEPREDICATE",
+        ]
+        for (place, text) in texts.enumerated() {
+            model.fetchRequestTemplates["\(place)"] = FetchRequestTemplate(
+                name: "\(place)", entityName: "Book", predicateText: text)
+        }
+        let data = try model.cacheData()
+        var read = 0
+        for place in stride(from: 0, to: data.count, by: 11) {
+            var damaged = data
+            damaged[place] ^= 0x03
+            guard let again = try? NSManagedObjectModel.load(fromArchive: damaged) else { continue }
+            for text in again.fetchRequestTemplates.values.compactMap(\.predicateText) {
+                _ = try? NSPredicate.parse(text)
+                read += 1
+            }
+        }
+        #expect(read > data.count / 11)
     }
 
     private func archive(_ nodes: [PropertyListNode], root: Int) -> Data {

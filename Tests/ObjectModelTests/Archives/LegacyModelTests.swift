@@ -1,4 +1,5 @@
 import Foundation
+import Predicates
 import Testing
 
 @testable import ObjectModel
@@ -83,6 +84,30 @@ import Testing
         #expect(tags.destinationEntity === tag)
         #expect(tags.inverseRelationship === tag.relationshipsByName["book"])
         #expect(tag.relationshipsByName["book"]?.isToMany == false)
+    }
+
+    @Test(arguments: [
+        ("2009-01-31 12:00:00 +0100", 255_092_400), ("2001-01-01T00:00:00Z", 0),
+        ("2000-12-31 23:59:58 -0000", -2), ("today", nil), ("2009-01-31 12:00:00", nil),
+        ("2009-02-30 12:00:00 +0000", nil), ("2009-01-31", nil),
+    ])
+    func datesWithTheirZoneAreReadAndOthersLeftOut(text: String, seconds: Double?) throws {
+        let archive = LegacyArchive()
+        let made = archive.put(
+            "XDPMAttribute", name: "made", owner: 0,
+            [
+                "XD_PAttK_attributeType": .integer(900),
+                "XD_PAttK_defaultValueAsString": archive.text(text),
+                "XD_PAttK_minValueString": archive.text(text),
+            ])
+        let entity = archive.put(
+            "XDPMEntity", name: "A", owner: 0, [:], ["OwnedAttributes": ["made": made]])
+        archive.finish(entities: ["A": entity])
+        let model = try NSManagedObjectModel.load(fromArchive: archive.data)
+        let read = try #require(model.entitiesByName["A"]?.attributesByName["made"])
+        let date = seconds.map { Date(timeIntervalSinceReferenceDate: $0) }
+        #expect(read.defaultValue as? Date == date)
+        #expect(read.validation.minimum.flatMap { Double($0) } == seconds)
     }
 
     @Test func whatTheFormatDoesNotKnowIsRefused() throws {

@@ -15,6 +15,7 @@ enum ObjectReport {
         line("fetch with values", "fetch", objects)
         line("fetch, read all 7 values", "read", objects, raw: "fetch")
         line("fetch object IDs", "ids", objects)
+        line("fetch them again", "ids.again", objects, raw: "ids")
         line("update one attribute, save", "update", objects)
         line("delete, save", "delete", objects)
         Report.fact("peak memory", Report.megabytes(objects["peakBytes"]))

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 internal import SQLiteStore
 
 /// The readers of models. What they accept must survive being written and read again.

@@ -1,8 +1,11 @@
 internal import Foundation
 internal import MirrorEngine
 internal import ObjectModel
+internal import Platform
+internal import SQLiteStore
+internal import Stores
 
-/// Whether a model is sound, and who can mirror its stores.
+/// Whether a model is sound, whether a store keeps it, and who can mirror its stores.
 struct ModelCheck {
     struct Finding: Sendable {
         let code: String
@@ -20,6 +23,10 @@ struct ModelCheck {
 
     /// How the model contradicts itself; only the first contradiction is told.
     private(set) var problems: [Finding] = []
+    /// Why no SQLite store can be made for it.
+    private(set) var refusals: [Finding] = []
+    /// What a SQLite store of it will not do as the model asks.
+    private(set) var storeNotes: [Finding] = []
     /// Why Diptych cannot mirror it.
     private(set) var mirror: [Finding] = []
     /// Why Apple's NSPersistentCloudKitContainer refuses it; Diptych does not mind these.
@@ -36,10 +43,12 @@ struct ModelCheck {
                     entity: contradiction?.fields["entity"],
                     property: contradiction?.fields["property"],
                     message: contradiction?.message ?? "\(error)"))
+            refusals = problems
             mirror = problems
             cloudKit = problems
             return
         }
+        tryStore(of: model)
         for entity in model.entities {
             checkRule(entity.userInfo, entity, nil)
             if !entity.uniquenessConstraints.isEmpty {
@@ -53,6 +62,25 @@ struct ModelCheck {
                 checkRule(property.userInfo, entity, property)
                 check(property, of: entity)
             }
+        }
+    }
+
+    /// Makes a store in memory, which says what it cannot do.
+    private mutating func tryStore(of model: NSManagedObjectModel) {
+        do {
+            let store = try SQLiteRowStore(url: nil, model: model, platform: .system)
+            storeNotes = store.schemaNotes.map { note in
+                Finding(
+                    code: "storeNote", entity: note.entity, property: note.subject,
+                    message: note.text)
+            }
+        } catch {
+            let refusal = error as? StoreError
+            refusals.append(
+                Finding(
+                    code: refusal.map { "\($0.code)" } ?? "refused",
+                    entity: refusal?.fields["entity"], property: refusal?.fields["attribute"],
+                    message: refusal?.message ?? "\(error)"))
         }
     }
 

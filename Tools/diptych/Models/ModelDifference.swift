@@ -41,14 +41,16 @@ struct ModelDifference {
                 effect: effect, advice: advice))
     }
 
-    /// Pairs by name, or by the renaming identifier of the newer one.
+    /// Pairs by name, or by the renaming identifier of the newer one. What has kept both was not
+    /// renamed between the two.
     private static func matches<Item>(
         _ old: [Item], _ new: [Item], _ name: (Item) -> String, _ identifier: (Item) -> String?
     ) -> [(Item, Item)] {
         new.compactMap { item in
             let wanted = identifier(item) ?? name(item)
             let former =
-                old.first { name($0) == wanted } ?? old.first { identifier($0) == wanted }
+                old.first { name($0) == name(item) && identifier($0) == identifier(item) }
+                ?? old.first { name($0) == wanted } ?? old.first { identifier($0) == wanted }
             return former.map { ($0, item) }
         }
     }
@@ -84,7 +86,7 @@ struct ModelDifference {
                 "removedConstraint", new, nil,
                 "no longer unique: " + constraint.joined(separator: ", "), .lightweight)
         }
-        if old.indexes.map(\.name).sorted() != new.indexes.map(\.name).sorted() {
+        if Set(old.indexes.map(\.summary)) != Set(new.indexes.map(\.summary)) {
             note("indexes", new, nil, "its indexes changed", .none)
         }
         compareProperties(old, new)
@@ -234,10 +236,8 @@ struct ModelDifference {
                 "Add the new one under another name and carry the values over in a program, or "
                     + "write a mapping model.")
         }
-        let expressions = [old, new].map {
-            ($0 as? NSDerivedAttributeDescription)?.derivationExpressionText
-        }
-        if expressions[0] != expressions[1] {
+        let derivations = [old, new].map { ($0 as? NSDerivedAttributeDescription)?.versionHash }
+        if derivations[0] != derivations[1] {
             note("derivation", entity, new.name, "is derived in another way", .lightweight)
         }
         if old.allowsExternalBinaryDataStorage != new.allowsExternalBinaryDataStorage {
@@ -252,7 +252,7 @@ struct ModelDifference {
         }
         if old.validation != new.validation {
             note(
-                "validation", entity, new.name, "its bounds or pattern changed", .none,
+                "validation", entity, new.name, "its bounds or rules changed", .none,
                 "Values of before are not checked until they are saved.")
         }
     }

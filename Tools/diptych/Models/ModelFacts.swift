@@ -72,7 +72,31 @@ struct ModelFacts {
     // MARK: For people
 
     var text: String {
-        entities.map(text).joined(separator: "\n\n")
+        var parts = entities.map(text)
+        let requests = model.fetchRequestTemplates.sorted { $0.key < $1.key }
+        if !requests.isEmpty {
+            let lines = requests.map { "  \($0.key): \(Self.text(of: $0.value))" }
+            parts.append((["Stored requests"] + lines).joined(separator: "\n"))
+        }
+        if !model.configurations.isEmpty {
+            let lines = model.configurations.map { name in
+                "  \(name): \((model.configurationMembers[name] ?? []).joined(separator: ", "))"
+            }
+            parts.append((["Configurations"] + lines).joined(separator: "\n"))
+        }
+        return parts.joined(separator: "\n\n")
+    }
+
+    /// What a stored request asks for.
+    private static func text(of template: FetchRequestTemplate) -> String {
+        var text = template.entityName.isEmpty ? "?" : template.entityName
+        if let predicate = template.predicateText { text += " where \(predicate)" }
+        if !template.sortKeys.isEmpty {
+            let keys = template.sortKeys.map { $0.key + ($0.isAscending ? "" : " descending") }
+            text += " by \(keys.joined(separator: ", "))"
+        }
+        if template.fetchLimit > 0 { text += ", at most \(template.fetchLimit)" }
+        return text
     }
 
     private func text(_ entity: NSEntityDescription) -> String {
@@ -92,7 +116,7 @@ struct ModelFacts {
         for constraint in entity.uniquenessConstraintNames {
             lines.append("  unique: \(constraint.joined(separator: ", "))")
         }
-        for index in entity.indexes { lines.append("  index: \(index.name)") }
+        for index in entity.indexes { lines.append("  index: \(index.summary)") }
         return lines.joined(separator: "\n")
     }
 
@@ -107,14 +131,35 @@ struct ModelFacts {
                 facts.append("derived from \(derived.derivationExpressionText ?? "?")")
             }
             if attribute.allowsExternalBinaryDataStorage { facts.append("external file") }
+            facts += Self.rules(of: attribute)
             return (attribute.attributeType.fileName ?? "?", facts)
         case let link as NSRelationshipDescription:
             facts.insert(link.isToMany ? (link.isOrdered ? "ordered" : "to-many") : "to-one", at: 0)
             facts.append("inverse \(link.inverseRelationship?.name ?? "none")")
             facts.append("on delete \(Self.word(link.deleteRule))")
             return ("→ \(link.destinationEntity?.name ?? "?")", facts)
+        case let fetched as NSFetchedPropertyDescription:
+            let request = fetched.template.map { Self.text(of: $0) } ?? "no request"
+            return ("fetched", [request])
         default: return ("fetched", facts)
         }
+    }
+
+    /// What the attribute's values must satisfy.
+    private static func rules(of attribute: NSAttributeDescription) -> [String] {
+        let isText = attribute.attributeType == .stringAttributeType
+        let isDate = attribute.attributeType == .dateAttributeType
+        func bound(_ text: String) -> String {
+            guard isDate, let seconds = Double(text) else { return text }
+            return Timestamp.text(Date(timeIntervalSinceReferenceDate: seconds))
+        }
+        let unit = isText ? " characters" : ""
+        let validation = attribute.validation
+        return [
+            validation.minimum.map { "at least \(bound($0))\(unit)" },
+            validation.maximum.map { "at most \(bound($0))\(unit)" },
+            validation.regularExpression.map { "matches \($0)" },
+        ].compactMap { $0 } + validation.rules.map { "must satisfy \($0.predicate)" }
     }
 
     private static func word(_ rule: NSDeleteRule) -> String {
@@ -136,5 +181,18 @@ struct ModelFacts {
 
     static func hex(_ data: Data) -> String {
         data.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
+extension NSFetchIndexDescription {
+    /// The index's name, what it is over and which objects it holds.
+    var summary: String {
+        let parts = elements.map { element in
+            (element.propertyName ?? element.expressionText ?? "?")
+                + (element.isAscending ? "" : " descending")
+                + (element.collationType == .rTree ? " (R-tree)" : "")
+        }
+        let condition = partialIndexPredicateText.flatMap { $0.isEmpty ? nil : " where \($0)" }
+        return "\(name) over \(parts.joined(separator: ", "))\(condition ?? "")"
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 
 /// Model files of each kind, read with all their versions and written.
 struct ModelFiles {
@@ -43,6 +44,27 @@ struct ModelFiles {
                 status: .usage)
         }
         return [current]
+    }
+
+    /// What the file just written at `output` does not say any more.
+    func losses(in output: URL) throws -> [String] {
+        let isBundle = ["momd", "xcdatamodeld"].contains(output.pathExtension)
+        return try versions.sorted { $0.key < $1.key }.flatMap { name, model -> [String] in
+            guard isBundle || name == current else { return [] }
+            let again = try ModelSource.read(output, version: isBundle ? name : nil)
+            let notes = ConversionLoss(of: model, writtenAs: again).notes
+            return notes.map { versions.count > 1 ? "\(name): \($0)" : $0 }
+        }
+    }
+
+    /// The predicates that only Diptych reads in a compiled model.
+    var unarchivable: [String] {
+        var found: [String] = []
+        for (name, model) in versions.sorted(by: { $0.key < $1.key }) {
+            found += ConversionLoss.unarchivable(in: model)
+                .map { versions.count > 1 ? "\(name): \($0)" : $0 }
+        }
+        return found
     }
 
     private func model(for output: URL) throws -> NSManagedObjectModel {

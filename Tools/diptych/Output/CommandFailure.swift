@@ -15,7 +15,7 @@ enum CommandFailure {
         switch error {
         case let error as CommandError: error
         case let error as StoreError: describe(error)
-        case let error as ModelFileError: split("\(error.code)", error.message)
+        case let error as ModelFileError: describe(error)
         case let error as ClassGenerationError: split("\(error.code)", error.message)
         case let error as ModelConsistencyError: split("contradictoryModel", error.message)
         case let error as PredicateFormatError: describe(error)
@@ -38,6 +38,15 @@ enum CommandFailure {
         case is CancellationError: CommandError("cancelled", "The work was cancelled.")
         default: describe(error as NSError)
         }
+    }
+
+    private static func describe(_ error: ModelFileError) -> CommandError {
+        var result = split("\(error.code)", error.message)
+        result.hint = result.hint.map { hint in
+            let more = error.code == .missingVersion ? " with --version" : ""
+            return hint + more + (hint.hasSuffix(".") ? "" : ".")
+        }
+        return result
     }
 
     // MARK: Stores

@@ -17,7 +17,11 @@ enum ModelSource {
         guard FileKind(of: file) == .sqlite else {
             return try NSManagedObjectModel.load(from: file, version: version)
         }
-        guard let cached = try SQLiteRowStore.cachedModel(at: file) else { throw noCache(file) }
+        guard let cached = try SQLiteRowStore.cachedModel(at: file) else {
+            throw CommandError(
+                "noModel", "\(file.lastPathComponent) keeps no copy of its model.",
+                hint: "Give the model's own file: an .xcdatamodel(d) or a .mom(d).")
+        }
         return cached
     }
 

@@ -14,7 +14,7 @@ struct ModelVerb: Verb {
             WORK is one of
               describe MODEL         entities, properties and their facts
               hash MODEL             version hashes, as stores keep them
-              check MODEL            contradictions, and whether the model can be mirrored
+              check MODEL            contradictions, what stores refuse, and who can mirror it
               diff MODEL NEWER       what changed, and whether lightweight migration can follow
               convert MODEL OUT      into .xcdatamodel, .xcdatamodeld, .mom or .momd, by OUT's name
               generate MODEL FOLDER  the Swift classes that the model asks for
@@ -23,8 +23,8 @@ struct ModelVerb: Verb {
             model.
             """,
             HelpText.wrapped(
-                "Exit status 1: check found a contradiction or what Diptych cannot mirror, or diff "
-                    + "found what no lightweight migration does."),
+                "Exit status 1: check found a contradiction, or what stores refuse or Diptych "
+                    + "cannot mirror; or diff found what no lightweight migration does."),
         ],
         examples: [
             ("diptych model describe Library.xcdatamodel", "what is in a model"),
@@ -119,6 +119,11 @@ struct ModelVerb: Verb {
             console.emit([
                 "ok": .bool(check.problems.isEmpty),
                 "problems": .array(check.problems.map(\.json)),
+                "store": [
+                    "ok": .bool(check.refusals.isEmpty),
+                    "reasons": .array(check.refusals.map(\.json)),
+                    "notes": .array(check.storeNotes.map(\.json)),
+                ],
                 "mirror": [
                     "ok": .bool(check.mirror.isEmpty), "reasons": .array(check.mirror.map(\.json)),
                 ],
@@ -133,6 +138,12 @@ struct ModelVerb: Verb {
                     ? "The model is consistent."
                     : text("The model contradicts itself", check.problems))
             console.line(
+                !check.refusals.isEmpty
+                    ? text("No SQLite store can be made for it", check.refusals)
+                    : check.storeNotes.isEmpty
+                        ? "A SQLite store keeps it as it is."
+                        : text("A SQLite store keeps it, but", check.storeNotes))
+            console.line(
                 check.mirror.isEmpty
                     ? "Diptych can mirror it." : text("Diptych cannot mirror it", check.mirror))
             console.line(
@@ -140,14 +151,15 @@ struct ModelVerb: Verb {
                     ? "Apple's NSPersistentCloudKitContainer takes it."
                     : text("Apple's NSPersistentCloudKitContainer refuses it", check.cloudKit))
         }
-        return check.mirror.isEmpty ? .done : .failed
+        return check.mirror.isEmpty && check.refusals.isEmpty ? .done : .failed
     }
 
     private func text(_ title: String, _ findings: [ModelCheck.Finding]) -> String {
         let lines = findings.map { finding -> String in
             let place = [finding.entity, finding.property].compactMap { $0 }
                 .joined(separator: ".")
-            return "  \(place)\(place.isEmpty ? "" : " ")\(finding.message)"
+            let saysPlace = place.isEmpty || finding.message.contains("“\(place)”")
+            return "  \(saysPlace ? "" : place + " ")\(finding.message)"
         }
         return ([title + ":"] + lines).joined(separator: "\n")
     }
@@ -195,14 +207,27 @@ struct ModelVerb: Verb {
 
     private func convert(to output: URL, _ console: Console) throws {
         try requireAbsent(output)
-        let versions = try ModelFiles(reading: file, version: version).write(to: output)
+        let files = try ModelFiles(reading: file, version: version)
+        let versions = try files.write(to: output)
+        let lost = try files.losses(in: output)
+        let hidden = output.pathExtension.hasPrefix("mom") ? files.unarchivable : []
         if console.isJSON {
-            console.emit([
+            return console.emit([
                 "path": .string(output.path), "versions": .array(versions.map(JSON.string)),
+                "lost": .array(lost.map(JSON.string)),
+                "hiddenFromApple": .array(hidden.map(JSON.string)),
             ])
-        } else {
-            console.line("Made \(output.path) with \(Figure.count(versions.count, "version")).")
         }
+        console.line("Made \(output.path) with \(Figure.count(versions.count, "version")).")
+        list("Such a file cannot hold", lost, console)
+        list(
+            "Apple's frameworks will see no predicate, as its archived form is not known", hidden,
+            console)
+    }
+
+    private func list(_ title: String, _ lines: [String], _ console: Console) {
+        guard !lines.isEmpty else { return }
+        console.line(([title + ":"] + lines.map { "  \($0)" }).joined(separator: "\n"))
     }
 
     private func requireAbsent(_ output: URL) throws {

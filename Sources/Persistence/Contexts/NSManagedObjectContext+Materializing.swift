@@ -1,0 +1,111 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Making objects of what is stored.
+extension NSManagedObjectContext {
+    /// The object of `id`: the one that is here, or a new fault that keeps `found` until it is
+    /// filled in.
+    final func materialize(_ id: NSManagedObjectID, _ found: ObjectSnapshot?) -> NSManagedObject {
+        if let known = registry.object(id) {
+            if known.isFault && known.snapshot == nil { known.snapshot = found }
+            return known
+        }
+        let shape = registry.shape(of: id.entity)
+        let type = registry.type(for: shape)
+        let object = shape.expecting { make(shape, type, found) }
+        object.madeID = id
+        registry.register(object)
+        settings.retained?.append(object)
+        return object
+    }
+
+    /// The objects of what a query found, in order.
+    final func materialize(_ found: [FoundObjects], refreshing: Bool) -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        for part in found {
+            switch part {
+            case .objects(let members):
+                for member in members {
+                    let object = materialize(member.id, member.snapshot)
+                    if refreshing, let snapshot = member.snapshot { object.rebase(onto: snapshot) }
+                    objects.append(object)
+                }
+            case .rows(let found):
+                var rows = found.take()
+                objects.reserveCapacity(objects.count + rows.count)
+                var begin = 0
+                while begin < rows.count {
+                    let entity = rows[begin].id.entity
+                    let end = rows[begin...].firstIndex { $0.id.entity != entity } ?? rows.count
+                    materialize(&rows, begin..<end, of: found.store, refreshing, into: &objects)
+                    begin = end
+                }
+            }
+        }
+        return objects
+    }
+
+    /// The objects of rows of one entity: the table of objects is locked once to look for all of
+    /// them, and once to put up those that are new.
+    private func materialize(
+        _ rows: inout [Row], _ run: Range<Int>, of store: NSPersistentStore, _ refreshing: Bool,
+        into objects: inout [NSManagedObject]
+    ) {
+        let space = store.space(rows[run.lowerBound].id.entity)
+        let shelf = registry.shelf(of: space)
+        let shape = registry.shape(of: space.entity)
+        let type = registry.type(for: shape)
+        let known = known(rows[run], in: space, on: shelf)
+        let begin = objects.count
+        shape.expecting {
+            for index in run {
+                if let object = known?[index - run.lowerBound] {
+                    meet(object, rows[index], of: store, refreshing)
+                    objects.append(object)
+                } else {
+                    let object = make(shape, type, store.snapshot(consuming: &rows[index]))
+                    object.stand(on: shelf, at: rows[index].id.key)
+                    objects.append(object)
+                }
+            }
+        }
+        // A class's own initializer may have fetched some of them.
+        for (index, other) in shelf.put(objects[begin...]) { objects[index] = other }
+        if known == nil { settings.retained? += objects[begin...] }
+    }
+
+    /// The objects of rows that are here already, in the rows' order; nil where none is.
+    private func known(
+        _ rows: ArraySlice<Row>, in space: IDSpace, on shelf: ObjectShelf
+    ) -> [NSManagedObject?]? {
+        let known = shelf.objects(rows.lazy.map(\.id.key))
+        guard registry.hasNewcomers else { return known }
+        return rows.enumerated().map { index, row in
+            known?[index] ?? registry.newcomer(row.id.key, in: space)
+        }
+    }
+
+    /// A query found the row of an object that is here.
+    private func meet(
+        _ object: NSManagedObject, _ row: Row, of store: NSPersistentStore, _ refreshing: Bool
+    ) {
+        guard refreshing || (object.isFault && object.snapshot == nil) else { return }
+        let found = store.snapshot(row)
+        if object.isFault && object.snapshot == nil { object.snapshot = found }
+        if refreshing { object.rebase(onto: found) }
+    }
+
+    /// A new object of a shape, as a fault that keeps `found` until it is filled in.
+    private func make(
+        _ shape: EntityShape, _ type: NSManagedObject.Type, _ found: ObjectSnapshot?
+    ) -> NSManagedObject {
+        let object = type.init(entity: shape.entity, insertInto: nil)
+        object.state = .fault
+        object.attributes = []
+        object.toOnes = []
+        object.toManys = shape.unloadedToManys
+        object.snapshot = found
+        return object
+    }
+}

@@ -1,0 +1,97 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import Stores
+
+/// The objects that one context knows of one entity and store, by their keys, without holding them.
+///
+/// An object keeps its shelf, and takes itself off in its `deinit`, on whatever thread that is; the
+/// rule that makes this safe is told at `LiveReference`. New objects, which have no rows, stand on
+/// one shelf of their context by the addresses of their IDs.
+final class ObjectShelf: Sendable {
+    /// The context.
+    let context: Tie<NSManagedObjectContext>
+    /// Nil for new objects.
+    let space: IDSpace?
+    private let table = Lock(AddressTable())
+    /// For objects of incremental stores only.
+    private let registrations = Lock<[Int64: Passed<StoreRegistration>]>([:])
+
+    init(context: Tie<NSManagedObjectContext>, space: IDSpace?) {
+        self.context = context
+        self.space = space
+    }
+
+    var isEmpty: Bool { table.withLock { $0.isEmpty } }
+
+    /// Where a new object stands.
+    static func key(of id: NSManagedObjectID) -> Int64 {
+        Int64(truncatingIfNeeded: LiveReference.address(of: id) >> 4)
+    }
+
+    func object(_ key: Int64) -> NSManagedObject? {
+        table.withLock { LiveReference.object(at: $0.address(key)) }
+    }
+
+    /// The objects of several keys; nil where none of them is known.
+    func objects(_ keys: some Collection<Int64>) -> [NSManagedObject?]? {
+        table.withLock { table in
+            guard !table.isEmpty else { return nil }
+            return keys.map { LiveReference.object(at: table.address($0)) }
+        }
+    }
+
+    /// All objects that are still there.
+    var objects: [NSManagedObject] {
+        table.withLock { table in
+            table.addresses.compactMap { LiveReference.object(at: $0) }
+        }
+    }
+
+    func put(_ object: NSManagedObject) {
+        table.withLock { $0.set(LiveReference.address(of: object), for: object.key) }
+    }
+
+    /// Puts up several objects that stand here, known ones among them. Where another object came to
+    /// stand for the same row meanwhile, that one stays: it is returned with its index.
+    func put(_ objects: ArraySlice<NSManagedObject>) -> [(index: Int, other: NSManagedObject)] {
+        table.withLock { table in
+            table.reserve(objects.count)
+            var taken: [(index: Int, other: NSManagedObject)] = []
+            for (index, object) in zip(objects.indices, objects) where object.shelf === self {
+                let address = LiveReference.address(of: object)
+                let former = table.claim(object.key, for: address)
+                guard former != 0, former != address else { continue }
+                if let other: NSManagedObject = LiveReference.object(at: former) {
+                    taken.append((index, other))
+                } else {
+                    table.set(address, for: object.key)
+                }
+            }
+            return taken
+        }
+    }
+
+    /// Takes an object off. Called by the object as it ends, too.
+    func remove(_ object: NSManagedObject) {
+        let address = LiveReference.address(of: object)
+        table.withLock { $0.remove(address, for: object.key) }
+        guard StoreRegistration.isUsed else { return }
+        _ = registrations.withLock { $0.removeValue(forKey: object.key) }
+    }
+
+    /// Tells an incremental store that the object is used, until it is taken off.
+    func announce(_ object: NSManagedObject) {
+        guard let registration = StoreRegistration.of(object) else { return }
+        registrations.withLock { $0[object.key] = Passed(registration) }
+    }
+
+    func removeAll() {
+        table.withLock { $0.removeAll() }
+        let ended = registrations.withLock { registrations in
+            defer { registrations = [:] }
+            return registrations
+        }
+        _ = ended
+    }
+}

@@ -1,0 +1,126 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import Stores
+
+/// What the IDs of one entity's rows in one store have in common, and the one ID of each row.
+///
+/// The IDs of new objects have a space of their entity alone, which keeps none of them.
+final class IDSpace: Sendable {
+    let entity: NSEntityDescription
+    /// The entity's number in the store; 0 for new objects.
+    let number: Int32
+    /// Nil for new objects.
+    let store: Tie<NSPersistentStore>?
+    private let table = Lock(IDTable())
+
+    /// The space of new objects of an entity.
+    init(entity: NSEntityDescription) {
+        self.entity = entity
+        number = 0
+        store = nil
+    }
+
+    init(entity: NSEntityDescription, number: Int32, store: Tie<NSPersistentStore>) {
+        self.entity = entity
+        self.number = number
+        self.store = store
+    }
+
+    /// The one ID of a key.
+    func id(for key: Int64) -> NSManagedObjectID {
+        table.withLock { table in
+            table.id(for: key, in: self, expecting: 1)
+        }
+    }
+
+    /// Adds the one ID of each row, in their order. The rows are of this space.
+    func add(_ rows: ArraySlice<RowID>, to ids: inout [NSManagedObjectID]) {
+        table.withLock { table in
+            for index in rows.indices {
+                let more = rows.endIndex - index
+                ids.append(table.id(for: rows[index].key, in: self, expecting: more))
+            }
+        }
+    }
+
+    /// The ID of a key, where there is one.
+    func knownID(_ key: Int64) -> NSManagedObjectID? { table.withLock { $0.knownID(key) } }
+
+    /// Makes a temporary ID the permanent one of the key that was reserved for it.
+    func publish(_ id: NSManagedObjectID) {
+        table.withLock { table in
+            table.put(id)
+            id.becomePermanent()
+        }
+    }
+}
+
+/// IDs by their keys: open addressing with linear probing, never more than half full.
+///
+/// The table holds its IDs, and drops those that nobody else holds when it needs more room. Only
+/// the table hands them out, under its lock, so one that is held here alone stays so.
+private struct IDTable {
+    private struct Entry {
+        var key: Int64 = 0
+        /// Nil marks a free place.
+        var id: NSManagedObjectID?
+    }
+
+    private var entries: [Entry] = []
+    private var count = 0
+
+    func knownID(_ key: Int64) -> NSManagedObjectID? {
+        count > 0 ? entries[place(of: key)].id : nil
+    }
+
+    /// The ID of a key, made where there is none. Expects to be asked for so many, this one among
+    /// them.
+    mutating func id(
+        for key: Int64, in space: IDSpace, expecting more: Int
+    ) -> NSManagedObjectID {
+        var place = entries.isEmpty ? 0 : place(of: key)
+        if !entries.isEmpty, let known = entries[place].id { return known }
+        if reserve(more) { place = self.place(of: key) }
+        let fresh = NSManagedObjectID(key: key, in: space)
+        entries[place] = Entry(key: key, id: fresh)
+        count += 1
+        return fresh
+    }
+
+    mutating func put(_ id: NSManagedObjectID) {
+        reserve(1)
+        let place = place(of: id.key)
+        if entries[place].id == nil { count += 1 }
+        entries[place] = Entry(key: id.key, id: id)
+    }
+
+    /// Makes room for `more` IDs; returns whether places changed. A new table has room for as many
+    /// again as are still held, so the cost of the look through all of them spreads.
+    @discardableResult
+    private mutating func reserve(_ more: Int) -> Bool {
+        // One at least is free, whatever was expected.
+        guard (count + 1) * 2 > entries.count else { return false }
+        var held: [NSManagedObjectID] = []
+        for place in entries.indices where entries[place].id != nil {
+            if !isKnownUniquelyReferenced(&entries[place].id), let id = entries[place].id {
+                held.append(id)
+            }
+        }
+        var capacity = 16
+        while (held.count + max(more, held.count)) * 2 > capacity { capacity *= 2 }
+        entries = Array(repeating: Entry(), count: capacity)
+        for id in held { entries[place(of: id.key)] = Entry(key: id.key, id: id) }
+        count = held.count
+        return true
+    }
+
+    /// Where a key is, or would be. There must be places.
+    private func place(of key: Int64) -> Int {
+        var place = KeySpread.home(of: key, capacity: entries.count)
+        while entries[place].id != nil, entries[place].key != key {
+            place = (place &+ 1) & (entries.count &- 1)
+        }
+        return place
+    }
+}

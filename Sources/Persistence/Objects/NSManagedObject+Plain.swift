@@ -1,0 +1,92 @@
+public import Foundation
+internal import ObjectModel
+internal import Stores
+
+// The short way of typed accessors: straight between a stored value and its Swift type, with the
+// same notices. Each answers nil or false where only the long way will do.
+extension NSManagedObject {
+    @usableFromInline final func plainInteger(_ key: String) -> Int64? {
+        guard let slot = beginRead(key), case .integer(let integer) = attributes[slot] else {
+            return nil
+        }
+        didAccessValue(forKey: key)
+        return integer
+    }
+
+    @usableFromInline final func plainDouble(_ key: String) -> Double? {
+        guard let slot = beginRead(key), case .double(let number) = attributes[slot] else {
+            return nil
+        }
+        didAccessValue(forKey: key)
+        return number
+    }
+
+    /// Seconds since 2001-01-01 UTC.
+    @usableFromInline final func plainDate(_ key: String) -> Date? {
+        guard let slot = beginRead(key), case .date(let seconds) = attributes[slot] else {
+            return nil
+        }
+        didAccessValue(forKey: key)
+        return Date(timeIntervalSinceReferenceDate: seconds)
+    }
+
+    @usableFromInline final func plainText(_ key: String) -> String? {
+        guard let slot = beginRead(key), case .text(let text) = attributes[slot] else {
+            return nil
+        }
+        didAccessValue(forKey: key)
+        return text
+    }
+
+    @usableFromInline final func plainUUID(_ key: String) -> UUID? {
+        guard let slot = beginRead(key), case .uuid(let uuid) = attributes[slot] else {
+            return nil
+        }
+        didAccessValue(forKey: key)
+        return uuid
+    }
+
+    /// The slot of an attribute that can be read now.
+    private func beginRead(_ key: String) -> Int? {
+        if AccessRecord.isInUse { return nil }
+        willAccessValue(forKey: key)
+        guard extras == nil else { return nil }
+        return shape.attributeSlot(key)
+    }
+
+    // MARK: Writing
+
+    @usableFromInline final func setPlain(_ integer: Int64, _ key: String) -> Bool {
+        setPlain(key, .integer, .integer(integer))
+    }
+
+    @usableFromInline final func setPlain(_ flag: Bool, _ key: String) -> Bool {
+        setPlain(key, .boolean, .integer(flag ? 1 : 0))
+    }
+
+    @usableFromInline final func setPlain(_ number: Double, _ key: String) -> Bool {
+        setPlain(key, .double, .double(number))
+    }
+
+    @usableFromInline final func setPlain(_ text: String?, _ key: String) -> Bool {
+        setPlain(key, .text, text.map { .text($0) } ?? .null)
+    }
+
+    @usableFromInline final func setPlain(_ date: Date?, _ key: String) -> Bool {
+        setPlain(key, .date, date.map { .date($0.timeIntervalSinceReferenceDate) } ?? .null)
+    }
+
+    @usableFromInline final func setPlain(_ uuid: UUID?, _ key: String) -> Bool {
+        setPlain(key, .uuid, uuid.map { .uuid($0) } ?? .null)
+    }
+
+    private func setPlain(_ key: String, _ kind: PlainKind, _ value: AttributeValue) -> Bool {
+        guard let slot = shape.attributeSlot(key), shape.plainKind(slot) == kind,
+            extras == nil
+        else { return false }
+        willChangeValue(forKey: key)
+        attributes[slot] = value
+        didChangeValue(forKey: key)
+        return true
+    }
+}

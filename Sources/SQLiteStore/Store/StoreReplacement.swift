@@ -1,0 +1,153 @@
+internal import Foundation
+internal import Platform
+internal import SQLiteDriver
+internal import Stores
+
+/// Puts a copy of one store, with its large values, in the place of another.
+///
+/// A crash at any moment leaves the old store or the new one whole: the new values' files are there
+/// before the rows that name them, the rows change in one step, and files of the old store go
+/// afterwards. What is left between has a mark, by which the next opening finds it.
+struct StoreReplacement {
+    let source: StoreFile
+    let target: StoreFile
+    let place: URL
+    let platform: Surroundings
+    private let fresh: ExternalFiles
+    private let files: ExternalFiles
+
+    init(of place: URL, with origin: URL, busyMilliseconds: Int32, platform: Surroundings) {
+        var options = SQLiteStoreOptions()
+        options.busyMilliseconds = busyMilliseconds
+        source = StoreFile(url: origin, options: options)
+        target = StoreFile(url: place, options: options)
+        self.place = place
+        self.platform = platform
+        fresh = ExternalFiles(store: origin)
+        files = ExternalFiles(store: place, model: target.exists ? place : origin)
+    }
+
+    func run() throws {
+        let reading = try StoreError.mapping(path: source.path) { try source.openForReading() }
+        try whileSourceStands {
+            let isThere = target.exists
+            if let present = try openTarget() {
+                try StoreError.mapping(path: target.path) { try overwrite(present, with: reading) }
+            } else {
+                try StoreError.mapping(path: target.path) {
+                    try placeNew(reading, replacing: isThere)
+                }
+            }
+        }
+    }
+
+    /// Runs `body` while nobody can save to the source, so that its rows and files agree.
+    private func whileSourceStands(_ body: () throws -> Void) throws {
+        let lock = try? Connection(
+            path: source.path, access: .readWrite,
+            busyMilliseconds: source.options.busyMilliseconds)
+        guard let lock, !lock.isReadOnly else { return try body() }
+        try StoreError.mapping(path: source.path) { try lock.transaction(.immediate, body) }
+    }
+
+    /// The database at the place; nil where there is none, or one that cannot be read any more.
+    private func openTarget() throws -> Connection? {
+        guard target.exists else { return nil }
+        do {
+            let connection = try Connection(
+                path: target.path, access: .readWrite,
+                busyMilliseconds: target.options.busyMilliseconds)
+            guard try connection.pragma("page_count")?.int64 ?? 0 > 0,
+                try connection.value("SELECT count(*) FROM sqlite_master") != nil
+            else { return nil }
+            return connection
+        } catch let fault as SQLiteFault where fault.isNotADatabase {
+            return nil
+        } catch let fault as SQLiteFault {
+            throw StoreError(fault, path: target.path)
+        }
+    }
+
+    // MARK: In the file that is there
+
+    private func overwrite(_ present: Connection, with reading: Connection) throws {
+        try present.script("PRAGMA synchronous = FULL")
+        if try present.pragma("page_size") != reading.pragma("page_size") {
+            // Only without a log can the size of pages change, and only where nobody else is.
+            try present.script("PRAGMA journal_mode = DELETE")
+        }
+        let former = Set(files.names())
+        let mark = platform.randomness.uuid()
+        var staged: [UUID] = []
+        do {
+            try present.replaceContents(with: reading) {
+                try platform.faults.reach("replace.locked")
+                try stage(&staged, mark)
+                try platform.faults.reach("replace.staged")
+            }
+        } catch {
+            takeBack(staged, mark)
+            throw error
+        }
+        try platform.faults.reach("replace.swapped")
+        let old = former.subtracting(fresh.names())
+        if try old.isEmpty || present.hasNoOlderReaders() { discard(old, mark) }
+    }
+
+    // MARK: As a new file
+
+    /// Where a file is there that cannot be read any more, there is nothing to keep of it.
+    private func placeNew(_ reading: Connection, replacing: Bool) throws {
+        let name = ".\(place.lastPathComponent).\(platform.randomness.uuid().uuidString)"
+        let draft = place.deletingLastPathComponent().appendingPathComponent(name)
+        defer { StoreFile.remove(draft) }
+        try write(reading, to: draft)
+        let former = Set(files.names())
+        let mark = platform.randomness.uuid()
+        var staged: [UUID] = []
+        do {
+            try stage(&staged, mark)
+            try platform.faults.reach("replace.staged")
+            try StorePlacing(place: place).put(draft, replacing: replacing)
+        } catch {
+            takeBack(staged, mark)
+            throw error
+        }
+        try platform.faults.reach("replace.swapped")
+        discard(former.subtracting(fresh.names()), mark)
+    }
+
+    /// The connection ends with the function, which closes the draft.
+    private func write(_ reading: Connection, to draft: URL) throws {
+        let connection = try Connection(path: draft.path)
+        try connection.script("PRAGMA synchronous = FULL")
+        try connection.replaceContents(with: reading)
+        FileAccess(of: target.exists ? target.path : source.path).apply(to: draft.path)
+    }
+
+    // MARK: Large values
+
+    /// Copies the source's files beside those that are there. A name stands for one value forever.
+    private func stage(_ staged: inout [UUID], _ mark: UUID) throws {
+        let names = fresh.names()
+        let hasFolder = FileManager.default.fileExists(atPath: files.support.path)
+        guard hasFolder || !names.isEmpty else { return }
+        try files.makeFolders()
+        try files.putMark(mark)
+        for name in names where files.size(of: name) != fresh.size(of: name) {
+            guard let data = try fresh.read(name) else { continue }
+            staged.append(name)
+            try files.write(data, name: name) { try platform.faults.reach("external.\($0)") }
+        }
+    }
+
+    private func takeBack(_ staged: [UUID], _ mark: UUID) {
+        for name in staged { files.remove(name) }
+        files.removeMark(mark)
+    }
+
+    private func discard(_ names: Set<UUID>, _ mark: UUID) {
+        for name in names { files.remove(name) }
+        files.removeMark(mark)
+    }
+}

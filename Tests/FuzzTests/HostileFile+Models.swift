@@ -24,6 +24,15 @@ extension HostileFile {
             text(
                 "<!DOCTYPE m [<!ENTITY f SYSTEM \"file:///etc/hostname\">]><model a=\"&f;\"/>")
         },
+        HostileFile("an instruction without data", .model, .refused("processing instruction")) {
+            model("<entity name=\"A\"/><!-- <?x?> --><?x?>")
+        },
+        HostileFile("an instruction before the model", .model, .refused("processing instruction")) {
+            text("<?xml version=\"1.0\"?><?x?><model/>")
+        },
+        HostileFile("a declaration without data", .model, .refused("processing instruction")) {
+            text("<?xml?><model/>")
+        },
         HostileFile("model with half a million elements", .model, .refused("elements")) {
             model(many("<entity name=\"a\"/>", 500_000))
         },

@@ -100,6 +100,9 @@ private struct MarkupProlog {
             rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
             if rest.starts(with: Array("<?".utf8)) {
                 let declaration = try cut(&rest, through: "?>")
+                guard declaration.hasPrefix("<?xml"),
+                    declaration.dropFirst(5).first?.isWhitespace == true
+                else { throw hasInstruction }
                 try checkEncoding(declaration)
             } else if rest.starts(with: Array("<!--".utf8)) {
                 _ = try cut(&rest, through: "-->")
@@ -111,8 +114,22 @@ private struct MarkupProlog {
                 )
             } else {
                 guard rest.first == 0x3C else { throw notMarkup }
-                return
+                return try checkInstructions(rest)
             }
+        }
+    }
+
+    /// Foundation's parser reads nowhere for an instruction without data (`<?x?>`).
+    private func checkInstructions(_ body: Data.SubSequence) throws {
+        let mark = Data("<?".utf8)
+        var rest = body
+        while let place = rest.range(of: mark) {
+            // It may stand in a comment.
+            guard let comment = rest.range(of: Data("<!--".utf8)),
+                comment.lowerBound < place.lowerBound
+            else { throw hasInstruction }
+            rest = rest[comment.upperBound...]
+            _ = try cut(&rest, through: "-->")
         }
     }
 
@@ -133,6 +150,12 @@ private struct MarkupProlog {
     private var notText: ModelFileError {
         ModelFileError(
             .malformed, file: file, "the file is not in UTF-8; expected encoding=\"UTF-8\"")
+    }
+
+    private var hasInstruction: ModelFileError {
+        ModelFileError(
+            .malformed, file: file,
+            "the file has a processing instruction, which model files never do; remove it")
     }
 
     private var notMarkup: ModelFileError {

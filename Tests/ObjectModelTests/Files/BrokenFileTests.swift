@@ -65,6 +65,12 @@ import Testing
         #expect(try error("<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>")?.code == .malformed)
     }
 
+    @Test func aCommentMayMentionAnInstruction() throws {
+        let text = "<model><!-- <?x?> --><entity name=\"A\"/><!-- <?y?> --></model>"
+        let model = try NSManagedObjectModel.load(fromSource: Data(text.utf8))
+        #expect(model.entities.map(\.name) == ["A"])
+    }
+
     @Test func aModelMayFollowACommentThatMentionsADocumentType() throws {
         let url = try scratch.write(
             "<!-- <!DOCTYPE x> -->\n<model><entity name=\"A\"/></model>", to: "contents")

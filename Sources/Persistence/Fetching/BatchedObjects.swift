@@ -55,15 +55,15 @@ final class ObjectBatches {
         let place = position - current.start
         if current.objects.indices.contains(place) { return current.objects[place] }
         let start = position - position % size
-        let ids = ids(in: start..<min(start + size, count))
-        current = (start, context.read(ids, prefetching: prefetching))
+        current = (start, objects(in: start..<min(start + size, count)))
         return current.objects[position - start]
     }
 
-    private func ids(in range: Range<Int>) -> [NSManagedObjectID] {
+    private func objects(in range: Range<Int>) -> [NSManagedObject] {
         switch keys {
-        case .rows(let rows, let store): rows[range].map(store.id)
-        case .ids(let ids): Array(ids[range])
+        case .rows(let rows, let store):
+            context.read(Array(rows[range]), of: store, prefetching: prefetching)
+        case .ids(let ids): context.read(Array(ids[range]), prefetching: prefetching)
         }
     }
 }
@@ -93,6 +93,17 @@ extension NSManagedObjectContext {
             let (store, rows) = try StoreQuery(query, coordinator: coordinator).findRows()
         else { return .ids(try ids(matching: query, includingPending: includingPending)) }
         return .rows(rows, in: store)
+    }
+
+    /// The objects of some rows; one that is gone is a fault.
+    fileprivate func read(
+        _ rows: [RowID], of store: NSPersistentStore, prefetching: [String]
+    ) -> [NSManagedObject] {
+        guard let found = try? store.rowStore.rows(rows), found.lazy.map(\.id).elementsEqual(rows)
+        else { return read(rows.map(store.id), prefetching: prefetching) }
+        let objects = materialize([.rows(FoundRows(found, of: store))], refreshing: false)
+        do { try prefetch(prefetching, of: objects) } catch { pending.failure = error }
+        return objects
     }
 
     /// The objects of some IDs, with their rows.

@@ -26,18 +26,17 @@ import Testing
     @Test func aReaderOfAnOlderStateKeepsReplacedValues() async throws {
         let store = try TwoProcesses.open(path)
         try LargeNote.write(store, key: 1, seed: 1)
-        let (reading, proceed) = (scratch.url("reading").path, scratch.url("proceed").path)
-        async let reader: Void = readsTwice(reading, proceed)
-        #expect(await eventually { FileManager.default.fileExists(atPath: reading) })
         let old = files()
-        try LargeNote.write(store, key: 1, seed: 2)
-        #expect(files().count == 2 && files().isSuperset(of: old))
-        // Neither another save nor another opening may take the file away.
-        try LargeNote.write(store, key: 2, seed: 3)
-        _ = try TwoProcesses.open(path)
-        #expect(files().count == 3 && marks().count == 2)
-        _ = FileManager.default.createFile(atPath: proceed, contents: nil)
-        _ = await reader
+        let seen = try await whileAnotherReads {
+            try LargeNote.write(store, key: 1, seed: 2)
+            let replaced = files()
+            // Neither another save nor another opening may take the file away.
+            try LargeNote.write(store, key: 2, seed: 3)
+            _ = try TwoProcesses.open(path)
+            return (replaced: replaced, later: files(), marks: marks())
+        }
+        #expect(seen.replaced.count == 2 && seen.replaced.isSuperset(of: old))
+        #expect(seen.later.count == 3 && seen.marks.count == 2)
         try LargeNote.write(store, key: 2, seed: 4)
         #expect(files().count == 2 && files().isDisjoint(with: old))
         #expect(marks().isEmpty)
@@ -46,20 +45,25 @@ import Testing
     }
 
     @Test func whatAReaderKeptGoesWithTheNextOpening() async throws {
-        let (reading, proceed) = (scratch.url("reading").path, scratch.url("proceed").path)
         do {
             let store = try TwoProcesses.open(path)
             try LargeNote.write(store, key: 1, seed: 1)
-            async let reader: Void = readsTwice(reading, proceed)
-            #expect(await eventually { FileManager.default.fileExists(atPath: reading) })
-            try LargeNote.write(store, key: 1, seed: 2)
-            _ = FileManager.default.createFile(atPath: proceed, contents: nil)
-            _ = await reader
+            try await whileAnotherReads { try LargeNote.write(store, key: 1, seed: 2) }
         }
         #expect(files().count == 2)
         let store = try TwoProcesses.open(path)
         #expect(files().count == 1 && marks().isEmpty)
         #expect(try LargeNote.seed(store, key: 1) == 2)
+    }
+
+    /// Runs `work` after another process has read the first note, and before it reads it again.
+    private func whileAnotherReads<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        let (reading, proceed) = (scratch.url("reading").path, scratch.url("proceed").path)
+        let meanwhile = Meanwhile(start: reading, end: proceed, work)
+        await readsTwice(reading, proceed)
+        return try meanwhile.value()
     }
 
     /// Reads a note, waits, and reads it again in the same state.
@@ -71,7 +75,7 @@ import Testing
                     entity: try #require(transaction.layout.entities.first).number, key: 1)
                 guard try LargeNote.seed(transaction.row(id)) == 1 else { exit(3) }
                 _ = FileManager.default.createFile(atPath: reading, contents: nil)
-                for _ in 0..<3000 where !FileManager.default.fileExists(atPath: proceed) {
+                for _ in 0..<24_000 where !FileManager.default.fileExists(atPath: proceed) {
                     usleep(10_000)
                 }
                 guard try LargeNote.seed(transaction.row(id)) == 1 else { exit(4) }

@@ -17,7 +17,7 @@ import Testing
             let text = try #require(again.fetchRequestTemplates["\(place)"]?.predicateText)
             var builder = KeyedArchiveBuilder()
             let archiver = PredicateArchiver()
-            return (text, archiver.predicate(texts[place], into: &builder) != nil)
+            return (text, archiver.archive(predicate: texts[place], into: &builder) != nil)
         }
     }
 

@@ -163,7 +163,7 @@ enum ArchivedPropertyReader {
             sort in
             let selector = sort.string("NSSelector").flatMap { $0 == "compare:" ? nil : $0 }
             return sort.string("NSKey").map {
-                FetchRequestTemplate.SortKey(
+                FetchRequestTemplate.SortTerm(
                     key: $0, isAscending: sort.flag("NSAscending"), selector: selector)
             }
         }

@@ -10,7 +10,7 @@ struct IndexArchiver {
             self.element(element, place: place, of: reference, into: &builder)
         }
         let text = index.partialIndexPredicateText.flatMap { $0.isEmpty ? nil : $0 }
-        let predicate = text.flatMap { predicates.predicate($0, into: &builder) }
+        let predicate = text.flatMap { predicates.archive(predicate: $0, into: &builder) }
         var fields: [(String, KeyedArchiveBuilder.Field)] = [
             ("NSIndexName", .reference(builder.string(index.name))),
             ("NSEntity", .reference(owner)),
@@ -47,7 +47,7 @@ struct IndexArchiver {
         _ text: String, of type: NSAttributeType, named name: String,
         into builder: inout KeyedArchiveBuilder
     ) -> Int {
-        let expression = predicates.expression(text, into: &builder)
+        let expression = predicates.archive(expression: text, into: &builder)
         let isSelf = text.uppercased() == "SELF" && type == .undefinedAttributeType
         let code = isSelf ? NSAttributeType.objectIDAttributeType : type
         var fields: [(String, KeyedArchiveBuilder.Field)] = [

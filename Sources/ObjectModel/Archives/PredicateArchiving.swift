@@ -5,9 +5,9 @@ package import Foundation
 package protocol PredicateArchiving {
     /// The reference of the archived predicate; nil where its text has no archived form, which
     /// leaves the archive as it was.
-    func predicate(_ text: String, into builder: inout KeyedArchiveBuilder) -> Int?
+    func archive(predicate text: String, into builder: inout KeyedArchiveBuilder) -> Int?
     /// The reference of the archived expression; nil as for predicates.
-    func expression(_ text: String, into builder: inout KeyedArchiveBuilder) -> Int?
+    func archive(expression text: String, into builder: inout KeyedArchiveBuilder) -> Int?
     /// The text of a predicate that a program set.
     func text(of predicate: NSPredicate) -> String
 }

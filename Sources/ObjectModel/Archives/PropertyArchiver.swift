@@ -142,7 +142,7 @@ struct PropertyArchiver {
         _ builder: inout KeyedArchiveBuilder
     ) {
         let text = VersionHashing.hashedText(of: derived)
-        let expression = predicates.expression(text, into: &builder)
+        let expression = predicates.archive(expression: text, into: &builder)
         fields += [
             ("NSDerivationExpression", .reference(expression ?? KeyedArchiveBuilder.null)),
             ("NSFilteringPredicate", .reference(KeyedArchiveBuilder.null)),

@@ -50,7 +50,7 @@ struct RequestArchiver {
         _ builder: inout KeyedArchiveBuilder
     ) {
         let text = template.predicateText
-        let predicate = text.flatMap { predicates.predicate($0, into: &builder) }
+        let predicate = text.flatMap { predicates.archive(predicate: $0, into: &builder) }
         fields.append(("NSPredicate", .reference(predicate ?? KeyedArchiveBuilder.null)))
         if predicate == nil, let text {
             fields.append((OwnKey.predicate, .reference(builder.string(text))))

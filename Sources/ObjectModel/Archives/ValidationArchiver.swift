@@ -53,7 +53,7 @@ struct ValidationArchiver {
     }
 
     private mutating func add(_ rule: AttributeValidation.Rule, _ builder: inout Builder) {
-        guard let place = predicates.predicate(rule.predicate, into: &builder) else {
+        guard let place = predicates.archive(predicate: rule.predicate, into: &builder) else {
             return kept.append(rule)
         }
         let code = rule.warning.flatMap { Int64($0) }

@@ -43,10 +43,10 @@ public struct FetchRequestTemplate: Hashable, Sendable {
     /// The raw value of the result type: 0 objects, 1 IDs, 2 dictionaries, 4 count.
     public var resultType: UInt = 0
     /// The order of the results, which only compiled models have.
-    public var sortKeys: [SortKey] = []
+    public var sortKeys: [SortTerm] = []
 
     /// One key path to order by.
-    public struct SortKey: Hashable, Sendable {
+    public struct SortTerm: Hashable, Sendable {
         /// The key path to order by.
         public var key: String
         /// The direction of the order.

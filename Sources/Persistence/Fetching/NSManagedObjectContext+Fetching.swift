@@ -206,7 +206,7 @@ extension NSManagedObjectContext {
                     "FETCH_SOURCE": object, "FETCHED_PROPERTY": property,
                 ]
                 let bound = node(of: try NSPredicate.parse(text)).substituting(variables)
-                return predicate(of: try bound.mapExpressions(Self.computed))
+                return try bound.mapExpressions(Self.computed).predicate
             }
             return try objects(matching: query, includingPending: true)
         } catch {
@@ -249,7 +249,7 @@ extension ObjectQuery {
         var fewer = self
         let isOne = ComparisonNode(left: .evaluatedObject, operator: .in, right: .constant(ids))
         let parts = [predicate.map(node(of:)), .comparison(isOne)].compactMap { $0 }
-        fewer.predicate = Predicates.predicate(of: .and(parts))
+        fewer.predicate = PredicateNode.and(parts).predicate
         return fewer
     }
 

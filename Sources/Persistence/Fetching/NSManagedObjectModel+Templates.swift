@@ -73,7 +73,7 @@ extension FetchRequestTemplate {
         sortKeys = (request.sortDescriptors ?? []).compactMap { descriptor in
             key(of: descriptor).map { key in
                 let selector = key.comparison == .compare ? nil : key.comparison.rawValue
-                return SortKey(
+                return SortTerm(
                     key: key.path.joined(separator: "."), isAscending: key.ascending,
                     selector: selector)
             }
@@ -103,7 +103,7 @@ extension FetchRequestTemplate {
     }
 }
 
-extension FetchRequestTemplate.SortKey {
+extension FetchRequestTemplate.SortTerm {
     /// The key as a descriptor.
     var descriptor: NSSortDescriptor {
         let comparison = selector.flatMap { SortComparison(rawValue: $0) } ?? .compare

@@ -5,12 +5,12 @@ package import ObjectModel
 package struct PredicateArchiver: PredicateArchiving {
     package init() {}
 
-    package func predicate(_ text: String, into builder: inout KeyedArchiveBuilder) -> Int? {
+    package func archive(predicate text: String, into builder: inout KeyedArchiveBuilder) -> Int? {
         guard let node = try? PredicateParser.predicate(text, arguments: []) else { return nil }
         return builder.trying { $0.add(node) }
     }
 
-    package func expression(_ text: String, into builder: inout KeyedArchiveBuilder) -> Int? {
+    package func archive(expression text: String, into builder: inout KeyedArchiveBuilder) -> Int? {
         guard let node = try? PredicateParser.expression(text, arguments: []) else { return nil }
         return builder.trying { $0.add(node) }
     }

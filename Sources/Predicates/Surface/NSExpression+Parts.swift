@@ -85,7 +85,7 @@ extension NSExpression {
     public var predicate: NSPredicate? {
         switch node {
         case .subquery(_, _, let predicate), .conditional(let predicate, _, _):
-            Predicates.predicate(of: predicate)
+            predicate.predicate
         default: nil
         }
     }

@@ -24,7 +24,7 @@ extension PredicateFormatParsing where Self: NSPredicate {
 
     /// Returns the predicate with constants in place of the variables that `variables` names.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
-        let made = predicate(of: node(of: self).substituting(variables.mapValues { $0 }))
+        let made = node(of: self).substituting(variables.mapValues { $0 }).predicate
         return made as? Self ?? self
     }
 }
@@ -33,13 +33,13 @@ extension NSPredicate {
     /// Reads `format`, with `arguments` in the places of its placeholders. Throws
     /// `PredicateFormatError`.
     public static func parse(_ format: String, arguments: [Any?] = []) throws -> NSPredicate {
-        predicate(of: try PredicateParser.predicate(format, arguments: arguments))
+        try PredicateParser.predicate(format, arguments: arguments).predicate
     }
 }
 
 private func trapping<Made: NSPredicate>(_ format: String, _ arguments: [Any?]) -> Made {
     parsedOrTrapped {
-        let made = predicate(of: try PredicateParser.predicate(format, arguments: arguments))
+        let made = try PredicateParser.predicate(format, arguments: arguments).predicate
         guard let made = made as? Made else {
             throw PredicateFormatError(
                 .unsupported, position: 0, expected: "a format that makes a \(Made.self)",

@@ -6,18 +6,20 @@ public func node(of predicate: NSPredicate) -> PredicateNode {
     treeNode(of: predicate).normalized
 }
 
-/// Returns a predicate over a tree: of class `NSComparisonPredicate` for a comparison and
-/// `NSCompoundPredicate` for AND, OR and NOT.
-public func predicate(of node: PredicateNode) -> NSPredicate {
-    switch node {
-    case .constant: TreePredicate(node: node)
-    case .and(let parts):
-        TreeCompoundPredicate(type: .and, subpredicates: parts.map(predicate(of:)))
-    case .or(let parts):
-        TreeCompoundPredicate(type: .or, subpredicates: parts.map(predicate(of:)))
-    case .not(let part): TreeCompoundPredicate(type: .not, subpredicates: [predicate(of: part)])
-    case .comparison(let comparison): NSComparisonPredicate(comparison: comparison)
-    case .opaque(let predicate): predicate
+extension PredicateNode {
+    /// The predicate over this tree: of class `NSComparisonPredicate` for a comparison and
+    /// `NSCompoundPredicate` for AND, OR and NOT.
+    public var predicate: NSPredicate {
+        switch self {
+        case .constant: TreePredicate(node: self)
+        case .and(let parts):
+            TreeCompoundPredicate(type: .and, subpredicates: parts.map(\.predicate))
+        case .or(let parts):
+            TreeCompoundPredicate(type: .or, subpredicates: parts.map(\.predicate))
+        case .not(let part): TreeCompoundPredicate(type: .not, subpredicates: [part.predicate])
+        case .comparison(let comparison): NSComparisonPredicate(comparison: comparison)
+        case .opaque(let predicate): predicate
+        }
     }
 }
 

@@ -57,7 +57,7 @@ struct ConversionLoss {
         let archiver = PredicateArchiver()
         func isKnown(_ text: String?) -> Bool {
             guard let text, !text.isEmpty else { return true }
-            return archiver.predicate(text, into: &builder) != nil
+            return archiver.archive(predicate: text, into: &builder) != nil
         }
         var found: [String] = []
         for entity in model.entities.sorted(by: { $0.matchName < $1.matchName }) {

@@ -26,6 +26,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func aRequestIsAnsweredBothWaysOfWaiting() async throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel()
         #expect(try await channel.send(.caller) == me)
         #expect(try channel.sendBlocking(.caller) == me)
@@ -40,18 +41,21 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func anAuthorityThatIsNotTrustedEndsTheCall() throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let error = failure(try server.channel { $0.authorityFile = nil })
         #expect(error?.code == .tlsUntrusted)
         #expect(error?.message.contains("CA file") == true)
         #expect(error?.fields["host"] == "127.0.0.1" && error?.fields["curlCode"] == "60")
         #expect(server.server.statistics.requests == 0)
         let other = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(other) {} }
         let foreign = failure(try server.channel { $0.authorityFile = other.server.authorityFile })
         #expect(foreign?.code == .tlsUntrusted)
     }
 
     @Test func aCertificateForAnotherHostEndsTheCall() throws {
         let server = try ScriptedServer(address: "0.0.0.0", answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let port = try #require(server.url.port)
         let elsewhere = try #require(URL(string: "https://127.0.0.2:\(port)"))
         #expect(failure(try server.channel { $0.serviceURL = elsewhere })?.code == .tlsWrongHost)
@@ -70,6 +74,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         let server = try ScriptedServer(
             change: { $0.tls = .files(certificate: certificate, key: certificate) },
             answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let authority = folder.appendingPathComponent("authority.pem")
         let error = failure(try server.channel { $0.authorityFile = authority })
         #expect(error?.code == .tlsUntrusted)
@@ -82,6 +87,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func nobodyListeningAndNoSuchHostAreToldApart() throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         server.server.stop()
         #expect(failure(try server.channel())?.code == .cannotConnect)
         let nowhere = try #require(URL(string: "https://records.invalid:8443"))
@@ -91,6 +97,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
     @Test func aConnectionCutInTheHandshakeIsToldFromADisagreement() throws {
         func code(_ answer: String) throws -> TransportError.Code? {
             let server = try CannedServer(answer)
+            defer { withExtendedLifetime(server) {} }
             let url = try #require(URL(string: "https://127.0.0.1:\(server.port)"))
             return failure(try server.channel { $0.serviceURL = url })?.code
         }
@@ -128,6 +135,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
     ])
     func whatIsNoAnswerIsNamed(_ answer: String, _ code: TransportError.Code) throws {
         let server = try CannedServer(answer)
+        defer { withExtendedLifetime(server) {} }
         let error = failure(try server.channel { $0.responseBytesMax = 10_000 })
         #expect(error?.code == code)
         if code == .unavailable { #expect(error?.retryAfterSeconds == 7) }
@@ -135,6 +143,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func aPageInsteadOfAnAnswerIsNamed() throws {
         let server = try CannedServer("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<p>x")
+        defer { withExtendedLifetime(server) {} }
         let error = #expect(throws: RecordError.self) {
             try server.channel().sendBlocking(.caller)
         }
@@ -143,6 +152,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func aSmallAnswerThatSwellsIsStopped() throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel { $0.responseBytesMax = 100_000 }
         let error = #expect(throws: TransportError.self) {
             try channel.sendBlocking(save(String(repeating: "x", count: 1_000_000)))
@@ -170,6 +180,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func tokensTravelInHeadersAndInNoAddress() throws {
         let server = try CannedServer("")
+        defer { withExtendedLifetime(server) {} }
         #expect(failure(try server.channel()) != nil)
         let text = server.firstRequest
         let path = "/database/1/iCloud.org.example/development/private/users/caller"
@@ -181,6 +192,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func toApplesServiceTokensTravelInTheQueryAndBodiesPlain() throws {
         let server = try CannedServer("")
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel { $0.appleCompatible = true }
         #expect(throws: TransportError.self) {
             try channel.sendBlocking(save(String(repeating: "plain ", count: 500)))
@@ -195,6 +207,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func aCancelledTaskStopsWaiting() async throws {
         let server = try CannedServer(nil)
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel()
         let task = Task { try await channel.send(.caller) }
         try await Task.sleep(for: .milliseconds(200))
@@ -205,6 +218,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func aThousandRequestsTakeOneConnection() throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel()
         for _ in 0..<1_000 {
             guard try channel.sendBlocking(.caller) == me else {
@@ -218,6 +232,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func manyTasksShareAChannel() async throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel()
         let answers = try await withThrowingTaskGroup { group in
             for _ in 0..<40 { group.addTask { try await channel.send(.caller) } }
@@ -229,6 +244,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func bytesAreCountedAsTheyTravel() throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel()
         _ = try channel.sendBlocking(.caller)
         let head = channel.byteCount
@@ -244,6 +260,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func aRateThatIsSetIsKept() throws {
         let server = try ScriptedServer(answer: Self.echo)
+        defer { withExtendedLifetime(server) {} }
         let channel = try server.channel {
             $0.bytesPerSecondMax = 100_000
             $0.appleCompatible = true
@@ -267,6 +284,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
 
     @Test func aTokenWithALineEndIsRefusedAndNoneIsEverPrinted() throws {
         let server = try CannedServer("")
+        defer { withExtendedLifetime(server) {} }
         let error = #expect(throws: TransportError.self) {
             try server.channel { $0.credentials.userToken = "secret\r\nX-Evil: 1" }
         }

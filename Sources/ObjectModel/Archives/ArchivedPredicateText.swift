@@ -89,7 +89,7 @@ struct ArchivedPredicateText {
     /// A path with `#` before the names that the grammar keeps for itself.
     private static func path(_ keys: String) -> String {
         keys.split(separator: ".", omittingEmptySubsequences: false)
-            .map { PredicateKeyword.needsEscape(String($0)) ? "#\($0)" : String($0) }
+            .map { PredicateGrammar.needsEscape(String($0)) ? "#\($0)" : String($0) }
             .joined(separator: ".")
     }
 
@@ -114,7 +114,7 @@ struct ArchivedPredicateText {
         }
         guard let receiver = deeper?.text(ofExpression: operand) else { return nil }
         let rest = arguments.isEmpty ? "" : ", \(list)"
-        return "FUNCTION(\(receiver), \(Self.quoted(name))\(rest))"
+        return "FUNCTION(\(receiver), \(PredicateGrammar.quoted(name))\(rest))"
     }
 
     /// A function that the grammar spells as `CAST` or with an index.
@@ -150,7 +150,7 @@ struct ArchivedPredicateText {
         case .bool(let flag): flag ? "YES" : "NO"
         case .integer(let number): String(number)
         case .real(let number): number.isFinite ? "\(number)" : "CAST(\"\(number)\", \"NSNumber\")"
-        case .string(let text): Self.quoted(text)
+        case .string(let text): PredicateGrammar.quoted(text)
         case .date(let seconds): "CAST(\(seconds), \"NSDate\")"
         case .data(let data): "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
         case .object(let object): literal(object)
@@ -181,21 +181,8 @@ struct ArchivedPredicateText {
     private static func cast(
         _ value: ArchivedValue, _ type: NSAttributeType, _ name: String
     ) -> String? {
-        ArchivedDefault.value(value, as: type).map { "CAST(\(quoted("\($0)")), \"\(name)\")" }
-    }
-
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": quoted += "\\\\"
-            case "\"": quoted += "\\\""
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            default: quoted.unicodeScalars.append(scalar)
-            }
+        ArchivedDefault.value(value, as: type).map {
+            "CAST(\(PredicateGrammar.quoted("\($0)")), \"\(name)\")"
         }
-        return quoted + "\""
     }
 }

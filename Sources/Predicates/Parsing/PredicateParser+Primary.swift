@@ -49,7 +49,7 @@ extension PredicateParser {
         case "TRUE", "YES": index += 1; return .constant(true)
         case "FALSE", "NO": index += 1; return .constant(false)
         case "ANYKEY": index += 1; return .function(FunctionName.anyKey, [])
-        case let upper where PredicateKeyword.reserved.contains(upper):
+        case let upper where PredicateGrammar.reserved.contains(upper):
             throw failure("an expression; to use the word \(name) as a key, write #\(name)")
         default:
             guard !name.contains(":") else {
@@ -63,7 +63,7 @@ extension PredicateParser {
     private mutating func call(_ name: String) throws(PredicateFormatError) -> ExpressionNode {
         let start = index
         let upper = name.uppercased()
-        if PredicateKeyword.reserved.contains(upper) { throw failure("an expression") }
+        if PredicateGrammar.reserved.contains(upper) { throw failure("an expression") }
         index += 2
         switch upper {
         case "SUBQUERY": return try subquery()

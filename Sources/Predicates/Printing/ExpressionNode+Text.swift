@@ -103,7 +103,7 @@ extension ExpressionNode: CustomStringConvertible {
     }
 
     private static func text(of path: [String]) -> String {
-        path.map { PredicateKeyword.needsEscape($0) ? "#" + $0 : $0 }.joined(separator: ".")
+        path.map { PredicateGrammar.needsEscape($0) ? "#" + $0 : $0 }.joined(separator: ".")
     }
 }
 
@@ -117,29 +117,14 @@ extension Constant {
         case .real(let number) where number.isFinite: "\(number)"
         case .real(let number): "CAST(\"\(number)\", \"NSNumber\")"
         case .decimal(let number): "CAST(\"\(number)\", \"NSDecimalNumber\")"
-        case .text(let text): Self.quoted(text)
+        case .text(let text): PredicateGrammar.quoted(text)
         case .date(let date): "CAST(\(date.timeIntervalSinceReferenceDate), \"NSDate\")"
         case .uuid(let uuid): "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
-        case .url(let url): "CAST(\(Self.quoted(url.absoluteString)), \"NSURL\")"
+        case .url(let url): "CAST(\(PredicateGrammar.quoted(url.absoluteString)), \"NSURL\")"
         case .data(let data): "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
         case .list(let values):
             "{" + values.map { Constant($0).text }.joined(separator: ", ") + "}"
         case .other(let value): String(describing: value)
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": quoted += "\\\\"
-            case "\"": quoted += "\\\""
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }

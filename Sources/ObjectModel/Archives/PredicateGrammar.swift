@@ -1,6 +1,7 @@
-/// The words that the grammar of predicates keeps for itself; as names they are written with `#`.
-/// They stand here because archives are read into texts of that grammar.
-package enum PredicateKeyword {
+/// How the grammar of predicates spells names and texts. It stands here because archives are read
+/// into texts of that grammar.
+package enum PredicateGrammar {
+    /// Words that the grammar keeps for itself; as names they are written with `#`.
     package static let reserved: Set<String> = [
         "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO",
@@ -16,5 +17,21 @@ package enum PredicateKeyword {
     package static func needsEscape(_ name: String) -> Bool {
         let upper = name.uppercased()
         return reserved.contains(upper) || contextual.contains(upper)
+    }
+
+    /// A text between quotation marks, as the parser reads it back.
+    package static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": quoted += "\\\\"
+            case "\"": quoted += "\\\""
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
     }
 }

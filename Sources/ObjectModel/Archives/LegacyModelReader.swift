@@ -4,8 +4,7 @@ internal import Foundation
 /// editor's own objects.
 ///
 /// Each object is put into the words of today's XML, and the XML's readers make the model of them.
-/// So both forms obey the same rules. Stored fetch requests are left out, and so are dates that
-/// meant the day of compiling.
+/// So both forms obey the same rules. What cannot be put so is named in the model's `unreadParts`.
 struct LegacyModelReader {
     private let root: ArchivedObject
     private var file: String { root.archive.file }
@@ -16,13 +15,15 @@ struct LegacyModelReader {
     init(root: ArchivedObject) { self.root = root }
 
     func model() throws -> NSManagedObjectModel {
-        try ModelReader.model(of: element())
-    }
-
-    private func element() throws -> MarkupElement {
         guard let package = root.object("_xd_rootPackage") else {
             throw root.archive.broken("its model has no package of entities")
         }
+        let model = try ModelReader.model(of: element(of: package))
+        model.unreadParts = try unreadParts(of: package)
+        return model
+    }
+
+    private func element(of package: ArchivedObject) throws -> MarkupElement {
         var facts: [String: String] = [:]
         facts["userDefinedModelVersionIdentifier"] = root.string("_modelVersionIdentifier")
         let model = MarkupElement(name: "model", attributes: facts, file: file, line: 0)

@@ -37,6 +37,7 @@ extension NSManagedObjectModel {
         twin.versionIdentifiers = versionIdentifiers
         twin.localizationDictionary = localizationDictionary
         twin.documentFacts = documentFacts
+        twin.unreadParts = unreadParts
         twin.entities = EntityCopies(of: entities).inOrder
         return twin
     }

@@ -24,6 +24,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// What the model file's head says about its editor (tools version, language, platform), by
     /// the file's own names; kept so that writing the model back loses nothing.
     public var documentFacts: [String: String] = [:]
+    /// What the model's file says and this package cannot read, a phrase each. Only models of Xcode
+    /// 3 have such parts; other files are read whole or refused.
+    public var unreadParts: [String] = []
     private var frozenEntities: [String: NSEntityDescription]?
     private let freezing = NSLock()
 

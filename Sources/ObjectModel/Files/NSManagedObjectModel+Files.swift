@@ -73,6 +73,7 @@ extension NSManagedObjectModel {
         versionIdentifiers = other.versionIdentifiers
         localizationDictionary = other.localizationDictionary
         documentFacts = other.documentFacts
+        unreadParts = other.unreadParts
         entities = taken
     }
 }

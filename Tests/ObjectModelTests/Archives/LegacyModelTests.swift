@@ -86,6 +86,30 @@ import Testing
         #expect(tag.relationshipsByName["book"]?.isToMany == false)
     }
 
+    @Test func whatCannotBeReadIsNamed() throws {
+        let archive = LegacyArchive()
+        let found = archive.put("XDPMFetchedProperty", name: "found", owner: 0, [:])
+        let made = archive.put(
+            "XDPMAttribute", name: "made", owner: 0,
+            [
+                "XD_PAttK_attributeType": .integer(900),
+                "XD_PAttK_defaultValueAsString": archive.text("today"),
+            ])
+        let entity = archive.put(
+            "XDPMEntity", name: "A", owner: 0, [:],
+            ["OwnedAttributes": ["found": found, "made": made]])
+        let stored = archive.put("XDPMFetchRequest", name: "All", owner: 0, [:])
+        archive.finish(entities: ["A": entity, "All": stored])
+        let model = try NSManagedObjectModel.load(fromArchive: archive.data)
+        #expect(model.entities.map(\.name) == ["A"])
+        #expect(
+            Set(model.unreadParts) == [
+                "A.found: its request", "A.made: the date “today”", "All, a XDPMFetchRequest",
+            ])
+        #expect((model.copy() as? NSManagedObjectModel)?.unreadParts == model.unreadParts)
+        #expect(try NSManagedObjectModel.load(fromArchive: shelf().data).unreadParts.isEmpty)
+    }
+
     @Test(arguments: [
         ("2009-01-31 12:00:00 +0100", 255_092_400), ("2001-01-01T00:00:00Z", 0),
         ("2000-12-31 23:59:58 -0000", -2), ("today", nil), ("2009-01-31 12:00:00", nil),

@@ -28,6 +28,7 @@ struct ConversionLoss {
                 notes.append("the stored request \(name): the order of its results")
             }
         }
+        notes += model.unreadParts
         if again.versionIdentifiers.count < model.versionIdentifiers.count {
             notes.append("more than one version identifier")
         }

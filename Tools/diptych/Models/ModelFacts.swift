@@ -25,6 +25,7 @@ struct ModelFacts {
                 model.versionIdentifiers.compactMap { $0.base as? String }.sorted()
                     .map(JSON.string)),
             "usedWithCloudKit": .bool(model.isUsedWithCloudKit),
+            "notRead": .array(model.unreadParts.map(JSON.string)),
         ]
     }
 
@@ -83,6 +84,10 @@ struct ModelFacts {
                 "  \(name): \((model.configurationMembers[name] ?? []).joined(separator: ", "))"
             }
             parts.append((["Configurations"] + lines).joined(separator: "\n"))
+        }
+        if !model.unreadParts.isEmpty {
+            parts.append(
+                (["Not read"] + model.unreadParts.map { "  \($0)" }).joined(separator: "\n"))
         }
         return parts.joined(separator: "\n\n")
     }

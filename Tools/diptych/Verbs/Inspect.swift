@@ -66,11 +66,12 @@ struct Inspect: Verb {
                 "usage", "--\(stray.name) needs --entity.", hint: "Add --entity NAME.",
                 status: .usage)
         }
-        mode =
-            arguments.has(Self.schema)
-            ? .schema
-            : arguments.has(Self.check)
-                ? .check : arguments.has(Self.properties) ? .properties : .facts
+        switch choices.first?.name {
+        case Self.properties.name: mode = .properties
+        case Self.schema.name: mode = .schema
+        case Self.check.name: mode = .check
+        default: mode = .facts
+        }
     }
 
     func run(_ console: Console) async throws -> ExitStatus {

@@ -6,52 +6,49 @@ internal import Stores
 // same notices. Each answers nil or false where only the long way will do.
 extension NSManagedObject {
     @usableFromInline final func plainInteger(_ key: String) -> Int64? {
-        guard let slot = beginRead(key), case .integer(let integer) = attributes[slot] else {
-            return nil
-        }
-        didAccessValue(forKey: key)
+        guard let slot = beginRead(key) else { return nil }
+        defer { didAccessValue(forKey: key) }
+        guard case .integer(let integer) = attributes[slot] else { return nil }
         return integer
     }
 
     @usableFromInline final func plainDouble(_ key: String) -> Double? {
-        guard let slot = beginRead(key), case .double(let number) = attributes[slot] else {
-            return nil
-        }
-        didAccessValue(forKey: key)
+        guard let slot = beginRead(key) else { return nil }
+        defer { didAccessValue(forKey: key) }
+        guard case .double(let number) = attributes[slot] else { return nil }
         return number
     }
 
     /// Seconds since 2001-01-01 UTC.
     @usableFromInline final func plainDate(_ key: String) -> Date? {
-        guard let slot = beginRead(key), case .date(let seconds) = attributes[slot] else {
-            return nil
-        }
-        didAccessValue(forKey: key)
+        guard let slot = beginRead(key) else { return nil }
+        defer { didAccessValue(forKey: key) }
+        guard case .date(let seconds) = attributes[slot] else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
     @usableFromInline final func plainText(_ key: String) -> String? {
-        guard let slot = beginRead(key), case .text(let text) = attributes[slot] else {
-            return nil
-        }
-        didAccessValue(forKey: key)
+        guard let slot = beginRead(key) else { return nil }
+        defer { didAccessValue(forKey: key) }
+        guard case .text(let text) = attributes[slot] else { return nil }
         return text
     }
 
     @usableFromInline final func plainUUID(_ key: String) -> UUID? {
-        guard let slot = beginRead(key), case .uuid(let uuid) = attributes[slot] else {
-            return nil
-        }
-        didAccessValue(forKey: key)
+        guard let slot = beginRead(key) else { return nil }
+        defer { didAccessValue(forKey: key) }
+        guard case .uuid(let uuid) = attributes[slot] else { return nil }
         return uuid
     }
 
-    /// The slot of an attribute that can be read now.
+    /// The slot of an attribute that can be read now, once the reading was announced; its end is
+    /// the caller's to announce.
     private func beginRead(_ key: String) -> Int? {
-        if AccessRecord.isInUse { return nil }
+        guard !AccessRecord.isInUse, let slot = shape.attributeSlot(key) else { return nil }
         willAccessValue(forKey: key)
-        guard extras == nil else { return nil }
-        return shape.attributeSlot(key)
+        if extras == nil { return slot }
+        didAccessValue(forKey: key)
+        return nil
     }
 
     // MARK: Writing

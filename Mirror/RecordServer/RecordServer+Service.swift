@@ -4,7 +4,7 @@ public import RecordService
 extension RecordServer {
     /// Puts `service` on the network; listens from `start` on.
     public convenience init(
-        service: RecordService, configuration: ServerConfiguration, platform: Surroundings = .system
+        service: RecordService, configuration: ServerConfiguration, platform: Environment = .system
     ) {
         var configuration = configuration
         let requestBytesMax = service.limits.requestBytesMax

@@ -4,12 +4,12 @@ package import Platform
 /// The record service on the network: TLS, HTTP, routes, and the service behind them.
 public final class RecordServer: Sendable {
     private let configuration: ServerConfiguration
-    private let platform: Surroundings
+    private let platform: Environment
     private let http: HTTPServer
 
     package init(
         door: ServiceDoor, capabilities: ServerCapabilities, configuration: ServerConfiguration,
-        platform: Surroundings
+        platform: Environment
     ) {
         self.configuration = configuration
         self.platform = platform

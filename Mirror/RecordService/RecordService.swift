@@ -15,13 +15,13 @@ public final class RecordService: Sendable {
     public let accounts: ServiceAccounts
 
     let backend: any Backend
-    let platform: Surroundings
+    let platform: Environment
     private let fieldTypes = FieldTypeRegister()
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened.
     public init(
-        path: String = ":memory:", platform: Surroundings, limits: ServiceLimits = ServiceLimits(),
+        path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
         secrets: any SecretSource = OpenSSLSecrets()
     ) throws(RecordError) {
         let backend = try SQLiteBackend(
@@ -84,7 +84,7 @@ public final class RecordService: Sendable {
     }
 }
 
-extension Surroundings {
+extension Environment {
     /// The present moment in milliseconds since 1970.
     var milliseconds: Int64 { Int64((clock.now().timeIntervalSince1970 * 1000).rounded(.down)) }
 }

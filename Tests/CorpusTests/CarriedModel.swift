@@ -72,12 +72,12 @@ struct CarriedModel {
         settings.limits.attemptsMax = 1
         let clock = VirtualClock()
         let service = try SimulatedService(
-            platform: Surroundings(
+            platform: Environment(
                 clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults()))
         let devices = try ["A", "B"].enumerated().map { index, name in
             try SimulatedDevice(
                 name: name, file: scratch.url("\(name).sqlite"), settings: settings,
-                platform: Surroundings(
+                platform: Environment(
                     clock: clock, randomness: SeededRandomness(seed: seed &+ UInt64(index) + 1),
                     faults: NoFaults()))
         }

@@ -23,7 +23,7 @@ final class Device {
         model: NSManagedObjectModel = SampleModel.make(),
         policy: MergePolicy = MergePolicy(), file: URL? = nil
     ) throws {
-        let platform = Surroundings(
+        let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
         mirrored = try MirroredStore(store: store, policy: policy, platform: platform)
@@ -33,7 +33,7 @@ final class Device {
 
     static func service() throws -> SimulatedService {
         try SimulatedService(
-            platform: Surroundings(
+            platform: Environment(
                 clock: VirtualClock(), randomness: SeededRandomness(seed: 77), faults: NoFaults()))
     }
 

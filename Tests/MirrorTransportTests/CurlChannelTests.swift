@@ -66,7 +66,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("diptych-old-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        var past = Surroundings.system
+        var past = Environment.system
         past.clock = PastClock()
         let old = try CertificateFolder(folder, platform: past).identity(hosts: [])
         let certificate = folder.appendingPathComponent("old.pem")

@@ -128,7 +128,7 @@ import Testing
     @Test func theClockAndTheDiceAreTheOnesGiven() throws {
         struct Still: Clock { func now() -> Date { Date(timeIntervalSinceReferenceDate: 42) } }
         struct Loaded: Randomness { func next() -> UInt64 { 7 } }
-        let platform = Surroundings(clock: Still(), randomness: Loaded(), faults: NoFaults())
+        let platform = Environment(clock: Still(), randomness: Loaded(), faults: NoFaults())
         let tree = node(of: NSPredicate(format: "now() == CAST(42, 'NSDate') AND random(5) == 2"))
         #expect(try evaluate(tree, with: nil, platform: platform))
     }

@@ -124,7 +124,7 @@ import Testing
 
     @Test func aSimulatedWatcherDecidesWhenToLook() throws {
         let watcher = HandWatcher()
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.watcher = watcher
         let coordinator = NSPersistentStoreCoordinator(
             model: TwoProcesses.model(), platform: platform)

@@ -51,7 +51,7 @@ import Testing
     private static func coordinator(_ faults: any FaultPoints = NoFaults())
         -> NSPersistentStoreCoordinator
     {
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.faults = faults
         return NSPersistentStoreCoordinator(model: TwoProcesses.model(), platform: platform)
     }

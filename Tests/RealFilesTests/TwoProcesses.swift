@@ -34,7 +34,7 @@ enum TwoProcesses {
     ) throws -> SQLiteRowStore {
         var options = SQLiteStoreOptions()
         options.busyMilliseconds = busyMilliseconds
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.faults = faults
         return try SQLiteRowStore(
             url: URL(fileURLWithPath: path), model: model(), options: options, platform: platform)

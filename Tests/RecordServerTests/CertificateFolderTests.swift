@@ -8,7 +8,7 @@ import Testing
         .appendingPathComponent("diptych-tls-\(UUID().uuidString)")
 
     private func certificates(atDay day: Double = 0) -> CertificateFolder {
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.clock = FixedClock(date: Date().addingTimeInterval(day * 86_400))
         return CertificateFolder(folder, platform: platform)
     }

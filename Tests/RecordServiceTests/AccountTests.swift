@@ -71,7 +71,7 @@ private struct CountingSecrets: SecretSource {
     }
 
     @Test func secretsAreDrawnFromTheSourceAndNeverRepeat() throws {
-        let platform = Surroundings(
+        let platform = Environment(
             clock: SteppingClock(), randomness: SeededRandomness(seed: 1), faults: OneFault())
         let service = try RecordService(platform: platform, secrets: CountingSecrets())
         try service.accounts.createContainer(container)

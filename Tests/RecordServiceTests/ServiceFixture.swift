@@ -68,7 +68,7 @@ struct ServiceFixture {
         makesZone: Bool = true
     ) throws {
         faults = OneFault()
-        let platform = Surroundings(
+        let platform = Environment(
             clock: SteppingClock(), randomness: SeededRandomness(seed: seed), faults: faults)
         service = try RecordService(path: path, platform: platform, limits: limits)
         try service.accounts.createContainer(Self.container)
@@ -161,7 +161,7 @@ extension ZoneResult {
 /// A path in a folder of its own, removed when `body` ends.
 func withDatabasePath(_ body: (String) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "record-service-\(Surroundings.system.randomness.uuid().uuidString)")
+        "record-service-\(Environment.system.randomness.uuid().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     try body(folder.appendingPathComponent("service.sqlite").path)

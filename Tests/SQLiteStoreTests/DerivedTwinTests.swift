@@ -12,7 +12,7 @@ import Testing
     func triggersAndMemoryDeriveTheSame(seed: UInt64) throws {
         let model = Self.model()
         let fixture = try StoreFixture(model)
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.clock = fixture.clock
         let memory = MemoryRowStore(layout: fixture.store.layout, platform: platform)
         var random = SeededRandom(seed: seed)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct FaultTests {
     @Test func aSaveThatDiesBeforeItsCommitLeavesNothing() throws {
         let faults = StrikingFaults()
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.faults = faults
         let store = try SQLiteRowStore(url: nil, model: TestModel.society(), platform: platform)
         let tag = try #require(store.layout.entity(named: "Tag"))
@@ -33,7 +33,7 @@ import Testing
     @Test func aStoreThatDiesInTheMakingLeavesNoFile() throws {
         let scratch = try Scratch()
         let faults = StrikingFaults()
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.faults = faults
         let url = scratch.url("store.sqlite")
         faults.arm("store.beforePlacing")

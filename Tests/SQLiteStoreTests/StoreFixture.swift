@@ -15,7 +15,7 @@ struct StoreFixture {
         _ model: NSManagedObjectModel, url: URL? = nil, options: SQLiteStoreOptions = .init(),
         faults: any FaultPoints = NoFaults()
     ) throws {
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.faults = faults
         platform.clock = clock
         store = try SQLiteRowStore(url: url, model: model, options: options, platform: platform)

@@ -29,7 +29,7 @@ import Testing
         let scratch = try Scratch()
         try insert("one", into: kind.open(scratch.file))
         let before = try Data(contentsOf: scratch.file)
-        var platform = Surroundings.system
+        var platform = Environment.system
         platform.faults = Failing(point: "store.beforePlacing")
         let store = try kind.open(scratch.file, platform: platform)
         let rows = try image(of: store)

@@ -12,7 +12,7 @@ enum GraphKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
 
     func open(
         _ url: URL?, _ model: NSManagedObjectModel = EverythingModel.make(),
-        _ options: GraphFileOptions = .init(), platform: Surroundings = .system
+        _ options: GraphFileOptions = .init(), platform: Environment = .system
     ) throws -> any RowStore {
         switch self {
         case .xml: try XMLRowStore(url: url, model: model, options: options, platform: platform)

@@ -9,9 +9,9 @@ package import SQLiteDriver
 /// store transaction, so object rows, bases and tokens change together.
 package struct Ledger {
     package let connection: Connection
-    package let platform: Surroundings
+    package let platform: Environment
 
-    package init(connection: Connection, platform: Surroundings) {
+    package init(connection: Connection, platform: Environment) {
         self.connection = connection
         self.platform = platform
     }

@@ -27,7 +27,7 @@ extension MirrorSession {
     /// made up when the store is first asked, and kept in the store. Throws as the initializer
     /// does.
     public static func deviceID(
-        of store: NSPersistentStore, platform: Surroundings = .system
+        of store: NSPersistentStore, platform: Environment = .system
     ) throws -> String {
         try MirroredStore(store: rows(of: store), platform: platform).deviceID()
     }
@@ -52,7 +52,7 @@ extension MirrorSession {
     public init(
         mirroring store: NSPersistentStore, to destination: MirrorDestination,
         through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
-        platform: Surroundings = .system,
+        platform: Environment = .system,
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) throws {
         let rows = try Self.rows(of: store)

@@ -10,13 +10,13 @@ package struct MirrorSettings: Sendable {
     /// The properties under the rule `latest`, by entity.
     let timedProperties: [Int32: Set<String>]
     package let zoneName: String
-    package let platform: Surroundings
+    package let platform: Environment
     /// Records and bytes that one export batch may hold.
     package var batchRecordsMax = 400
     package var batchBytesMax = 1_572_864
 
     package init(
-        layout: ModelLayout, policy: MergePolicy, zoneName: String?, platform: Surroundings
+        layout: ModelLayout, policy: MergePolicy, zoneName: String?, platform: Environment
     ) throws {
         mapping = RecordMapping(layout: layout)
         pairs = PairCatalog(layout: layout)

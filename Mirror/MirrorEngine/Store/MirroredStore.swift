@@ -15,7 +15,7 @@ public final class MirroredStore: Sendable {
 
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
-        platform: Surroundings
+        platform: Environment
     ) throws {
         guard store.keepsHistory else {
             throw MirrorError(

@@ -11,7 +11,7 @@ internal import Stores
 /// performed one instruction at a time, so that anything may happen between two of them.
 final class SimulatedDevice {
     let name: String
-    let platform: Surroundings
+    let platform: Environment
     private let settings: WorldSettings
     private let file: URL
     private(set) var mirrored: MirroredStore
@@ -24,7 +24,7 @@ final class SimulatedDevice {
 
     var store: SQLiteRowStore { mirrored.store }
 
-    init(name: String, file: URL, settings: WorldSettings, platform: Surroundings) throws {
+    init(name: String, file: URL, settings: WorldSettings, platform: Environment) throws {
         self.name = name
         self.file = file
         self.settings = settings
@@ -35,7 +35,7 @@ final class SimulatedDevice {
     }
 
     private static func open(
-        _ file: URL, _ settings: WorldSettings, _ platform: Surroundings
+        _ file: URL, _ settings: WorldSettings, _ platform: Environment
     ) throws -> MirroredStore {
         var options = SQLiteStoreOptions()
         options.synchronous = .off

@@ -9,7 +9,7 @@ package struct SimulatedService: Sendable {
     private let caller: Caller
     package static let container = "iCloud.test.world"
 
-    package init(platform: Surroundings) throws {
+    package init(platform: Environment) throws {
         service = try RecordService(platform: platform)
         try service.accounts.createContainer(Self.container)
         caller = Caller(userRecordName: "user")

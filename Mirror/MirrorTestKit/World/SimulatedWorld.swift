@@ -31,7 +31,7 @@ public final class SimulatedWorld {
         faults = SeededFaults(
             randomness: SeededRandomness(seed: seed ^ 0xFA), crashPercent: 0,
             plantedBug: settings.faults.plantedBug)
-        let platform = Surroundings(
+        let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed ^ 0x5E), faults: NoFaults())
         service = try SimulatedService(platform: platform)
         editor = GraphEditor(randomness: randomness, model: settings.model)
@@ -41,7 +41,7 @@ public final class SimulatedWorld {
 
     private func makeDevices() throws {
         for index in 0..<settings.devices {
-            let platform = Surroundings(
+            let platform = Environment(
                 clock: clock, randomness: SeededRandomness(seed: seed &* 31 &+ UInt64(index + 1)),
                 faults: deviceFaults(index))
             let file = folder.appendingPathComponent("device\(index).sqlite")

@@ -5,14 +5,14 @@ internal import Platform
 /// What libmicrohttpd's callbacks work with. No callback traps or throws: each step is total.
 final class HTTPDaemon: Sendable {
     private let configuration: HTTPConfiguration
-    private let platform: Surroundings
+    private let platform: Environment
     private let answer: @Sendable (HTTPRequest) -> HTTPResponse
     private let log: AccessLog?
     private let counts = Lock(HTTPStatistics())
     private let running = RunningCount()
 
     init(
-        configuration: HTTPConfiguration, platform: Surroundings, log: AccessLog?,
+        configuration: HTTPConfiguration, platform: Environment, log: AccessLog?,
         answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) {
         self.configuration = configuration

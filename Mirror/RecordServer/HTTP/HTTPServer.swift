@@ -19,7 +19,7 @@ package final class HTTPServer: Sendable {
     private let running = Lock<Running?>(nil)
 
     package init(
-        configuration: HTTPConfiguration, platform: Surroundings, log: AccessLog? = nil,
+        configuration: HTTPConfiguration, platform: Environment, log: AccessLog? = nil,
         answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) {
         self.configuration = configuration

@@ -9,12 +9,12 @@ package struct Router: Sendable {
     private let capabilities: ServerCapabilities
     private let bodyBytesMax: Int
     private let expandedBytesMax: Int
-    private let platform: Surroundings
+    private let platform: Environment
     private let failureLog: FailureLog?
 
     package init(
         door: ServiceDoor, capabilities: ServerCapabilities, configuration: ServerConfiguration,
-        platform: Surroundings
+        platform: Environment
     ) {
         self.door = door
         self.capabilities = capabilities

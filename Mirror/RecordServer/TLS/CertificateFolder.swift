@@ -8,9 +8,9 @@ public import Platform
 /// in the folder; others wait.
 public struct CertificateFolder: Sendable {
     private let folder: URL
-    private let platform: Surroundings
+    private let platform: Environment
 
-    public init(_ folder: URL, platform: Surroundings = .system) {
+    public init(_ folder: URL, platform: Environment = .system) {
         self.folder = folder
         self.platform = platform
     }

@@ -8,12 +8,12 @@ public import RecordWire
 /// store that fails, and what each function says.
 public final class ServiceAccounts: Sendable {
     private let backend: any Backend
-    private let platform: Surroundings
+    private let platform: Environment
     private let secrets: any SecretSource
     /// Containers are never removed, so those seen once exist.
     private let seen = Lock<Set<String>>([])
 
-    init(backend: any Backend, platform: Surroundings, secrets: any SecretSource) {
+    init(backend: any Backend, platform: Environment, secrets: any SecretSource) {
         self.backend = backend
         self.platform = platform
         self.secrets = secrets

@@ -174,7 +174,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     // MARK: What programs' own stores do in their way
 
     /// Loads the rows of a program's own store.
-    func openRows(platform: Surroundings) throws {
+    func openRows(platform: Environment) throws {
         throw StoreError(
             .unsupported,
             "A store's class derives from NSAtomicStore or NSIncrementalStore, not from "

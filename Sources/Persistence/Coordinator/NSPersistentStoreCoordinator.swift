@@ -18,7 +18,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model of all stores. It must not change any more.
     public final let managedObjectModel: NSManagedObjectModel
     /// Where time and randomness come from.
-    package let platform: Surroundings
+    package let platform: Environment
     private let state = Lock(State())
     private let shapes: [EntityShape]
     private let lane = ContextLane(isMain: false)
@@ -28,7 +28,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         self.init(model: model, platform: .system)
     }
 
-    package init(model: NSManagedObjectModel, platform: Surroundings) {
+    package init(model: NSManagedObjectModel, platform: Environment) {
         model.freeze()
         managedObjectModel = model
         self.platform = platform

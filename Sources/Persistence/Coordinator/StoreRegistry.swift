@@ -12,9 +12,9 @@ package struct StoreOpening: @unchecked Sendable {
     package var model: NSManagedObjectModel
     package var configuration: String?
     package var options: [AnyHashable: Any]?
-    package var platform: Surroundings
+    package var platform: Environment
 
-    package init(type: String, model: NSManagedObjectModel, platform: Surroundings = .system) {
+    package init(type: String, model: NSManagedObjectModel, platform: Environment = .system) {
         self.type = type
         self.model = model
         self.platform = platform

@@ -47,7 +47,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     private static let sequences = Atomic<UInt64>(0)
-    private static let processName = Surroundings.system.randomness.uuid().uuidString
+    private static let processName = Environment.system.randomness.uuid().uuidString
 
     /// The object's entity.
     public var entity: NSEntityDescription { origin.entity }

@@ -130,7 +130,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: For the coordinator
 
-    override func openRows(platform: Surroundings) throws {
+    override func openRows(platform: Environment) throws {
         try loadMetadata()
         try load()
         try completeMetadata(platform: platform)

@@ -84,7 +84,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// The identifier of a store that is new at `storeURL`.
     open class func identifierForNewStore(at storeURL: URL) -> Any {
-        Surroundings.system.randomness.uuid().uuidString
+        Environment.system.randomness.uuid().uuidString
     }
 
     /// The store's metadata, which `loadMetadata()` sets.
@@ -123,7 +123,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: For the coordinator
 
-    override func openRows(platform: Surroundings) throws {
+    override func openRows(platform: Environment) throws {
         try loadMetadata()
         if metadata[NSStoreUUIDKey] == nil, let url {
             metadata[NSStoreUUIDKey] = "\(Self.identifierForNewStore(at: url))"

@@ -7,7 +7,7 @@ internal import Stores
 extension NSPersistentStore {
     /// Gives the metadata of a loaded store what it lacks, and holds its version hashes against the
     /// model's.
-    final func completeMetadata(platform: Surroundings) throws {
+    final func completeMetadata(platform: Environment) throws {
         var metadata = self.metadata
         let hashesKey = NSStoreModelVersionHashesKey
         let model = opening.model

@@ -108,7 +108,7 @@ struct StoreFileType {
 
     /// Puts a copy of the store at `source` in the place of the one at `destination`.
     func replace(
-        _ destination: URL, with source: URL, timeout: Int32, platform: Surroundings
+        _ destination: URL, with source: URL, timeout: Int32, platform: Environment
     ) throws {
         _ = try metadata(at: source)
         let places = [destination, source].map { $0.resolvingSymlinksInPath().path }
@@ -125,7 +125,7 @@ struct StoreFileType {
 
     /// A store that is one file: the copy is whole and on the disk before it takes its place.
     private func replaceFile(
-        _ destination: URL, with source: URL, platform: Surroundings
+        _ destination: URL, with source: URL, platform: Environment
     ) throws {
         let files = FileManager.default
         let folder = destination.deletingLastPathComponent()
@@ -150,7 +150,7 @@ struct StoreFileType {
     }
 
     /// Removes the store's files.
-    func destroy(_ url: URL, isForced: Bool, timeout: Int32, platform: Surroundings) throws {
+    func destroy(_ url: URL, isForced: Bool, timeout: Int32, platform: Environment) throws {
         if type == NSSQLiteStoreType {
             return try checked(url) {
                 try SQLiteRowStore.destroy(
@@ -163,14 +163,14 @@ struct StoreFileType {
     }
 
     /// A place of its own for a store that is still being written, beside the one it will have.
-    static func draft(of place: URL, platform: Surroundings) -> URL {
+    static func draft(of place: URL, platform: Environment) -> URL {
         let mark = platform.randomness.uuid().uuidString
         return place.deletingLastPathComponent()
             .appendingPathComponent(".\(mark).\(place.lastPathComponent)")
     }
 
     /// Moves a finished draft to its place, where nothing is.
-    func place(_ draft: URL, at url: URL, platform: Surroundings) throws {
+    func place(_ draft: URL, at url: URL, platform: Environment) throws {
         if type == NSSQLiteStoreType {
             return try SQLiteRowStore.place(draft, at: url, platform: platform)
         }

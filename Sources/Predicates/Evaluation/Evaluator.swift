@@ -7,7 +7,7 @@ public import Platform
 /// has no order. `platform` answers `now()` and `random()`.
 public func evaluate(
     _ node: PredicateNode, with object: Any?, variables: [String: Any?] = [:],
-    platform: Surroundings = .system
+    platform: Environment = .system
 ) throws -> Bool {
     try Evaluator(object: object, variables: variables, platform: platform).holds(node)
 }
@@ -16,7 +16,7 @@ public func evaluate(
 /// values. Throws as `evaluate(_:with:variables:platform:)` does.
 public func value(
     of node: ExpressionNode, with object: Any?, variables: [String: Any?] = [:],
-    platform: Surroundings = .system
+    platform: Environment = .system
 ) throws -> Any? {
     try Evaluator(object: object, variables: variables, platform: platform).value(of: node)
 }
@@ -24,7 +24,7 @@ public func value(
 /// One object under one tree, with the variables that are bound.
 struct Evaluator {
     let object: Any?
-    let platform: Surroundings
+    let platform: Environment
     private let bindings: Bindings
 
     /// The variables; `:=` adds to them while a tree is evaluated.
@@ -33,7 +33,7 @@ struct Evaluator {
         init(_ values: [String: Any?]) { self.values = values }
     }
 
-    init(object: Any?, variables: [String: Any?] = [:], platform: Surroundings = .system) {
+    init(object: Any?, variables: [String: Any?] = [:], platform: Environment = .system) {
         self.object = object
         self.platform = platform
         bindings = Bindings(variables)

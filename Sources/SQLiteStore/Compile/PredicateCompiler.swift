@@ -12,11 +12,11 @@ internal import Stores
 final class PredicateCompiler {
     let schema: StoreSchema
     let names: AliasNames
-    let platform: Surroundings
+    let platform: Environment
     /// Lists that are too long for parameters: written to temporary tables before the query runs.
     var longLists: [[SQLiteValue]] = []
 
-    init(schema: StoreSchema, names: AliasNames, platform: Surroundings) {
+    init(schema: StoreSchema, names: AliasNames, platform: Environment) {
         self.schema = schema
         self.names = names
         self.platform = platform

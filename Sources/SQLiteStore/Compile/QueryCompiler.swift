@@ -14,7 +14,7 @@ struct CompiledQuery {
 struct QueryCompiler {
     let schema: StoreSchema
     let reader: RowReader
-    let platform: Surroundings
+    let platform: Environment
 
     /// What a query selects.
     enum Selection {

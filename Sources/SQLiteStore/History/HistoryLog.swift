@@ -15,14 +15,14 @@ final class HistoryLog {
 
     private let connection: Connection
     private let keys: KeyRegister
-    private let platform: Surroundings
+    private let platform: Environment
     private let origin: HistoryOrigin
     private var strings: [String: Int64] = [:]
     private var insertion: Statement?
     /// What this connection wrote itself.
     var own = OwnTransactions()
 
-    init(connection: Connection, keys: KeyRegister, platform: Surroundings, origin: HistoryOrigin) {
+    init(connection: Connection, keys: KeyRegister, platform: Environment, origin: HistoryOrigin) {
         self.connection = connection
         self.keys = keys
         self.platform = platform

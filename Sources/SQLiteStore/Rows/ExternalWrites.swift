@@ -29,14 +29,14 @@ final class ExternalWrites {
 
     private let files: ExternalFiles
     private let connection: Connection
-    private let platform: Surroundings
+    private let platform: Environment
     private let bytesMin: Int
     private var places: [Place] = []
     private var mark: UUID?
     private var remains: [Remains] = []
 
     /// `bytesMin` is the size from which a value has a file of its own.
-    init(files: ExternalFiles, connection: Connection, platform: Surroundings, bytesMin: Int) {
+    init(files: ExternalFiles, connection: Connection, platform: Environment, bytesMin: Int) {
         self.files = files
         self.connection = connection
         self.platform = platform

@@ -9,7 +9,7 @@ final class RowWriter {
     private let schema: StoreSchema
     private let external: ExternalWrites?
     private let derived: DerivedValues
-    private let platform: Surroundings
+    private let platform: Environment
     private var inserts: [Int32: InsertPlan] = [:]
     private var updates: [UpdateShape: UpdatePlan] = [:]
     private var deletes: [Int32: Statement] = [:]
@@ -18,7 +18,7 @@ final class RowWriter {
 
     init(
         connection: Connection, schema: StoreSchema, external: ExternalWrites?,
-        derived: DerivedValues, platform: Surroundings
+        derived: DerivedValues, platform: Environment
     ) {
         self.derived = derived
         self.platform = platform

@@ -26,7 +26,7 @@ final class OpenStore {
     /// Takes over an open file. `schema` has the file's names; `writesHistory` says whether saves
     /// are logged.
     init(
-        _ connection: Connection, file: StoreFile, schema: StoreSchema, platform: Surroundings,
+        _ connection: Connection, file: StoreFile, schema: StoreSchema, platform: Environment,
         writesHistory: Bool
     ) throws {
         self.connection = connection

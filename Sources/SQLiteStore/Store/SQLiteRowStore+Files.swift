@@ -13,7 +13,7 @@ extension SQLiteRowStore {
     /// `busyMilliseconds`, and the failures of opening and writing.
     public static func replace(
         _ destination: URL, with source: URL, busyMilliseconds: Int32 = 10_000,
-        platform: Surroundings = .system
+        platform: Environment = .system
     ) throws {
         try StoreReplacement(
             of: destination, with: source, busyMilliseconds: busyMilliseconds, platform: platform
@@ -24,7 +24,7 @@ extension SQLiteRowStore {
     /// error. Throws `.busy` where somebody holds a lock, unless `isForced`.
     public static func destroy(
         at url: URL, isForced: Bool = false, busyMilliseconds: Int32 = 10_000,
-        platform: Surroundings = .system
+        platform: Environment = .system
     ) throws {
         try StoreRemoval(
             of: url, isForced: isForced, busyMilliseconds: busyMilliseconds, platform: platform
@@ -34,7 +34,7 @@ extension SQLiteRowStore {
     /// Moves a finished store, which nobody has open, to a place where none is. Its large values
     /// come there first, with a mark, by which they are cleared away if the store does not follow.
     public static func place(
-        _ draft: URL, at place: URL, platform: Surroundings = .system
+        _ draft: URL, at place: URL, platform: Environment = .system
     ) throws {
         try close(draft)
         let (from, to) = (ExternalFiles(store: draft), ExternalFiles(store: place))

@@ -20,7 +20,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// without locks, or one shared between machines.
     public let fileSystemWarning: String?
     private let isReadOnly: Bool
-    private let platform: Surroundings
+    private let platform: Environment
     private let lane = Lane()
     private let open: OpenStore
     private let foreign: ForeignChanges
@@ -32,7 +32,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// `.corrupt`, `.unsupported`.
     public init(
         url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
-        options: SQLiteStoreOptions = .init(), platform: Surroundings = .system
+        options: SQLiteStoreOptions = .init(), platform: Environment = .system
     ) throws {
         let file = StoreFile(url: url, options: options)
         let made = try StoreError.mapping(path: file.path) {

@@ -153,7 +153,7 @@ struct StoreFile {
 
     /// Makes the store: `fill` writes everything into the new file in one transaction. The file
     /// appears at its place only when it is whole; when another process was faster, its file stays.
-    func create(platform: Surroundings, _ fill: (Connection) throws -> Void) throws -> Connection {
+    func create(platform: Environment, _ fill: (Connection) throws -> Void) throws -> Connection {
         guard let url else {
             let connection = try Connection(path: path)
             try prepare(connection, fill)

@@ -9,11 +9,11 @@ struct StoreOpening {
     private let file: StoreFile
     private let model: NSManagedObjectModel
     private let configuration: String?
-    private let platform: Surroundings
+    private let platform: Environment
     private let hashes: [String: Data]
 
     init(
-        file: StoreFile, model: NSManagedObjectModel, configuration: String?, platform: Surroundings
+        file: StoreFile, model: NSManagedObjectModel, configuration: String?, platform: Environment
     ) throws {
         guard let entities = model.entities(forConfigurationName: configuration) else {
             throw StoreError(

@@ -8,13 +8,13 @@ internal import Stores
 struct StoreRemoval {
     let file: StoreFile
     let place: URL
-    let platform: Surroundings
+    let platform: Environment
     /// Whether locks of others are overridden.
     let isForced: Bool
     private let files: ExternalFiles
 
     init(
-        of place: URL, isForced: Bool, busyMilliseconds: Int32, platform: Surroundings
+        of place: URL, isForced: Bool, busyMilliseconds: Int32, platform: Environment
     ) {
         var options = SQLiteStoreOptions()
         options.busyMilliseconds = busyMilliseconds

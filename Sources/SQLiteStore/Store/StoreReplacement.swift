@@ -12,11 +12,11 @@ struct StoreReplacement {
     let source: StoreFile
     let target: StoreFile
     let place: URL
-    let platform: Surroundings
+    let platform: Environment
     private let fresh: ExternalFiles
     private let files: ExternalFiles
 
-    init(of place: URL, with origin: URL, busyMilliseconds: Int32, platform: Surroundings) {
+    init(of place: URL, with origin: URL, busyMilliseconds: Int32, platform: Environment) {
         var options = SQLiteStoreOptions()
         options.busyMilliseconds = busyMilliseconds
         source = StoreFile(url: origin, options: options)

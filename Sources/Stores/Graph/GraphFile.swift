@@ -57,7 +57,7 @@ struct GraphFile {
     // MARK: Replacing
 
     /// Puts `data` in the file's place. After a crash there is the old file or the new one.
-    func replace(with data: Data, platform: Surroundings) throws {
+    func replace(with data: Data, platform: Environment) throws {
         let (folder, name) = split
         let draft = "\(folder)/.\(name).\(platform.randomness.uuid().uuidString)"
         do {
@@ -72,7 +72,7 @@ struct GraphFile {
     }
 
     /// Puts `data` in a file that must not be there yet; false where another program was faster.
-    func create(with data: Data, platform: Surroundings) throws -> Bool {
+    func create(with data: Data, platform: Environment) throws -> Bool {
         let (folder, name) = split
         let draft = "\(folder)/.\(name).\(platform.randomness.uuid().uuidString)"
         defer { unlink(draft) }

@@ -21,7 +21,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
     public let keepsHistory = false
     private let rows: MemoryRowStore
     private let isReadOnly: Bool
-    private let platform: Surroundings
+    private let platform: Environment
     /// Held while the file is written, so that saves follow each other; readers need `rows` only.
     private let state: Lock<State>
 
@@ -32,7 +32,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
     /// only).
     public init(
         url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
-        options: GraphFileOptions = .init(), platform: Surroundings = .system
+        options: GraphFileOptions = .init(), platform: Environment = .system
     ) throws {
         guard let url else {
             throw StoreError(
@@ -61,7 +61,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
     /// Reads the file, or makes it.
     private static func contents(
         of file: GraphFile, _ layout: ModelLayout, _ options: GraphFileOptions,
-        _ platform: Surroundings
+        _ platform: Environment
     ) throws -> (graph: StoredGraph, stamp: GraphFile.Stamp?) {
         if !file.exists {
             guard !options.isReadOnly else {
@@ -190,7 +190,7 @@ extension GraphRowStore {
 
     /// Replaces the application's metadata of the store at `url`, which is not open.
     public static func setMetadata(
-        _ metadata: [String: Any], at url: URL, platform: Surroundings = .system
+        _ metadata: [String: Any], at url: URL, platform: Environment = .system
     ) throws {
         let file = GraphFile(url)
         var graph = try Format.read(file.read(), path: file.path)

@@ -25,7 +25,7 @@ extension MemoryRowStore {
 
     /// A store without history that holds the objects of `graph`, which came from `path`.
     package convenience init(
-        loading graph: StoredGraph, layout: ModelLayout, platform: Surroundings, path: String
+        loading graph: StoredGraph, layout: ModelLayout, platform: Environment, path: String
     ) throws {
         let names = try GraphNames(layout)
         let changes = try GraphLoading.changes(

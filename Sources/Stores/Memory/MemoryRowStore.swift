@@ -11,11 +11,11 @@ public final class MemoryRowStore: RowStore {
     public let layout: ModelLayout
     public let identifier: String
     public let keepsHistory: Bool
-    let platform: Surroundings
+    let platform: Environment
     let tables: Lock<MemoryTables>
 
     public init(
-        layout: ModelLayout, platform: Surroundings = .system, identifier: String? = nil,
+        layout: ModelLayout, platform: Environment = .system, identifier: String? = nil,
         keepsHistory: Bool = true
     ) {
         self.layout = layout

@@ -12,7 +12,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     private let lane = DispatchQueue(label: "record-service.writer")
     private let idleReaders = Lock<[Connection]>([])
     private let path: String
-    private let platform: Surroundings
+    private let platform: Environment
     private let lockWaitMilliseconds: Int32
 
     private static let memory = ":memory:"
@@ -20,7 +20,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     private static let walAttemptsMax = 50
 
     /// Opens or makes the file. Commits reach the disk before they are answered (synchronous FULL).
-    init(path: String, platform: Surroundings, lockWaitMilliseconds: Int) throws(RecordError) {
+    init(path: String, platform: Environment, lockWaitMilliseconds: Int) throws(RecordError) {
         self.path = path
         self.lockWaitMilliseconds = Int32(clamping: lockWaitMilliseconds)
         self.platform = platform

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// A value of this type travels with each store and each engine. Tests replace its members one by
 /// one.
-public struct Surroundings: Sendable {
+public struct Environment: Sendable {
     /// The clock that dates transactions and records.
     public var clock: any Clock
     /// The source of record names and identifiers.
@@ -26,7 +26,7 @@ public struct Surroundings: Sendable {
     }
 
     /// The machine this process runs on: its clock, its random generator, its files, no faults.
-    public static let system = Surroundings(
+    public static let system = Environment(
         clock: SystemClock(), randomness: SystemRandomness(), faults: NoFaults(),
         watcher: SystemFileWatcher())
 }

@@ -11,13 +11,13 @@ extension RecordServer {
         configuration.http.bodyBytesMax = min(configuration.http.bodyBytesMax, requestBytesMax)
         configuration.expandedBytesMax = min(configuration.expandedBytesMax, requestBytesMax)
         self.init(
-            door: ServiceDoor(service),
+            door: Authenticator(service),
             capabilities: ServerCapabilities(service.limits, configuration),
             configuration: configuration, platform: platform)
     }
 }
 
-extension ServiceDoor {
+extension Authenticator {
     /// The way into a real service.
     init(_ service: RecordService) {
         self.init { tokens, container in

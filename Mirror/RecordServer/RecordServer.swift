@@ -8,7 +8,7 @@ public final class RecordServer: Sendable {
     private let http: HTTPServer
 
     package init(
-        door: ServiceDoor, capabilities: ServerCapabilities, configuration: ServerConfiguration,
+        door: Authenticator, capabilities: ServerCapabilities, configuration: ServerConfiguration,
         platform: Environment
     ) {
         self.configuration = configuration

@@ -21,7 +21,7 @@ final class ScriptedServer {
         configuration.address = address
         configuration.port = 0
         change(&configuration)
-        let door = ServiceDoor { tokens, _ in
+        let door = Authenticator { tokens, _ in
             guard tokens.apiToken == Self.credentials.apiToken,
                 tokens.userToken == Self.credentials.userToken
             else { throw RecordError(.authenticationFailed, "Not these tokens.") }

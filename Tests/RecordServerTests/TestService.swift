@@ -11,8 +11,8 @@ final class TestService: Sendable {
     private let records = Lock<[String: Record]>([:])
     let devices = Lock<[String?]>([])
 
-    var door: ServiceDoor {
-        ServiceDoor { tokens, container in
+    var door: Authenticator {
+        Authenticator { tokens, container in
             guard container == "iCloud.org.example" else {
                 throw RecordError(.accessDenied, "No such container.")
             }

@@ -5,7 +5,7 @@ internal import RecordWire
 /// Turns HTTP requests into requests of the service, and its answers into HTTP. Holds no rule of
 /// its own.
 package struct Router: Sendable {
-    private let door: ServiceDoor
+    private let door: Authenticator
     private let capabilities: ServerCapabilities
     private let bodyBytesMax: Int
     private let expandedBytesMax: Int
@@ -13,7 +13,7 @@ package struct Router: Sendable {
     private let failureLog: FailureLog?
 
     package init(
-        door: ServiceDoor, capabilities: ServerCapabilities, configuration: ServerConfiguration,
+        door: Authenticator, capabilities: ServerCapabilities, configuration: ServerConfiguration,
         platform: Environment
     ) {
         self.door = door

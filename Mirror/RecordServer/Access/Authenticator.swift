@@ -1,7 +1,7 @@
 package import RecordWire
 
 /// The service as the routes see it: shown tokens, it lets a caller in or throws a `RecordError`.
-package struct ServiceDoor: Sendable {
+package struct Authenticator: Sendable {
     /// What an admitted caller may do: ask.
     package typealias Asking = (RecordRequest, RecordTarget) throws -> RecordResponse
 

@@ -33,9 +33,9 @@ final class HTTPDaemon: Sendable {
     }
 
     /// Begins a request; `completed` ends it, whatever happens in between.
-    func begin(target: String) -> Exchange {
+    func begin(target: String) -> IncomingRequest {
         running.enter()
-        return Exchange(target: target, began: platform.clock.now(), limits: configuration)
+        return IncomingRequest(target: target, began: platform.clock.now(), limits: configuration)
     }
 
     func completed() {
@@ -44,10 +44,10 @@ final class HTTPDaemon: Sendable {
 
     /// Advances a request by what has come: its head, a piece of its body, or its end.
     func advance(
-        _ exchange: Exchange, on connection: OpaquePointer, method: UnsafePointer<CChar>,
+        _ exchange: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>,
         bytes: UnsafeRawBufferPointer
     ) -> MHD_Result {
-        let step: Exchange.Step =
+        let step: IncomingRequest.Step =
             if exchange.awaitsHead {
                 exchange.takeHead(
                     method: String(cString: method), headers: HTTPDaemon.headers(of: connection))
@@ -63,7 +63,7 @@ final class HTTPDaemon: Sendable {
         }
     }
 
-    private func reply(to exchange: Exchange, on connection: OpaquePointer) -> MHD_Result {
+    private func reply(to exchange: IncomingRequest, on connection: OpaquePointer) -> MHD_Result {
         let request = exchange.whole()
         let response = answer(request)
         counts.withLock { $0.requests += 1 }

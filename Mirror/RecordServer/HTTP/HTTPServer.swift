@@ -111,13 +111,13 @@ private let advance: MHD_AccessHandlerCallback = {
     let buffer = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
     count.pointee = 0
     return daemon.advance(
-        Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue(), on: connection,
+        Unmanaged<IncomingRequest>.fromOpaque(exchange).takeUnretainedValue(), on: connection,
         method: method, bytes: buffer)
 }
 
 private let completed: MHD_RequestCompletedCallback = { context, _, state, _ in
     guard let daemon = daemon(context), let exchange = state?.pointee else { return }
-    Unmanaged<Exchange>.fromOpaque(exchange).release()
+    Unmanaged<IncomingRequest>.fromOpaque(exchange).release()
     state?.pointee = nil
     daemon.completed()
 }

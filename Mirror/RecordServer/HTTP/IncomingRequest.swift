@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// One request on its way in: what has come so far, and whether it is too much.
-final class Exchange: @unchecked Sendable {
+final class IncomingRequest: @unchecked Sendable {
     // @unchecked: belongs to the daemon thread that owns its connection, from begin to completion.
     private(set) var request: HTTPRequest
     let began: Date

@@ -52,7 +52,7 @@ struct RecordModification {
         let before = zone.isDefault ? nil : token(zoneRow.counter)
         let known = try transaction.records(
             named: operations.map(\.record.recordName), in: zoneRow.id, for: stamp.deviceID)
-        var change = RecordChange(
+        var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits, keys: keys, types: types,
             counter: zoneRow.counter)
         var results: [RecordResult] = []

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RecordWire
 
 /// Applies operations to rows in memory, one after another, and gathers the rows to write.
-struct RecordChange {
+struct OperationApplier {
     let zone: ZoneID
     let stamp: RecordStamp
     let limits: ServiceLimits

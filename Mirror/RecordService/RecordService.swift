@@ -16,7 +16,7 @@ public final class RecordService: Sendable {
 
     let backend: any Backend
     let platform: Environment
-    private let fieldTypes = FieldTypeRegister()
+    private let fieldTypes = InferredSchema()
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened.

@@ -5,7 +5,7 @@ internal import RecordWire
 ///
 /// Rows are only ever added, and the first one stays, so what is remembered here is right for ever;
 /// what is not remembered may still be in the table, put there by another process.
-final class FieldTypeRegister: Sendable {
+final class InferredSchema: Sendable {
     typealias Types = [String: [String: String]]
 
     private struct Place: Hashable {
@@ -35,16 +35,16 @@ final class FieldTypeRegister: Sendable {
 
 /// The register inside one transaction.
 final class FieldTypeSession {
-    private var known: FieldTypeRegister.Types
+    private var known: InferredSchema.Types
     private var asked: Set<String> = []
     /// Types read from the table or about to be added to it.
-    private(set) var learned: FieldTypeRegister.Types = [:]
-    private var added: FieldTypeRegister.Types = [:]
+    private(set) var learned: InferredSchema.Types = [:]
+    private var added: InferredSchema.Types = [:]
     private let database: DatabaseKey
     private let transaction: any BackendTransaction
 
     init(
-        _ known: FieldTypeRegister.Types, _ database: DatabaseKey,
+        _ known: InferredSchema.Types, _ database: DatabaseKey,
         _ transaction: any BackendTransaction
     ) {
         self.known = known

@@ -37,11 +37,11 @@ struct BatchBuilder {
     /// Marks each write, and keeps what was sent under its mark until the answer comes.
     private mutating func keepSent() throws {
         guard !batch.isEmpty else { return }
-        let last = try mirror.ledger.setting(.writeMark)?.int64 ?? 0
-        try mirror.ledger.set(.writeMark, to: .integer(last + 1))
+        let last = try mirror.ledger.setting(.writeID)?.int64 ?? 0
+        try mirror.ledger.set(.writeID, to: .integer(last + 1))
         let mark = String(last + 1, radix: 36)
         for index in batch.items.indices {
-            batch.items[index].operation.record.writeMark = mark
+            batch.items[index].operation.record.writeID = mark
             guard batch.items[index].subject.isUpsert else { continue }
             try mirror.ledger.keepSent(batch.items[index].result, mark: mark)
         }

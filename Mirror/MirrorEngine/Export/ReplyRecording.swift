@@ -41,7 +41,7 @@ struct ReplyRecording {
             try importing.apply(records)
             outcome.imported = importing.outcome
         }
-        if let mark = batch.items.first?.operation.record.writeMark {
+        if let mark = batch.items.first?.operation.record.writeID {
             try mirror.ledger.logAnswer(toExport: mark)
         }
         try advanceToken(reply)
@@ -51,9 +51,9 @@ struct ReplyRecording {
 
     /// A service that gives a write's mark back will also say later which write it took.
     private func noteNamesWriters(_ batch: ExportBatch, _ reply: RecordsReply) throws {
-        guard let mark = batch.items.first?.operation.record.writeMark else { return }
+        guard let mark = batch.items.first?.operation.record.writeID else { return }
         let isNamed = reply.results.contains { result in
-            if case .record(let record) = result { record.writeMark == mark } else { false }
+            if case .record(let record) = result { record.writeID == mark } else { false }
         }
         if isNamed { try mirror.ledger.set(.namesWriters, to: .integer(1)) }
     }
@@ -64,7 +64,7 @@ struct ReplyRecording {
         outcome.exported += 1
         var base = item.result
         base.recordChangeTag = record.recordChangeTag
-        base.writeMark = item.operation.record.writeMark
+        base.writeID = item.operation.record.writeID
         switch item.subject {
         case .object(let key, let transaction):
             try mirror.ledger.setExported(base, key: key, upTo: transaction)

@@ -211,9 +211,9 @@ extension RecordImport {
         guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
             let latest = try mirror.ledger.lastSent(name)
         else { return base }
-        let mark = arrival.record.writeMark
+        let mark = arrival.record.writeID
         if try mark != nil || mirror.ledger.setting(.namesWriters) != nil {
-            guard let mark, mark != arrival.entry.base?.writeMark,
+            guard let mark, mark != arrival.entry.base?.writeID,
                 let taken = try mirror.ledger.sent(name, mark: mark)
             else { return base }
             return try mirror.mapping.state(of: taken, entity: arrival.layout)

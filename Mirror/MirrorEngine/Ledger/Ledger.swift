@@ -65,7 +65,7 @@ package struct LedgerKey: Hashable, Sendable {
     /// The latest edit time seen or given out, in milliseconds.
     package static let editClock = LedgerKey(text: "DiptychEditClock")
     /// The mark of the last export batch; it only grows.
-    package static let writeMark = LedgerKey(text: "DiptychWriteMark")
+    package static let writeID = LedgerKey(text: "DiptychWriteMark")
     /// The reason why sync does not run, in words; absent when the last round was whole.
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.

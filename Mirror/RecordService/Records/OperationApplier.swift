@@ -31,7 +31,7 @@ struct OperationApplier {
     mutating func result(of operation: RecordOperation, on row: RecordRow?) throws -> RecordResult {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
-            if let mark = operation.record.writeMark {
+            if let mark = operation.record.writeID {
                 try limits.checkName(mark, of: "write mark")
             }
             return .record(try apply(operation, to: row))
@@ -88,8 +88,8 @@ struct OperationApplier {
         counter += 1
         let row = RecordRow(
             name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
-            created: live?.created ?? stamp, modified: stamp, mark: given.writeMark,
-            callerMark: stamp.deviceID == nil ? nil : given.writeMark,
+            created: live?.created ?? stamp, modified: stamp, mark: given.writeID,
+            callerMark: stamp.deviceID == nil ? nil : given.writeID,
             formerWriter: former.flatMap(formerWriter))
         rows.append(row)
         bytes += archive.count
@@ -110,7 +110,7 @@ struct OperationApplier {
         row.formerWriter = formerWriter(of: row)
         counter += 1
         row.change = counter
-        row.mark = operation.record.writeMark
+        row.mark = operation.record.writeID
         row.callerMark = stamp.deviceID == nil ? nil : row.mark
         row.isDeleted = true
         row.fields = Data()

@@ -14,7 +14,7 @@ extension RecordRow {
     func record(in zone: ZoneID, fields: [String: FieldValue?]) -> Record {
         var record = Record(
             recordName: name, recordType: type, recordChangeTag: tag, fields: fields)
-        record.writeMark = callerMark
+        record.writeID = callerMark
         record.created = created
         record.modified = modified
         record.deleted = isDeleted

@@ -13,7 +13,7 @@ struct ArchiveReader {
         guard ArchiveParts.all.isSuperset(of: parts) else { throw malformed("unknown parts") }
         var record = Record(recordName: try text(), recordType: try text())
         if parts.contains(.tag) { record.recordChangeTag = try text() }
-        if parts.contains(.writeMark) { record.writeMark = try text() }
+        if parts.contains(.writeID) { record.writeID = try text() }
         if parts.contains(.created) { record.created = try stamp() }
         if parts.contains(.modified) { record.modified = try stamp() }
         if parts.contains(.zone) { record.zoneID = try zone() }

@@ -17,12 +17,12 @@ struct ArchiveWriter {
         if record.modified != nil { parts.insert(.modified) }
         if record.zoneID != nil { parts.insert(.zone) }
         if record.deleted { parts.insert(.deleted) }
-        if record.writeMark != nil { parts.insert(.writeMark) }
+        if record.writeID != nil { parts.insert(.writeID) }
         byte(parts.rawValue)
         text(record.recordName)
         text(record.recordType)
         if let tag = record.recordChangeTag { text(tag) }
-        if let mark = record.writeMark { text(mark) }
+        if let mark = record.writeID { text(mark) }
         if let stamp = record.created { self.stamp(stamp) }
         if let stamp = record.modified { self.stamp(stamp) }
         if let zone = record.zoneID { self.zone(zone) }

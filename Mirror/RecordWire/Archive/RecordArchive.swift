@@ -64,8 +64,8 @@ struct ArchiveParts: OptionSet {
     static let modified = ArchiveParts(rawValue: 4)
     static let zone = ArchiveParts(rawValue: 8)
     static let deleted = ArchiveParts(rawValue: 16)
-    static let writeMark = ArchiveParts(rawValue: 32)
-    static let all: ArchiveParts = [.tag, .created, .modified, .zone, .deleted, .writeMark]
+    static let writeID = ArchiveParts(rawValue: 32)
+    static let all: ArchiveParts = [.tag, .created, .modified, .zone, .deleted, .writeID]
 }
 
 /// The byte before each value of an archive. Numbers are kept for ever.

@@ -18,7 +18,7 @@ extension WireObject {
     }
 
     private static let recordKeys: Set<String> = [
-        "recordName", "recordType", "recordChangeTag", "writeMark", "fields", "pluginFields",
+        "recordName", "recordType", "recordChangeTag", "writeID", "fields", "pluginFields",
         "created",
         "modified", "deleted", "zoneID",
     ]
@@ -34,7 +34,7 @@ extension WireObject {
         var record = Record(
             recordName: try string("recordName") ?? "", recordType: try string("recordType") ?? "",
             recordChangeTag: try string("recordChangeTag"), fields: try fields())
-        record.writeMark = try string("writeMark")
+        record.writeID = try string("writeID")
         record.created = try stamp("created")
         record.modified = try stamp("modified")
         record.deleted = try bool("deleted") ?? false

@@ -21,7 +21,7 @@ extension JSONWriter {
         if !record.recordName.isEmpty { member("recordName", record.recordName) }
         if !record.recordType.isEmpty { member("recordType", record.recordType) }
         member("recordChangeTag", record.recordChangeTag)
-        member("writeMark", record.writeMark)
+        member("writeID", record.writeID)
         if record.deleted {
             member("deleted", true)
         }

@@ -21,7 +21,7 @@ public struct Record: Hashable, Sendable {
     /// The writing device's own mark of a write (our extension). In an answer it is the mark of the
     /// asking device's last write of the record that was taken; nil when there is none. By it a
     /// device knows which of its writes was taken when the reply was lost.
-    public var writeMark: String?
+    public var writeID: String?
     /// A field set to nil in a request clears it.
     public var fields: [String: FieldValue?]
     public var created: RecordStamp?

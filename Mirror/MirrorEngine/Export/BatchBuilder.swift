@@ -156,7 +156,7 @@ struct BatchBuilder {
     }
 
     /// The pair with the places its members have now, where a side is ordered.
-    private func orderKeys(of entry: PairEntry) throws -> PairRecord {
+    private func orderKeys(of entry: PairEntry) throws -> JoinRecord {
         var pair = entry.pair
         guard
             let kind = mirror.pairs.kind(

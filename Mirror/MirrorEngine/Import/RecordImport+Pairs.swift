@@ -6,7 +6,7 @@ internal import Stores
 extension RecordImport {
     /// Applies one record of type CDMR.
     mutating func apply(pair record: Record) throws {
-        guard let pair = PairRecord(record), kind(of: pair) != nil else {
+        guard let pair = JoinRecord(record), kind(of: pair) != nil else {
             outcome.unknown += 1
             return
         }
@@ -20,7 +20,7 @@ extension RecordImport {
         }
     }
 
-    private mutating func update(_ entry: PairEntry, with record: Record, _ pair: PairRecord) throws
+    private mutating func update(_ entry: PairEntry, with record: Record, _ pair: JoinRecord) throws
     {
         guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
         let wasSent = try mirror.ledger.lastSent(record.recordName) != nil
@@ -96,9 +96,9 @@ extension RecordImport {
         changes.toManys.append(change)
     }
 
-    func isReflexive(_ pair: PairRecord) -> Bool { kind(of: pair)?.isReflexive ?? false }
+    func isReflexive(_ pair: JoinRecord) -> Bool { kind(of: pair)?.isReflexive ?? false }
 
-    private func kind(of pair: PairRecord) -> PairKind? {
+    private func kind(of pair: JoinRecord) -> PairKind? {
         mirror.pairs.kind(
             entityNames: pair.entityNames, relationshipNames: pair.relationshipNames)
     }

@@ -5,7 +5,7 @@ internal import SQLiteDriver
 package struct PairEntry: Sendable {
     package var key: Int64
     package var recordName: String
-    package var pair: PairRecord
+    package var pair: JoinRecord
     /// An end has not arrived: the pair is known and not yet in the join table.
     package var isPending: Bool
     package var isUploaded: Bool
@@ -52,7 +52,7 @@ extension Ledger {
     }
 
     /// The lines that give the same member to another owner, and are not on their way out.
-    package func rivals(of pair: PairRecord, kind: PairKind) throws -> [PairEntry] {
+    package func rivals(of pair: JoinRecord, kind: PairKind) throws -> [PairEntry] {
         try pairs(of: pair.second, isFirst: false, kind: kind).filter {
             $0.pair.first != pair.first && !$0.needsDelete
         }
@@ -79,7 +79,7 @@ extension Ledger {
 
     @discardableResult
     package func addPair(
-        _ pair: PairRecord, named name: String, isUploaded: Bool, isPending: Bool = false
+        _ pair: JoinRecord, named name: String, isUploaded: Bool, isPending: Bool = false
     ) throws -> Int64 {
         let entities = pair.entityNames.split(separator: ":", omittingEmptySubsequences: false)
         try connection.run(
@@ -153,10 +153,10 @@ extension Ledger {
 
     private static func pairEntry(at row: Statement) throws -> PairEntry {
         let base = try row.blob(at: 9).map(decode)
-        var pair = PairRecord(
+        var pair = JoinRecord(
             entityNames: row.text(at: 2) ?? "", relationshipNames: row.text(at: 3) ?? "",
             first: row.text(at: 4) ?? "", second: row.text(at: 5) ?? "")
-        if let known = base.flatMap(PairRecord.init) {
+        if let known = base.flatMap(JoinRecord.init) {
             pair.firstOrder = known.firstOrder
             pair.secondOrder = known.secondOrder
         }

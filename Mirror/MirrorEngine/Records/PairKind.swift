@@ -89,7 +89,7 @@ package struct PairCatalog: Sendable {
 }
 
 /// One pair as its record says it.
-package struct PairRecord: Hashable, Sendable {
+package struct JoinRecord: Hashable, Sendable {
     package var entityNames: String
     package var relationshipNames: String
     package var first: String

@@ -100,7 +100,7 @@ struct MirrorTransaction {
             }
         }
         for other in members.keys.sorted() where !seen.contains(other) {
-            let pair = PairRecord(
+            let pair = JoinRecord(
                 kind: end.kind, first: end.isFirst ? name : other,
                 second: end.isFirst ? other : name)
             if end.kind.second == nil {

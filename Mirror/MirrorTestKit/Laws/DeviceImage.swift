@@ -86,7 +86,7 @@ struct DeviceImage: Equatable {
     /// Reads the service's records as the objects they stand for.
     init(records: [String: Record], mapping: RecordMapping) throws {
         for record in records.values {
-            if let pair = PairRecord(record) {
+            if let pair = JoinRecord(record) {
                 let names = pair.relationshipNames.split(separator: ":")
                 let isReflexive = names.count == 2 && names[0] == names[1]
                 let ends =

@@ -119,7 +119,7 @@ struct BatchBuilder {
     /// An object that was deleted before the service heard of it.
     private func forget(_ entry: RecordEntry) throws {
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
-            try mirror.ledger.retirePair(pair)
+            try mirror.ledger.queuePairDeletion(pair)
         }
         try mirror.ledger.removeEntry(entry)
     }

@@ -114,7 +114,7 @@ struct HistoryAnalysis {
     private func noteDeletion(of row: RowID) throws {
         guard let entry = try mirror.ledger.entry(for: row) else { return }
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
-            try mirror.ledger.retirePair(pair)
+            try mirror.ledger.queuePairDeletion(pair)
         }
         if mirror.faults.isPlanted("export.forgetTombstone") {
             return try mirror.ledger.removeEntry(entry)

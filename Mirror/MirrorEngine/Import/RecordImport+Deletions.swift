@@ -65,7 +65,7 @@ extension RecordImport {
 
     private func forget(_ entry: RecordEntry) throws {
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
-            try mirror.ledger.retirePair(pair)
+            try mirror.ledger.queuePairDeletion(pair)
         }
         try mirror.ledger.removeEntry(entry)
     }

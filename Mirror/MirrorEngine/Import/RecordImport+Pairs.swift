@@ -55,7 +55,7 @@ extension RecordImport {
             try mirror.ledger.knownName(of: first) != entry.pair.first
                 || mirror.ledger.knownName(of: second) != entry.pair.second
         else { return }
-        try mirror.ledger.retirePair(entry)
+        try mirror.ledger.queuePairDeletion(entry)
         try mirror.comparePairs(of: first)
     }
 
@@ -64,10 +64,10 @@ extension RecordImport {
     private func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
         let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
         if rivals.contains(where: { $0.recordName < entry.recordName }) {
-            try mirror.ledger.retirePair(entry)
+            try mirror.ledger.queuePairDeletion(entry)
             return false
         }
-        for rival in rivals { try mirror.ledger.retirePair(rival) }
+        for rival in rivals { try mirror.ledger.queuePairDeletion(rival) }
         return true
     }
 

@@ -100,7 +100,7 @@ extension RecordImport {
         let mayBeKnown = try twin.base != nil || mirror.ledger.lastSent(twin.recordName) != nil
         let owners = try oneWayOwners(of: twin.recordName)
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
-            try mirror.ledger.retirePair(pair)
+            try mirror.ledger.queuePairDeletion(pair)
         }
         try mirror.ledger.forgetSent(twin.recordName)
         try mirror.ledger.repoint(
@@ -147,7 +147,7 @@ extension RecordImport {
         try moveMembers(of: loser, to: survivor)
         let owners = try moveMembership(of: loser, to: survivor)
         for pair in try mirror.ledger.pairs(of: loser.recordName) {
-            try mirror.ledger.retirePair(pair)
+            try mirror.ledger.queuePairDeletion(pair)
         }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()

@@ -133,7 +133,7 @@ extension Ledger {
     }
 
     /// Takes a pair out: the service is told where it may know of it, else the line just goes.
-    package func retirePair(_ entry: PairEntry) throws {
+    package func queuePairDeletion(_ entry: PairEntry) throws {
         let mayBeKnown = try entry.base != nil || lastSent(entry.recordName) != nil
         if mayBeKnown {
             try setPair(entry.key, needsDelete: true)

@@ -96,7 +96,7 @@ struct MirrorTransaction {
                 seen.insert(other)
                 try compareOrder(of: entry, with: link, from: name, at: end)
             } else if !entry.isPending {
-                try ledger.retirePair(entry)
+                try ledger.queuePairDeletion(entry)
             }
         }
         for other in members.keys.sorted() where !seen.contains(other) {
@@ -106,7 +106,7 @@ struct MirrorTransaction {
             if end.kind.second == nil {
                 // The member left its former owner, whose own row does not say so.
                 for rival in try ledger.rivals(of: pair, kind: end.kind) {
-                    try ledger.retirePair(rival)
+                    try ledger.queuePairDeletion(rival)
                 }
             }
             let recordName = settings.platform.randomness.uuid().uuidString

@@ -200,6 +200,6 @@ struct OneToOneRepair {
         update.toOnes = [(slot, target.map { Link($0) })]
         changes.updates = [update]
         _ = try mirror.store.apply(changes)
-        try mirror.markForExport(row)
+        try mirror.enqueueUpload(row)
     }
 }

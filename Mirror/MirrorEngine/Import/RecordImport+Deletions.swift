@@ -42,7 +42,7 @@ extension RecordImport {
         }
         if keeps {
             try mirror.ledger.setBase(record, key: entry.key)
-            try mirror.markForExport(entry.row)
+            try mirror.enqueueUpload(entry.row)
         } else {
             try remove(entry)
             outcome.applied += 1
@@ -56,7 +56,7 @@ extension RecordImport {
             var update = RowUpdate(id: source)
             update.toOnes = [(slot, nil)]
             changes.updates.append(update)
-            try mirror.markForExport(source)
+            try mirror.enqueueUpload(source)
         }
         changes.deletes.append(RowDelete(id: entry.row))
         try flush()

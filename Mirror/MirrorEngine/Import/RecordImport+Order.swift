@@ -52,7 +52,7 @@ extension RecordImport {
             var update = RowUpdate(id: member)
             update.toOnes = [(slot, Link(list.owner, orderKey: key))]
             changes.updates.append(update)
-            try mirror.markForExport(member)
+            try mirror.enqueueUpload(member)
         } else {
             var change = ToManyChange(owner: list.owner, slot: list.slot)
             change.added = [Link(member, orderKey: key)]

@@ -34,7 +34,7 @@ extension RecordImport {
         } else {
             try mirror.ledger.keepReceipt(
                 forDropping: arrival.record.recordName, mergedInto: twin.key)
-            try mirror.markForExport(holder)
+            try mirror.enqueueUpload(holder)
         }
         let name = min(ownName, arrival.record.recordName)
         arrived += [ownName, arrival.record.recordName]
@@ -110,7 +110,7 @@ extension RecordImport {
             try mirror.ledger.keepReceipt(forDropping: twin.recordName, mergedInto: twin.key)
         }
         for (source, _) in try mirror.store.referrers(of: twin.row) {
-            try mirror.markForExport(source)
+            try mirror.enqueueUpload(source)
         }
         for row in [twin.row] + owners.map(\.owner) { try mirror.comparePairs(of: row) }
     }
@@ -197,7 +197,7 @@ extension RecordImport {
                 var update = RowUpdate(id: survivor.row)
                 update.toOnes = [(place, Link(source))]
                 changes.updates.append(update)
-                try mirror.markForExport(survivor.row)
+                try mirror.enqueueUpload(survivor.row)
             } else {
                 link = nil
             }
@@ -206,7 +206,7 @@ extension RecordImport {
         update.toOnes = [(slot, link)]
         changes.updates.append(update)
         if link != nil { noteList(of: source, slot: slot, target: survivor.row) }
-        try mirror.markForExport(source)
+        try mirror.enqueueUpload(source)
     }
 
     /// Gives the loser's pairs to the survivor, as far as it has the same relationships.

@@ -53,7 +53,7 @@ extension MirroredStore {
         var importing = RecordImport(mirror: mirror)
         try importing.change(row.id, from: local, to: state, layout, named: entry.recordName)
         try importing.flush()
-        try mirror.markForExport(row.id)
+        try mirror.enqueueUpload(row.id)
         if let slot = layout.toOneSlot(conflict.property) {
             try OneToOneRepair(mirror: mirror).meet(row.id, slot)
         }

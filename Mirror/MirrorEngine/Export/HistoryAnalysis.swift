@@ -92,7 +92,7 @@ struct HistoryAnalysis {
     private func note(_ row: RowID, _ net: Net) throws {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
-        try mirror.ledger.markChanged(row, transaction: net.transaction)
+        try mirror.ledger.enqueueUpload(row, transaction: net.transaction)
         if mirror.faults.isPlanted("export.echoImports"),
             let entry = try mirror.ledger.entry(for: row),
             var base = entry.base
@@ -136,7 +136,7 @@ struct HistoryAnalysis {
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false
             for row in try mirror.store.ids(matching: query) {
-                try mirror.ledger.markChanged(row, transaction: last)
+                try mirror.ledger.enqueueUpload(row, transaction: last)
                 try mirror.comparePairs(of: row)
                 noted += 1
             }

@@ -117,7 +117,7 @@ extension Ledger {
 
     /// Notes that a row changed in `transaction` and waits for export; makes its line when it has
     /// none.
-    package func markChanged(_ row: RowID, transaction: Int64) throws {
+    package func enqueueUpload(_ row: RowID, transaction: Int64) throws {
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = "
                 + "?3, "

@@ -69,7 +69,7 @@ struct MirrorTransaction {
     }
 
     /// Marks the row for export because the mirror itself changed it.
-    func enqueueUpload(_ row: RowID) throws { try ledger.markChanged(row, transaction: 0) }
+    func enqueueUpload(_ row: RowID) throws { try ledger.enqueueUpload(row, transaction: 0) }
 
     /// Brings the pair lines of one object in step with the store's join tables: new members wait
     /// for upload, missing ones for deletion, moved ones for another upload.

@@ -55,7 +55,7 @@ struct ReplyRecording {
         let isNamed = reply.results.contains { result in
             if case .record(let record) = result { record.writeID == mark } else { false }
         }
-        if isNamed { try mirror.ledger.set(.namesWriters, to: .integer(1)) }
+        if isNamed { try mirror.ledger.set(.echoesWriteIDs, to: .integer(1)) }
     }
 
     // MARK: Accepted

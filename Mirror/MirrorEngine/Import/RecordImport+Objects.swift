@@ -212,7 +212,7 @@ extension RecordImport {
             let latest = try mirror.ledger.lastSent(name)
         else { return base }
         let mark = arrival.record.writeID
-        if try mark != nil || mirror.ledger.setting(.namesWriters) != nil {
+        if try mark != nil || mirror.ledger.setting(.echoesWriteIDs) != nil {
             guard let mark, mark != arrival.entry.base?.writeID,
                 let taken = try mirror.ledger.sent(name, mark: mark)
             else { return base }

@@ -33,7 +33,8 @@ extension Ledger {
         try setZoneExists(false, zone)
         try setToken(nil, zone: zone)
         for key: LedgerKey in [
-            .container, .identity, .initialImport, .namesWriters, .lastError, .retryAt, .lastRound,
+            .container, .identity, .initialImport, .echoesWriteIDs, .lastError, .retryAt,
+            .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
         try dropTags()

@@ -26,7 +26,7 @@ struct HistoryAnalysis {
     /// are waiting.
     func run(limit: Int) throws -> (noted: Int, moreWaiting: Bool) {
         guard let token = try mirror.ledger.historyToken(), try reaches(token) else {
-            return (try noteEverything(), false)
+            return (try fullScan(), false)
         }
         let transactions = try mirror.store.history(after: token, limit: limit)
         guard let last = transactions.last else { return (0, false) }
@@ -129,7 +129,7 @@ struct HistoryAnalysis {
 
     /// The first look at a store, or one after its history was purged: every row is compared with
     /// its base.
-    private func noteEverything() throws -> Int {
+    private func fullScan() throws -> Int {
         let last = try mirror.store.lastTransactionNumber()
         var noted = 0
         for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {

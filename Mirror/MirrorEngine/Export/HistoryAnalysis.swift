@@ -14,7 +14,7 @@ struct HistoryAnalysis {
     let mirror: MirrorTransaction
 
     /// The net change of one row over the transactions read.
-    private struct Net {
+    private struct NetChange {
         var isDeleted = false
         var needsPairs = false
         var transaction: Int64 = 0
@@ -32,7 +32,7 @@ struct HistoryAnalysis {
         guard let last = transactions.last else { return (0, false) }
         let nets = digest(transactions)
         let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
-        for row in rows { try note(row, nets[row] ?? Net()) }
+        for row in rows { try note(row, nets[row] ?? NetChange()) }
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.ledger.set(.historyToken, to: .integer(last.number))
         try mirror.ledger.finish()
@@ -48,13 +48,13 @@ struct HistoryAnalysis {
         return oldest <= token + 1
     }
 
-    private func digest(_ transactions: [HistoryTransaction]) -> [RowID: Net] {
-        var nets: [RowID: Net] = [:]
+    private func digest(_ transactions: [HistoryTransaction]) -> [RowID: NetChange] {
+        var nets: [RowID: NetChange] = [:]
         let echo = mirror.faults.isPlanted("export.echoImports")
         for transaction in transactions
         where transaction.author != RecordNames.importAuthor || echo {
             for change in transaction.changes {
-                var net = nets[change.id] ?? Net()
+                var net = nets[change.id] ?? NetChange()
                 net.transaction = transaction.number
                 for property in timedProperties(of: change) {
                     net.edits[property] = transaction.date
@@ -89,7 +89,7 @@ struct HistoryAnalysis {
         return ends.contains { change.changedProperties.contains(layout.toManys[$0.slot].name) }
     }
 
-    private func note(_ row: RowID, _ net: Net) throws {
+    private func note(_ row: RowID, _ net: NetChange) throws {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
         try mirror.ledger.enqueueUpload(row, transaction: net.transaction)

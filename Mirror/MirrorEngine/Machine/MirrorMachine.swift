@@ -130,7 +130,7 @@ package struct MirrorMachine: Sendable {
     // MARK: Export
 
     private mutating func send(_ batch: ExportBatch) -> Instruction {
-        guard !batch.isEmpty else { return hasSent ? fetchOrFinish() : finish() }
+        guard !batch.isEmpty else { return hasSent ? startNextPass() : finish() }
         hasSent = true
         result.requests += 1
         passes += 1
@@ -176,7 +176,7 @@ package struct MirrorMachine: Sendable {
     }
 
     /// After an export the zone is read once more, for what others wrote meanwhile.
-    private mutating func fetchOrFinish() -> Instruction {
+    private mutating func startNextPass() -> Instruction {
         enter(.preparing, .prepare)
     }
 

@@ -43,11 +43,11 @@ import Testing
 
     @Test func aTieEndsWithItsTarget() {
         final class Target {
-            let tie = Tie<Target>()
+            let tie = ZeroingReference<Target>()
             init() { tie.begin(self) }
             deinit { tie.end() }
         }
-        let tie: Tie<Target>
+        let tie: ZeroingReference<Target>
         do {
             let target = Target()
             tie = target.tie

@@ -23,7 +23,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
     final var settings = ContextSettings()
     /// What objects and the coordinator know the context by.
-    final let tie: Tie<NSManagedObjectContext>
+    final let tie: ZeroingReference<NSManagedObjectContext>
     final var registry: ObjectRegistry
     final var pending = PendingChanges()
     final var readAhead = ReadAhead()
@@ -37,7 +37,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
         lane = ContextLane(isMain: concurrencyType == .mainQueueConcurrencyType)
-        tie = Tie()
+        tie = ZeroingReference()
         registry = ObjectRegistry(context: tie)
         super.init()
         tie.begin(self)

@@ -3,7 +3,7 @@ internal import ObjectModel
 
 /// The objects a context knows, one for each ID, without holding them.
 struct ObjectRegistry {
-    private let context: Tie<NSManagedObjectContext>
+    private let context: ZeroingReference<NSManagedObjectContext>
     /// New objects, and those that were new when they came here.
     private let newcomers: ObjectShelf
     /// By the address of their spaces.
@@ -13,7 +13,7 @@ struct ObjectRegistry {
     /// The shapes of the entities seen, so that they live as long as the context.
     private var shapes: [ObjectIdentifier: EntityShape] = [:]
 
-    init(context: Tie<NSManagedObjectContext>) {
+    init(context: ZeroingReference<NSManagedObjectContext>) {
         self.context = context
         newcomers = ObjectShelf(context: context, space: nil)
     }

@@ -10,14 +10,14 @@ internal import Stores
 /// one shelf of their context by the addresses of their IDs.
 final class ObjectShelf: Sendable {
     /// The context.
-    let context: Tie<NSManagedObjectContext>
+    let context: ZeroingReference<NSManagedObjectContext>
     /// Nil for new objects.
     let space: IDSpace?
     private let table = Lock(AddressTable())
     /// For objects of incremental stores only.
     private let registrations = Lock<[Int64: Passed<StoreRegistration>]>([:])
 
-    init(context: Tie<NSManagedObjectContext>, space: IDSpace?) {
+    init(context: ZeroingReference<NSManagedObjectContext>, space: IDSpace?) {
         self.context = context
         self.space = space
     }

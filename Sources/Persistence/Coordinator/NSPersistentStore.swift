@@ -19,7 +19,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Tells what others write to the file; nil where nobody asked for it.
     final var watch: (any FileWatch)?
     /// What the IDs of the store's rows know it by.
-    final let tie = Tie<NSPersistentStore>()
+    final let tie = ZeroingReference<NSPersistentStore>()
     /// The IDs of the rows, by entity.
     private let spaces = Lock<[Int32: IDSpace]>([:])
 

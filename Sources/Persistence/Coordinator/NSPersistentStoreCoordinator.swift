@@ -11,7 +11,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // @unchecked: `state` has a lock; each store serialises its own work.
     struct State {
         var stores: [NSPersistentStore] = []
-        var contexts: [Tie<NSManagedObjectContext>] = []
+        var contexts: [ZeroingReference<NSManagedObjectContext>] = []
         var name: String?
     }
 

@@ -106,8 +106,8 @@ final class EntityShape: @unchecked Sendable {
 
     // MARK: Finding shapes
 
-    private static let known = Lock<[ObjectIdentifier: Tie<EntityShape>]>([:])
-    private let tie = Tie<EntityShape>()
+    private static let known = Lock<[ObjectIdentifier: ZeroingReference<EntityShape>]>([:])
+    private let tie = ZeroingReference<EntityShape>()
 
     /// The shape of `entity`, made at the first call and kept while anything holds it.
     static func of(_ entity: NSEntityDescription) -> EntityShape {

@@ -11,7 +11,7 @@ final class IDSpace: Sendable {
     /// The entity's number in the store; 0 for new objects.
     let number: Int32
     /// Nil for new objects.
-    let store: Tie<NSPersistentStore>?
+    let store: ZeroingReference<NSPersistentStore>?
     private let table = Lock(IDTable())
 
     /// The space of new objects of an entity.
@@ -21,7 +21,7 @@ final class IDSpace: Sendable {
         store = nil
     }
 
-    init(entity: NSEntityDescription, number: Int32, store: Tie<NSPersistentStore>) {
+    init(entity: NSEntityDescription, number: Int32, store: ZeroingReference<NSPersistentStore>) {
         self.entity = entity
         self.number = number
         self.store = store

@@ -7,7 +7,7 @@ final class StoreRegistration {
     private static let isInUse = Atomic<Bool>(false)
     /// Whether any registration was ever made.
     static var isUsed: Bool { isInUse.load(ordering: .relaxed) }
-    private let store: Tie<NSPersistentStore>
+    private let store: ZeroingReference<NSPersistentStore>
     private let id: NSManagedObjectID
 
     /// From now on registrations are made: a program without such stores pays nothing.

@@ -6,7 +6,7 @@ internal import Platform
 /// Swift's own `weak` moves its target's count of references into a table beside it, for good: each
 /// later retain and release takes the long way round. Here the target itself says when it ends, so
 /// its count stays where it is. The target makes the tie, and calls `end()` in its `deinit`.
-final class Tie<Target: AnyObject>: Sendable {
+final class ZeroingReference<Target: AnyObject>: Sendable {
     private let address = Lock<UInt>(0)
 
     /// Begins to lead to `target`. May be called again for the same one.

@@ -5,9 +5,9 @@ internal import ObjectModel
 struct ObjectRegistry {
     private let context: ZeroingReference<NSManagedObjectContext>
     /// New objects, and those that were new when they came here.
-    private let newcomers: ObjectShelf
+    private let newcomers: RegisteredObjectTable
     /// By the address of their spaces.
-    private var shelves: [ObjectIdentifier: ObjectShelf] = [:]
+    private var shelves: [ObjectIdentifier: RegisteredObjectTable] = [:]
     private var types: [ObjectIdentifier: NSManagedObject.Type] = [:]
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The shapes of the entities seen, so that they live as long as the context.
@@ -15,11 +15,13 @@ struct ObjectRegistry {
 
     init(context: ZeroingReference<NSManagedObjectContext>) {
         self.context = context
-        newcomers = ObjectShelf(context: context, space: nil)
+        newcomers = RegisteredObjectTable(context: context, space: nil)
     }
 
     func object(_ id: NSManagedObjectID) -> NSManagedObject? {
-        guard let space = id.space else { return newcomers.object(ObjectShelf.key(of: id)) }
+        guard let space = id.space else {
+            return newcomers.object(RegisteredObjectTable.key(of: id))
+        }
         if let known = shelves[ObjectIdentifier(space)]?.object(id.key) { return known }
         return newcomer(id.key, in: space)
     }
@@ -30,18 +32,18 @@ struct ObjectRegistry {
     /// An object that was new when it came here, and has a row by now.
     func newcomer(_ key: Int64, in space: IDSpace) -> NSManagedObject? {
         guard !newcomers.isEmpty, let id = space.knownID(key) else { return nil }
-        return newcomers.object(ObjectShelf.key(of: id))
+        return newcomers.object(RegisteredObjectTable.key(of: id))
     }
 
     /// Where the objects of an ID space stand.
-    mutating func shelf(of space: IDSpace) -> ObjectShelf {
+    mutating func shelf(of space: IDSpace) -> RegisteredObjectTable {
         if let known = shelves[ObjectIdentifier(space)] { return known }
-        let fresh = ObjectShelf(context: context, space: space)
+        let fresh = RegisteredObjectTable(context: context, space: space)
         shelves[ObjectIdentifier(space)] = fresh
         return fresh
     }
 
-    private var all: [ObjectShelf] { [newcomers] + shelves.values }
+    private var all: [RegisteredObjectTable] { [newcomers] + shelves.values }
 
     var objects: [NSManagedObject] { all.flatMap(\.objects) }
 
@@ -51,7 +53,7 @@ struct ObjectRegistry {
         if let space = id.space {
             object.stand(on: shelf(of: space), at: id.key)
         } else {
-            object.stand(on: newcomers, at: ObjectShelf.key(of: id))
+            object.stand(on: newcomers, at: RegisteredObjectTable.key(of: id))
         }
         object.shelf?.put(object)
         object.shelf?.announce(object)

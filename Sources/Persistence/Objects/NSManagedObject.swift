@@ -13,7 +13,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // out while it lasts, and the checks cost more than the reads.
     final let shape: EntityShape
     /// Where the object stands in its context; nil while it belongs to none.
-    @exclusivity(unchecked) private(set) final var shelf: ObjectShelf?
+    @exclusivity(unchecked) private(set) final var shelf: RegisteredObjectTable?
     /// Its place there.
     @exclusivity(unchecked) private(set) final var key: Int64 = 0
     /// Its ID, once there is one: an object that was read needs none until somebody asks.
@@ -103,7 +103,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     }
 
     /// Takes a place in a context. The shelf is told by the caller.
-    final func stand(on shelf: ObjectShelf, at key: Int64) {
+    final func stand(on shelf: RegisteredObjectTable, at key: Int64) {
         self.shelf = shelf
         self.key = key
     }

@@ -8,7 +8,7 @@ internal import Stores
 /// An object keeps its shelf, and takes itself off in its `deinit`, on whatever thread that is; the
 /// rule that makes this safe is told at `LiveReference`. New objects, which have no rows, stand on
 /// one shelf of their context by the addresses of their IDs.
-final class ObjectShelf: Sendable {
+final class RegisteredObjectTable: Sendable {
     /// The context.
     let context: ZeroingReference<NSManagedObjectContext>
     /// Nil for new objects.

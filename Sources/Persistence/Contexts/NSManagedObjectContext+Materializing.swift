@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
 
     /// The objects of rows that are here already, in the rows' order; nil where none is.
     private func known(
-        _ rows: ArraySlice<Row>, in space: IDSpace, on shelf: RegisteredObjectTable
+        _ rows: ArraySlice<Row>, in space: ObjectIDTable, on shelf: RegisteredObjectTable
     ) -> [NSManagedObject?]? {
         let known = shelf.objects(rows.lazy.map(\.id.key))
         guard registry.hasNewcomers else { return known }

@@ -30,13 +30,13 @@ struct ObjectRegistry {
     var hasNewcomers: Bool { !newcomers.isEmpty }
 
     /// An object that was new when it came here, and has a row by now.
-    func newcomer(_ key: Int64, in space: IDSpace) -> NSManagedObject? {
+    func newcomer(_ key: Int64, in space: ObjectIDTable) -> NSManagedObject? {
         guard !newcomers.isEmpty, let id = space.knownID(key) else { return nil }
         return newcomers.object(RegisteredObjectTable.key(of: id))
     }
 
     /// Where the objects of an ID space stand.
-    mutating func shelf(of space: IDSpace) -> RegisteredObjectTable {
+    mutating func shelf(of space: ObjectIDTable) -> RegisteredObjectTable {
         if let known = shelves[ObjectIdentifier(space)] { return known }
         let fresh = RegisteredObjectTable(context: context, space: space)
         shelves[ObjectIdentifier(space)] = fresh

@@ -12,12 +12,12 @@ final class RegisteredObjectTable: Sendable {
     /// The context.
     let context: ZeroingReference<NSManagedObjectContext>
     /// Nil for new objects.
-    let space: IDSpace?
+    let space: ObjectIDTable?
     private let table = Lock(AddressTable())
     /// For objects of incremental stores only.
     private let registrations = Lock<[Int64: Passed<StoreRegistration>]>([:])
 
-    init(context: ZeroingReference<NSManagedObjectContext>, space: IDSpace?) {
+    init(context: ZeroingReference<NSManagedObjectContext>, space: ObjectIDTable?) {
         self.context = context
         self.space = space
     }

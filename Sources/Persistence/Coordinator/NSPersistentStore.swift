@@ -21,7 +21,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// What the IDs of the store's rows know it by.
     final let tie = ZeroingReference<NSPersistentStore>()
     /// The IDs of the rows, by entity.
-    private let spaces = Lock<[Int32: IDSpace]>([:])
+    private let spaces = Lock<[Int32: ObjectIDTable]>([:])
 
     init(
         rowStore: any RowStore, description: StoreOpening,
@@ -130,10 +130,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The IDs of an entity's rows.
-    final func space(_ entity: Int32) -> IDSpace {
+    final func space(_ entity: Int32) -> ObjectIDTable {
         if let known = spaces.withLock({ $0[entity] }) { return known }
         let description = rowStore.layout.entity(entity)?.entity ?? NSEntityDescription()
-        let fresh = IDSpace(entity: description, number: entity, store: tie)
+        let fresh = ObjectIDTable(entity: description, number: entity, store: tie)
         return spaces.withLock { spaces in
             if let known = spaces[entity] { return known }
             spaces[entity] = fresh

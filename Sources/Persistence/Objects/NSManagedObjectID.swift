@@ -22,9 +22,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The store's space; that of the entity alone, for an ID that began as temporary.
-    private let origin: IDSpace
+    private let origin: ObjectIDTable
     /// Where the row is, for an ID that began as temporary.
-    private var home: IDSpace?
+    private var home: ObjectIDTable?
     /// The row's key, once there is one.
     private(set) var key: Int64
     private let sequence: UInt64
@@ -39,7 +39,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The ID of a stored row. Only the space's table makes them.
-    init(key: Int64, in space: IDSpace) {
+    init(key: Int64, in space: ObjectIDTable) {
         origin = space
         self.key = key
         sequence = 0
@@ -62,10 +62,10 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     public var isTemporaryID: Bool { stage.load(ordering: .acquiring) != Stage.permanent }
 
     /// Where the row is; nil while the ID is temporary.
-    var space: IDSpace? { isTemporaryID ? nil : reservedSpace }
+    var space: ObjectIDTable? { isTemporaryID ? nil : reservedSpace }
 
     /// Where the row is, or will be.
-    var reservedSpace: IDSpace? {
+    var reservedSpace: ObjectIDTable? {
         if origin.store != nil { return origin }
         return stage.load(ordering: .acquiring) == Stage.temporary ? nil : home
     }

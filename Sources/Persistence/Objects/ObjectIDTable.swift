@@ -6,7 +6,7 @@ internal import Stores
 /// What the IDs of one entity's rows in one store have in common, and the one ID of each row.
 ///
 /// The IDs of new objects have a space of their entity alone, which keeps none of them.
-final class IDSpace: Sendable {
+final class ObjectIDTable: Sendable {
     let entity: NSEntityDescription
     /// The entity's number in the store; 0 for new objects.
     let number: Int32
@@ -77,7 +77,7 @@ private struct IDTable {
     /// The ID of a key, made where there is none. Expects to be asked for so many, this one among
     /// them.
     mutating func id(
-        for key: Int64, in space: IDSpace, expecting more: Int
+        for key: Int64, in space: ObjectIDTable, expecting more: Int
     ) -> NSManagedObjectID {
         var place = entries.isEmpty ? 0 : place(of: key)
         if !entries.isEmpty, let known = entries[place].id { return known }

@@ -67,7 +67,7 @@ import Testing
             attribute.attributeType = .stringAttributeType
             return attribute
         }
-        let shape = EntityShape.of(entity)
+        let shape = ObjectLayout.of(entity)
         for (slot, place) in shape.layout.attributes.enumerated() {
             #expect(shape.attributeSlot(place.name) == slot)
             let made = place.name.map { String($0) }.joined()

@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
 
     /// A new object of a shape, as a fault that keeps `found` until it is filled in.
     private func make(
-        _ shape: EntityShape, _ type: NSManagedObject.Type, _ found: ObjectSnapshot?
+        _ shape: ObjectLayout, _ type: NSManagedObject.Type, _ found: ObjectSnapshot?
     ) -> NSManagedObject {
         let object = type.init(entity: shape.entity, insertInto: nil)
         object.state = .fault

@@ -11,7 +11,7 @@ struct ObjectRegistry {
     private var types: [ObjectIdentifier: NSManagedObject.Type] = [:]
     private var entities: [ObjectIdentifier: NSEntityDescription] = [:]
     /// The shapes of the entities seen, so that they live as long as the context.
-    private var shapes: [ObjectIdentifier: EntityShape] = [:]
+    private var shapes: [ObjectIdentifier: ObjectLayout] = [:]
 
     init(context: ZeroingReference<NSManagedObjectContext>) {
         self.context = context
@@ -75,15 +75,15 @@ struct ObjectRegistry {
     }
 
     /// The shape of an entity, remembered.
-    mutating func shape(of entity: NSEntityDescription) -> EntityShape {
+    mutating func shape(of entity: NSEntityDescription) -> ObjectLayout {
         if let known = shapes[ObjectIdentifier(entity)] { return known }
-        let shape = EntityShape.of(entity)
+        let shape = ObjectLayout.of(entity)
         shapes[ObjectIdentifier(entity)] = shape
         return shape
     }
 
     /// The class objects of the shape's entity are made of.
-    mutating func type(for shape: EntityShape) -> NSManagedObject.Type {
+    mutating func type(for shape: ObjectLayout) -> NSManagedObject.Type {
         let key = ObjectIdentifier(shape)
         if let known = types[key] { return known }
         let type = KnownClasses.type(of: shape.entity)
@@ -92,7 +92,7 @@ struct ObjectRegistry {
     }
 
     /// Learns the class of an entity from an object of it.
-    mutating func note(_ type: NSManagedObject.Type, for shape: EntityShape) {
+    mutating func note(_ type: NSManagedObject.Type, for shape: ObjectLayout) {
         guard type != NSManagedObject.self, types[ObjectIdentifier(shape)] == nil else { return }
         types[ObjectIdentifier(shape)] = type
         KnownClasses.note(type)

@@ -29,7 +29,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     }
 
     func answersWhole(_ query: ObjectQuery) -> Bool {
-        let shape = EntityShape.of(query.entity)
+        let shape = ObjectLayout.of(query.entity)
         let stores = (query.stores ?? persistentStores).filter { $0.layout(of: shape) != nil }
         return stores.count <= 1
     }

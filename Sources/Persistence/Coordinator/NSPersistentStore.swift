@@ -125,7 +125,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The store's layout of an entity; nil when the store's configuration does not have it.
-    final func layout(of shape: EntityShape) -> EntityLayout? {
+    final func layout(of shape: ObjectLayout) -> EntityLayout? {
         rowStore.layout.entity(named: shape.layout.name)
     }
 

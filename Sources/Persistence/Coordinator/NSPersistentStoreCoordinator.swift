@@ -20,7 +20,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Where time and randomness come from.
     package let platform: Environment
     private let state = Lock(State())
-    private let shapes: [EntityShape]
+    private let shapes: [ObjectLayout]
     private let lane = ContextLane(isMain: false)
 
     /// A coordinator without stores.
@@ -32,7 +32,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         model.freeze()
         managedObjectModel = model
         self.platform = platform
-        shapes = model.entities.map(EntityShape.of)
+        shapes = model.entities.map(ObjectLayout.of)
         super.init()
         KnownClasses.note(model)
     }

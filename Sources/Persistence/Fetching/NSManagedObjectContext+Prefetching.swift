@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
         for owners in groups.values {
             guard let entity = owners.first?.entity else { continue }
             let targets: [NSManagedObjectID]
-            switch EntityShape.of(entity).slot(key) {
+            switch ObjectLayout.of(entity).slot(key) {
             case .toOne(let slot): targets = owners.compactMap { target(of: $0, toOne: slot) }
             case .toMany(let slot): targets = try readMembers(of: owners, toMany: slot)
             default: throw PersistenceErrors.noRelationship(key, in: entity.name ?? "")

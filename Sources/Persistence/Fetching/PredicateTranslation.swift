@@ -28,7 +28,7 @@ struct PredicateTranslation {
                 let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
             else { return constant }
             if let row = id.rowID, id.persistentStore === store { return row }
-            let number = store.layout(of: EntityShape.of(id.entity))?.number ?? 0
+            let number = store.layout(of: ObjectLayout.of(id.entity))?.number ?? 0
             return RowID(entity: number, key: -1)
         }
     }

@@ -12,7 +12,7 @@ struct StoreQuery {
     init(_ query: ObjectQuery, coordinator: NSPersistentStoreCoordinator) {
         self.coordinator = coordinator
         bounds = query
-        let shape = EntityShape.of(query.entity)
+        let shape = ObjectLayout.of(query.entity)
         let translation = PredicateTranslation(query)
         var stores: [(NSPersistentStore, RowQuery)] = []
         for store in query.stores ?? coordinator.persistentStores {

@@ -7,7 +7,7 @@ internal import Stores
 /// found by comparing words. Two texts of the same words are equal whatever these mean, as long as
 /// both live, and `names` sees to that; where words differ, the characters decide.
 ///
-/// A class, and asked through `EntityShape`, so that a look costs no retain.
+/// A class, and asked through `ObjectLayout`, so that a look costs no retain.
 final class AttributeIndex: Sendable {
     private struct Entry: Sendable {
         var words: (UInt64, UInt64) = (0, 0)

@@ -17,7 +17,7 @@ extension NSEntityDescription {
         guard let entity = entity(forEntityName: entityName, in: context) else {
             ProgrammingMistake.unknownEntity(entityName)
         }
-        let type = context.registry.type(for: EntityShape.of(entity))
+        let type = context.registry.type(for: ObjectLayout.of(entity))
         return type.init(entity: entity, insertInto: context)
     }
 }

@@ -10,7 +10,7 @@ extension NSManagedObject {
         set { setValue(newValue, forKey: key) }
     }
 
-    final func read(_ slot: EntityShape.Slot, _ key: String) -> Any? {
+    final func read(_ slot: ObjectLayout.Slot, _ key: String) -> Any? {
         if let misfit = extras?.misfits[key] { return misfit }
         switch slot {
         case .attribute(let index): return attribute(index)
@@ -39,7 +39,7 @@ extension NSManagedObject {
         return decoded
     }
 
-    final func write(_ value: Any?, to slot: EntityShape.Slot, _ key: String) {
+    final func write(_ value: Any?, to slot: ObjectLayout.Slot, _ key: String) {
         if extras != nil { withExtras { $0.misfits[key] = nil } }
         let fits: Bool
         switch slot {
@@ -81,7 +81,7 @@ extension NSManagedObject {
     }
 
     /// Notes that a property changed; the context learns of it.
-    final func noteChange(of slot: EntityShape.Slot) {
+    final func noteChange(of slot: ObjectLayout.Slot) {
         changedNow.insert(shape.index(of: slot))
         if state.contains(.updatedNow) && hasChanges { return }
         context?.noteUpdate(of: self)
@@ -123,7 +123,7 @@ extension NSManagedObject {
         return values
     }
 
-    private func committed(_ slot: EntityShape.Slot, in snapshot: ObjectSnapshot) -> Any? {
+    private func committed(_ slot: ObjectLayout.Slot, in snapshot: ObjectSnapshot) -> Any? {
         switch slot {
         case .attribute(let index):
             return AttributeCoding.present(
@@ -144,9 +144,9 @@ extension NSManagedObject {
     }
 
     /// Names and slots of the persistent properties that differ from the snapshot.
-    final func changedSlots() -> [(String, EntityShape.Slot)] {
+    final func changedSlots() -> [(String, ObjectLayout.Slot)] {
         let layout = shape.layout
-        var changed: [(String, EntityShape.Slot)] = []
+        var changed: [(String, ObjectLayout.Slot)] = []
         for index in attributes.indices
         where attributes[index] != (snapshot?.attributes[index] ?? .null) {
             changed.append((layout.attributes[index].name, .attribute(index)))

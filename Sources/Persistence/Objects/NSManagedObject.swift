@@ -11,7 +11,7 @@ internal import Stores
 open class NSManagedObject: NSObject, NSFetchRequestResult {
     // Exclusivity is not checked at run time below: an object is used on one lane, no access calls
     // out while it lasts, and the checks cost more than the reads.
-    final let shape: EntityShape
+    final let shape: ObjectLayout
     /// Where the object stands in its context; nil while it belongs to none.
     @exclusivity(unchecked) private(set) final var shelf: RegisteredObjectTable?
     /// Its place there.
@@ -31,7 +31,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     public required init(
         entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
     ) {
-        let shape = context?.registry.shape(of: entity) ?? EntityShape.of(entity)
+        let shape = context?.registry.shape(of: entity) ?? ObjectLayout.of(entity)
         self.shape = shape
         attributes = shape.defaults
         toOnes = shape.noToOnes

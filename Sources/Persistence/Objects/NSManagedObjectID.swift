@@ -31,7 +31,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     private let stage: Atomic<UInt8>
 
     /// A temporary ID.
-    init(temporaryFor shape: EntityShape) {
+    init(temporaryFor shape: ObjectLayout) {
         origin = shape.newcomers
         key = 0
         sequence = Self.sequences.wrappingAdd(1, ordering: .relaxed).newValue

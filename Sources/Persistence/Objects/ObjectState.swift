@@ -45,7 +45,7 @@ struct ObjectExtras {
     var companions: [NSManagedObject] = []
 }
 
-/// A set of properties by `EntityShape.index`; those past the 63rd share one place.
+/// A set of properties by `ObjectLayout.index`; those past the 63rd share one place.
 struct PropertySet {
     private var bits: UInt64 = 0
 

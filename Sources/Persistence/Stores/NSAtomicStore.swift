@@ -114,7 +114,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         for entity: NSEntityDescription, withReferenceObject data: Any
     ) -> NSManagedObjectID {
         guard let layout = rowStore.layout.entity(named: entity.name ?? "") else {
-            return NSManagedObjectID(temporaryFor: EntityShape.of(entity))
+            return NSManagedObjectID(temporaryFor: ObjectLayout.of(entity))
         }
         let key = contents.withLock { $0.references.key(for: data, tree: layout.treeName) }
         return id(for: RowID(entity: layout.number, key: key))

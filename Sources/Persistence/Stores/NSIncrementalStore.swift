@@ -107,7 +107,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         for entity: NSEntityDescription, referenceObject data: Any
     ) -> NSManagedObjectID {
         guard let layout = rowStore.layout.entity(named: entity.name ?? "") else {
-            return NSManagedObjectID(temporaryFor: EntityShape.of(entity))
+            return NSManagedObjectID(temporaryFor: ObjectLayout.of(entity))
         }
         let key = state.withLock { $0.references.key(for: data, tree: layout.treeName) }
         return id(for: RowID(entity: layout.number, key: key))

@@ -7,7 +7,7 @@ internal import Stores
 ///
 /// Persistent slots are those of the store's `EntityLayout`, so that rows pass without being
 /// rearranged.
-final class EntityShape: @unchecked Sendable {
+final class ObjectLayout: @unchecked Sendable {
     // @unchecked: never changed once made; descriptions are read-only then.
 
     /// The place of one property.
@@ -106,15 +106,15 @@ final class EntityShape: @unchecked Sendable {
 
     // MARK: Finding shapes
 
-    private static let known = Lock<[ObjectIdentifier: ZeroingReference<EntityShape>]>([:])
-    private let tie = ZeroingReference<EntityShape>()
+    private static let known = Lock<[ObjectIdentifier: ZeroingReference<ObjectLayout>]>([:])
+    private let tie = ZeroingReference<ObjectLayout>()
 
     /// The shape of `entity`, made at the first call and kept while anything holds it.
-    static func of(_ entity: NSEntityDescription) -> EntityShape {
+    static func of(_ entity: NSEntityDescription) -> ObjectLayout {
         if let expected = expected(entity) { return expected }
         let key = ObjectIdentifier(entity)
         if let shape = known.withLock({ $0[key]?.target }) { return shape }
-        let shape = EntityShape(entity)
+        let shape = ObjectLayout(entity)
         return known.withLock { known in
             if let other = known[key]?.target { return other }
             known[key] = shape.tie
@@ -138,10 +138,10 @@ final class EntityShape: @unchecked Sendable {
         return work()
     }
 
-    private static func expected(_ entity: NSEntityDescription) -> EntityShape? {
+    private static func expected(_ entity: NSEntityDescription) -> ObjectLayout? {
         guard let place = pthread_getspecific(expectedKey) else { return nil }
         // Alive: the call of `expecting` that put it there is still running on this thread.
-        let shape = Unmanaged<EntityShape>.fromOpaque(place).takeUnretainedValue()
+        let shape = Unmanaged<ObjectLayout>.fromOpaque(place).takeUnretainedValue()
         return shape.entity === entity ? shape : nil
     }
 }

@@ -26,7 +26,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
     /// Facts that only editors, old stores and search use.
     public var marks = EntityMarks()
-    var place = EntityPlace()
+    var place = EntityLookupCache()
 
     /// The entities that inherit from this one.
     open var subentities: [NSEntityDescription] = [] {

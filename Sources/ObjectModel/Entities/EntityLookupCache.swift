@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Where an entity stands: its model, its parent, and, once the model is frozen, its dictionaries.
-struct EntityPlace {
+struct EntityLookupCache {
     weak var model: NSManagedObjectModel?
     weak var superentity: NSEntityDescription?
     var lookup: EntityLookup?

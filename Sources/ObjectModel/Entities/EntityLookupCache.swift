@@ -29,7 +29,7 @@ struct EntityLookup {
 }
 
 /// Facts of an entity that only editors, old stores and search use.
-public struct EntityMarks: Hashable, Sendable {
+public struct EntityAnnotations: Hashable, Sendable {
     /// Groups of property names of the legacy compound indexes.
     public var compoundIndexes: [[String]] = []
     /// Whether the entity takes part in mirroring (`syncable` in the model file).

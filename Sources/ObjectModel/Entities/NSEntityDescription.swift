@@ -25,7 +25,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         didSet { for index in indexes { index.entity = self } }
     }
     /// Facts that only editors, old stores and search use.
-    public var marks = EntityMarks()
+    public var marks = EntityAnnotations()
     var place = EntityLookupCache()
 
     /// The entities that inherit from this one.

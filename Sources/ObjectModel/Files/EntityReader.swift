@@ -29,8 +29,8 @@ struct EntityReader {
         return found
     }
 
-    private func marks(_ element: MarkupElement) throws -> EntityMarks {
-        var marks = EntityMarks()
+    private func marks(_ element: MarkupElement) throws -> EntityAnnotations {
+        var marks = EntityAnnotations()
         marks.isSyncable = try element.flag("syncable", default: true)
         marks.spotlightDisplayName = element.text("coreSpotlightDisplayNameExpression")
         marks.codeGeneration = element.text("codeGenerationType")

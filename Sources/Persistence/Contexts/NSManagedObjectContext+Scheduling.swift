@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
     /// On the main thread, the end of the present turn ends the event; elsewhere the end of
     /// `perform` does.
     final func scheduleProcessing() {
-        guard lane.isMain, !settings.isProcessingScheduled, ContextLane.isOnMain else { return }
+        guard lane.isMain, !settings.isProcessingScheduled, ContextQueue.isOnMain else { return }
         settings.isProcessingScheduled = true
         lane.enqueue {
             self.settings.isProcessingScheduled = false

@@ -18,7 +18,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// NSManagedObjectContext.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // @unchecked: everything is used on `lane` only.
-    final let lane: ContextLane
+    final let lane: ContextQueue
     /// How the context's work is scheduled.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
     final var settings = ContextSettings()
@@ -36,7 +36,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Makes a context of one concurrency type; give it a coordinator or a parent before use.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
-        lane = ContextLane(isMain: concurrencyType == .mainQueueConcurrencyType)
+        lane = ContextQueue(isMain: concurrencyType == .mainQueueConcurrencyType)
         tie = ZeroingReference()
         registry = ObjectRegistry(context: tie)
         super.init()

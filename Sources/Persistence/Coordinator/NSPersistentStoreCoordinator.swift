@@ -21,7 +21,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     package let platform: Environment
     private let state = Lock(State())
     private let shapes: [ObjectLayout]
-    private let lane = ContextLane(isMain: false)
+    private let lane = ContextQueue(isMain: false)
 
     /// A coordinator without stores.
     public convenience init(managedObjectModel model: NSManagedObjectModel) {

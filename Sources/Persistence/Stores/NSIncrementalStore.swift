@@ -20,7 +20,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// Stands for the asking context where none is known.
     private var scratch: NSManagedObjectContext?
     /// Where the store hears of contexts that use its objects.
-    final let notices = ContextLane(isMain: false)
+    final let notices = ContextQueue(isMain: false)
 
     public required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?,

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The one lane on which a context's work runs: a serial queue, or the main one.
 ///
 /// A call from a block that already runs here goes straight on, also when other lanes lie between.
-final class ContextLane: Sendable {
+final class ContextQueue: Sendable {
     let isMain: Bool
     private let queue: DispatchQueue
     /// The thread that runs a block here now; 0 for none.

@@ -55,9 +55,9 @@ struct StoreSave {
             "The conflicts of the save could not be settled; refresh the objects and save again.")
     }
 
-    private func gather(_ store: NSPersistentStore) throws -> ChangeGathering {
+    private func gather(_ store: NSPersistentStore) throws -> ChangeSetBuilder {
         try coordinator.reserveRows(for: context.pending.objects(.inserted))
-        var gathering = ChangeGathering(
+        var gathering = ChangeSetBuilder(
             store: store, author: context.transactionAuthor, contextName: context.name)
         for object in context.pending.objects
         where object.isPending && object.objectID.isOf(store) {
@@ -67,7 +67,7 @@ struct StoreSave {
     }
 
     private func commit(
-        _ gathered: ChangeGathering, _ outcome: SaveOutcome, _ store: NSPersistentStore
+        _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
         var versions = WrittenVersions(outcome)
         for object in gathered.written where !object.isDeleted && !object.isInserted {

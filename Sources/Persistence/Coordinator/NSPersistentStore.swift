@@ -190,7 +190,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Writes what a context gathered.
     func write(
-        _ gathered: ChangeGathering, of context: NSManagedObjectContext
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext
     ) throws -> SaveOutcome {
         try rowStore.save(gathered.changes)
     }

@@ -154,7 +154,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override func write(
-        _ gathered: ChangeGathering, of context: NSManagedObjectContext
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext
     ) throws -> SaveOutcome {
         saving.lock()
         defer { saving.unlock() }

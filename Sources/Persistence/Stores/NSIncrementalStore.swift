@@ -158,7 +158,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override func write(
-        _ gathered: ChangeGathering, of context: NSManagedObjectContext
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext
     ) throws -> SaveOutcome {
         let living = gathered.written.filter { !$0.isDeleted }
         let request = NSSaveChangesRequest(

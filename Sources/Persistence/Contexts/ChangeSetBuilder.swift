@@ -3,7 +3,7 @@ internal import ObjectModel
 internal import Stores
 
 /// Turns a context's changed objects into the change set of one store.
-struct ChangeGathering {
+struct ChangeSetBuilder {
     let store: NSPersistentStore
     private(set) var changes = ChangeSet()
     /// The objects whose rows the change set writes.

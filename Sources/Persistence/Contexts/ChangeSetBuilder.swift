@@ -57,7 +57,7 @@ struct ChangeSetBuilder {
             let relationship = object.shape.layout.toManys[slot]
             let isOneToMany = relationship.inverseRelationship.map { !$0.isToMany } ?? false
             var change = ToManyChange(owner: owner, slot: slot)
-            if !isOneToMany && speaks(relationship, of: object) {
+            if !isOneToMany && writesJoinRows(relationship, of: object) {
                 change.added = try members.added.compactMap { try link($0.id, from: object) }
                 change.removed = members.removed.compactMap { $0.id.reservedRow }
             }
@@ -74,7 +74,7 @@ struct ChangeSetBuilder {
     }
 
     /// Of the two ends of a many-to-many only one names the pairs; an ordered end always does.
-    private func speaks(
+    private func writesJoinRows(
         _ relationship: NSRelationshipDescription, of object: NSManagedObject
     ) -> Bool {
         guard let inverse = relationship.inverseRelationship, inverse !== relationship else {

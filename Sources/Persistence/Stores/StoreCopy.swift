@@ -74,7 +74,7 @@ struct StoreCopy {
             }
         }
         for entity in source.layout.entities {
-            let slots = entity.toManys.indices.filter { Self.speaks(entity.toManys[$0]) }
+            let slots = entity.toManys.indices.filter { Self.writesJoinRows(entity.toManys[$0]) }
             guard !slots.isEmpty else { continue }
             try forEachBatch(of: entity) { batch in
                 var part = ChangeSet()
@@ -106,7 +106,7 @@ struct StoreCopy {
 
     /// Whether a relationship's members are named by the owner: pairs from one of their ends,
     /// orders always.
-    private static func speaks(_ relationship: NSRelationshipDescription) -> Bool {
+    private static func writesJoinRows(_ relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.inverseRelationship, !relationship.isOrdered else {
             return true
         }

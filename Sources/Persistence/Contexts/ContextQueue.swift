@@ -42,10 +42,10 @@ final class ContextQueue: Sendable {
 
     /// Runs `work` here after what is queued already, and returns what it returns.
     func perform<Value>(_ work: @escaping () -> Value) async -> Value {
-        let passed = Passed(work)
+        let passed = UncheckedTransfer(work)
         let result = await withCheckedContinuation {
-            (continuation: CheckedContinuation<Passed<Value>, Never>) in
-            enqueue { continuation.resume(returning: Passed(passed.value())) }
+            (continuation: CheckedContinuation<UncheckedTransfer<Value>, Never>) in
+            enqueue { continuation.resume(returning: UncheckedTransfer(passed.value())) }
         }
         return result.value
     }
@@ -58,7 +58,7 @@ final class ContextQueue: Sendable {
 }
 
 /// Carries a closure or value to the lane that alone will use it.
-struct Passed<Value>: @unchecked Sendable {
+struct UncheckedTransfer<Value>: @unchecked Sendable {
     // @unchecked: made on one lane, used once on another, never on both at a time.
     let value: Value
 

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
 
     /// Runs `block` on the context's lane, later.
     public final func perform(_ block: @escaping () -> Void) {
-        let passed = Passed(block)
+        let passed = UncheckedTransfer(block)
         lane.enqueue { self.runEvent(passed.value) }
     }
 

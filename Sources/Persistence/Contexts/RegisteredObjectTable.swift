@@ -15,7 +15,7 @@ final class RegisteredObjectTable: Sendable {
     let space: ObjectIDTable?
     private let table = Lock(AddressTable())
     /// For objects of incremental stores only.
-    private let registrations = Lock<[Int64: Passed<StoreRegistration>]>([:])
+    private let registrations = Lock<[Int64: UncheckedTransfer<StoreRegistration>]>([:])
 
     init(context: ZeroingReference<NSManagedObjectContext>, space: ObjectIDTable?) {
         self.context = context
@@ -83,7 +83,7 @@ final class RegisteredObjectTable: Sendable {
     /// Tells an incremental store that the object is used, until it is taken off.
     func announce(_ object: NSManagedObject) {
         guard let registration = StoreRegistration.of(object) else { return }
-        registrations.withLock { $0[object.key] = Passed(registration) }
+        registrations.withLock { $0[object.key] = UncheckedTransfer(registration) }
     }
 
     func removeAll() {

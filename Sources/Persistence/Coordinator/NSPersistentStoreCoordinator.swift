@@ -77,7 +77,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
-        let work = Passed {
+        let work = UncheckedTransfer {
             do {
                 try self.addPersistentStore(
                     ofType: storeDescription.type,

@@ -24,7 +24,7 @@ final class StoreRegistration {
     private init(_ id: NSManagedObjectID, _ store: NSIncrementalStore) {
         self.id = id
         self.store = store.tie
-        let id = Passed(id)
+        let id = UncheckedTransfer(id)
         store.notices.enqueue {
             [weak store] in store?.managedObjectContextDidRegisterObjects(with: [id.value])
         }
@@ -32,7 +32,7 @@ final class StoreRegistration {
 
     deinit {
         guard let store = store.target as? NSIncrementalStore else { return }
-        let id = Passed(id)
+        let id = UncheckedTransfer(id)
         store.notices.enqueue {
             [weak store] in store?.managedObjectContextDidUnregisterObjects(with: [id.value])
         }

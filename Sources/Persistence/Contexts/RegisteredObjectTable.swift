@@ -15,7 +15,7 @@ final class RegisteredObjectTable: Sendable {
     let space: ObjectIDTable?
     private let table = Lock(AddressTable())
     /// For objects of incremental stores only.
-    private let registrations = Lock<[Int64: UncheckedTransfer<StoreRegistration>]>([:])
+    private let registrations = Lock<[Int64: UncheckedTransfer<ObjectUseNotice>]>([:])
 
     init(context: ZeroingReference<NSManagedObjectContext>, space: ObjectIDTable?) {
         self.context = context
@@ -76,13 +76,13 @@ final class RegisteredObjectTable: Sendable {
     func remove(_ object: NSManagedObject) {
         let address = LiveReference.address(of: object)
         table.withLock { $0.remove(address, for: object.key) }
-        guard StoreRegistration.isUsed else { return }
+        guard ObjectUseNotice.isUsed else { return }
         _ = registrations.withLock { $0.removeValue(forKey: object.key) }
     }
 
     /// Tells an incremental store that the object is used, until it is taken off.
     func announce(_ object: NSManagedObject) {
-        guard let registration = StoreRegistration.of(object) else { return }
+        guard let registration = ObjectUseNotice.of(object) else { return }
         registrations.withLock { $0[object.key] = UncheckedTransfer(registration) }
     }
 

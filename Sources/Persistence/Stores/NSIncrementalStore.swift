@@ -28,7 +28,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ) {
         super.init(
             persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
-        StoreRegistration.begin()
+        ObjectUseNotice.begin()
     }
 
     // MARK: What subclasses write

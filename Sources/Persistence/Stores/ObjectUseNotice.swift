@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Tells an incremental store that a context uses one of its objects, and with its end that the
 /// context no longer does.
-final class StoreRegistration {
+final class ObjectUseNotice {
     private static let isInUse = Atomic<Bool>(false)
     /// Whether any registration was ever made.
     static var isUsed: Bool { isInUse.load(ordering: .relaxed) }
@@ -14,11 +14,11 @@ final class StoreRegistration {
     static func begin() { isInUse.store(true, ordering: .relaxed) }
 
     /// The registration of an object; nil where its store does not ask for it.
-    static func of(_ object: NSManagedObject) -> StoreRegistration? {
+    static func of(_ object: NSManagedObject) -> ObjectUseNotice? {
         guard isUsed, let id = object.identity,
             let store = id.persistentStore as? NSIncrementalStore
         else { return nil }
-        return StoreRegistration(id, store)
+        return ObjectUseNotice(id, store)
     }
 
     private init(_ id: NSManagedObjectID, _ store: NSIncrementalStore) {

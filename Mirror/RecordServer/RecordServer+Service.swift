@@ -48,7 +48,7 @@ extension ServerCapabilities {
             ],
             extensions: [
                 "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
-                "serverRecord", "tokensInHeaders", "writeID",
+                "epochs", "serverRecord", "tokensInHeaders", "writeID",
             ])
     }
 }

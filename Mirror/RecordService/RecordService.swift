@@ -46,9 +46,9 @@ public final class RecordService: Sendable {
         case .modifyRecords(let modify):
             return try modifyRecords(modify, database, device: target.deviceID)
         case .lookupRecords(let lookup):
-            return try lookupRecords(lookup, database, device: target.deviceID)
+            return try lookupRecords(lookup, database)
         case .zoneChanges(let changes):
-            return try zoneChanges(changes, database, device: target.deviceID)
+            return try zoneChanges(changes, database)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations): return try modifyZones(operations, database)
         case .lookupZones(let zones): return try lookupZones(zones, database)
@@ -72,11 +72,12 @@ public final class RecordService: Sendable {
             timestamp: platform.milliseconds, userRecordName: database.owner, deviceID: device)
         let modification = try RecordModification(
             modify, owner: database.owner, stamp: stamp, limits: limits,
+            incarnation: platform.randomness.next(),
             makeName: { self.platform.randomness.uuid().uuidString })
         let outcome = try backend.write { transaction in
             let types = try self.fieldTypes.session(for: database, transaction)
             let reply = try modification.perform(
-                in: database, transaction, types: types, service: self.backend.serviceID)
+                in: database, transaction, types: types)
             return (reply, types.learned)
         }
         fieldTypes.keep(outcome.1, for: database)

@@ -130,7 +130,7 @@ import Testing
             #expect(try fixture.changes(since: nil).records.isEmpty)
         }
         let saved = try fixture.save(.note("a"))
-        #expect(saved.recordChangeTag == "1")
+        #expect(saved.recordChangeTag.flatMap(ChangeTag.init)?.change == 1)
     }
 
     @Test func theAnswerTellsTheTokensBeforeAndAfter() throws {

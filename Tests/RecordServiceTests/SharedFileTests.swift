@@ -31,13 +31,15 @@ import Testing
             }
             for fixture in fixtures {
                 var names: [String] = []
-                var tags: [Int] = []
+                var tags: [Int64] = []
                 var token: String?
                 var moreComing = true
                 while moreComing {
                     let page = try fixture.changes(since: token)
                     names += page.records.map(\.recordName)
-                    tags += page.records.compactMap { Int($0.recordChangeTag ?? "", radix: 36) }
+                    tags += page.records.compactMap {
+                        $0.recordChangeTag.flatMap(ChangeTag.init)?.change
+                    }
                     token = page.syncToken
                     moreComing = page.moreComing
                 }
@@ -81,7 +83,8 @@ import Testing
             #expect(error?.code == .tryAgainLater)
             #expect((error?.retryAfterSeconds ?? 0) > 0)
             try other.script("ROLLBACK")
-            #expect(try fixture.save(.note("b")).recordChangeTag == "2")
+            let tag = try fixture.save(.note("b")).recordChangeTag
+            #expect(tag.flatMap(ChangeTag.init)?.change == 2)
         }
     }
 

@@ -34,18 +34,27 @@ struct BatchBuilder {
         return batch
     }
 
-    /// Marks each write, and keeps what was sent under its mark until the answer comes.
+    /// Names each write, and keeps what was sent under its name until the answer comes.
     private mutating func keepSent() throws {
         guard !batch.isEmpty else { return }
-        let last = try mirror.ledger.setting(.writeID)?.int64 ?? 0
-        try mirror.ledger.set(.writeID, to: .integer(last + 1))
-        let mark = String(last + 1, radix: 36)
+        batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
+        let naming = mirror.naming
         for index in batch.items.indices {
-            batch.items[index].operation.record.writeID = mark
-            guard batch.items[index].subject.isUpsert else { continue }
-            try mirror.ledger.keepSent(batch.items[index].result, mark: mark)
+            let item = batch.items[index]
+            let id = try naming.writeID(of: item.result, transaction: item.subject.transaction)
+            batch.items[index].operation.record.writeID = id
+            guard item.subject.isUpsert else { continue }
+            try mirror.ledger.keepSent(item.result, mark: id)
         }
-        try mirror.ledger.logExport(of: batch, mark: mark)
+        try mirror.ledger.logExport(of: batch)
+    }
+
+    /// The ID under which the edit of a line that waits would be sent now; nil when nothing would.
+    mutating func writeID(of entry: RecordEntry) throws -> String? {
+        guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else { return nil }
+        try add(entry, row: row)
+        guard let item = batch.items.last else { return nil }
+        return try mirror.naming.writeID(of: item.result, transaction: item.subject.transaction)
     }
 
     // MARK: Objects
@@ -68,6 +77,7 @@ struct BatchBuilder {
         guard !entry.needsCloudDelete else { return try addDeletion(of: entry) }
         // Deleted since the history was looked at: the next look tells what goes with it.
         guard let row else { return }
+        if try addReplay(of: entry) { return }
         let state = try mirror.state(of: row, named: entry.recordName)
         // A base without a tag was agreed on before a reset; this service may not know the record.
         guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
@@ -98,6 +108,30 @@ struct BatchBuilder {
         }
         append(
             .object(key: entry.key, transaction: entry.pendingTransaction), .update, change, result)
+    }
+
+    /// A version that the service lost is sent again before what was edited upon it, so that other
+    /// devices that hold it recognise it.
+    private mutating func addReplay(of entry: RecordEntry) throws -> Bool {
+        guard let lost = try mirror.ledger.replay(of: entry.recordName) else { return false }
+        let live = entry.base.flatMap { $0.deleted || $0.recordChangeTag == nil ? nil : $0 }
+        var record = lost
+        record.writeID = nil
+        record.recordChangeTag = entry.base?.recordChangeTag
+        let result = record
+        if let live {
+            record.fields = lost.fields.filter { live.fields[$0.key] != $0.value }
+            for name in live.fields.keys where lost.fields[name] == nil {
+                record.fields.updateValue(nil, forKey: name)
+            }
+            if record.fields.isEmpty {
+                try mirror.ledger.dropReplay(of: entry.recordName)
+                return false
+            }
+        }
+        record.replays = lost.recordChangeTag.map { [Replay(tag: $0)] } ?? []
+        append(.replay(key: entry.key), live == nil ? .create : .update, record, result)
+        return true
     }
 
     /// The times of edits travel with the values they belong to.
@@ -135,7 +169,8 @@ struct BatchBuilder {
     private mutating func add(_ entry: PairEntry) throws {
         let pair = try orderKeys(of: entry)
         var record = pair.record(named: entry.recordName)
-        guard let base = entry.base else {
+        guard let base = entry.base, !base.deleted else {
+            record.recordChangeTag = entry.base?.recordChangeTag
             return append(.pair(key: entry.key), .create, record, record)
         }
         record.recordChangeTag = base.recordChangeTag

@@ -6,15 +6,22 @@ package struct ExportBatch: Hashable, Sendable {
         /// An object's line, changed up to a history transaction.
         case object(key: Int64, transaction: Int64)
         case deletedObject(key: Int64)
+        /// A version that the service lost, as it was; later edits follow.
+        case replay(key: Int64)
         case pair(key: Int64)
         case deletedPair(key: Int64)
         /// A name whose object was merged into another.
         case droppedName
 
+        /// The history transaction up to which the object's edits are in it; 0 for none.
+        var transaction: Int64 {
+            if case .object(_, let transaction) = self { transaction } else { 0 }
+        }
+
         /// Whether the service will hold a record afterwards.
         var isUpsert: Bool {
             switch self {
-            case .object, .pair: true
+            case .object, .pair, .replay: true
             case .deletedObject, .deletedPair, .droppedName: false
             }
         }
@@ -27,6 +34,8 @@ package struct ExportBatch: Hashable, Sendable {
         package var result: Record
     }
 
+    /// Names the batch in the log of exports.
+    package var identifier = ""
     package var items: [Item] = []
     /// A rough measure of the request's size.
     package var bytes = 0

@@ -18,6 +18,8 @@ struct HistoryAnalysis {
         var isDeleted = false
         var needsPairs = false
         var transaction: Int64 = 0
+        /// The transaction that inserted the row, where it is among those read.
+        var inserted: Int64?
         /// When each property under the rule `latest` was saved last.
         var edits: [String: Date] = [:]
     }
@@ -32,6 +34,7 @@ struct HistoryAnalysis {
         guard let last = transactions.last else { return (0, false) }
         let nets = digest(transactions)
         let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
+        for row in rows { try name(row, nets[row]) }
         for row in rows { try note(row, nets[row] ?? NetChange()) }
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.ledger.set(.historyToken, to: .integer(last.number))
@@ -60,7 +63,9 @@ struct HistoryAnalysis {
                     net.edits[property] = transaction.date
                 }
                 switch change.kind {
-                case .insert: net.needsPairs = true
+                case .insert:
+                    net.needsPairs = true
+                    net.inserted = transaction.number
                 case .update: net.needsPairs = net.needsPairs || changesPairs(change)
                 case .delete: net.isDeleted = true
                 }
@@ -87,6 +92,17 @@ struct HistoryAnalysis {
             return false
         }
         return ends.contains { change.changedProperties.contains(layout.toManys[$0.slot].name) }
+    }
+
+    /// Names a new object after its insertion, so that a copy of this store gives it the same name.
+    private func name(_ row: RowID, _ net: NetChange?) throws {
+        guard let net, let inserted = net.inserted, !net.isDeleted,
+            mirror.mapping.layout.entity(row.entity) != nil,
+            try mirror.ledger.knownName(of: row) == nil
+        else { return }
+        let name = try mirror.naming.recordName(of: row, insertedIn: inserted)
+        try mirror.ledger.addEntry(
+            for: row, named: name, needsUpload: true, transaction: net.transaction)
     }
 
     private func note(_ row: RowID, _ net: NetChange) throws {

@@ -29,7 +29,14 @@ struct ReplyRecording {
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
     mutating func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
-        try noteNamesWriters(batch, reply)
+        if let line = reply.epochs { try mirror.ledger.setLine(line) }
+        try mirror.ledger.see(
+            reply.results.map { result in
+                switch result {
+                case .record(let record): record.recordChangeTag
+                case .failure(let error): error.serverRecord?.recordChangeTag
+                }
+            })
         for (item, result) in zip(batch.items, reply.results) {
             switch result {
             case .record(let record): try accept(item, record)
@@ -37,25 +44,14 @@ struct ReplyRecording {
             }
         }
         if !records.isEmpty {
-            var importing = RecordImport(mirror: mirror)
+            var importing = try RecordImport(mirror: mirror)
             try importing.apply(records)
             outcome.imported = importing.outcome
         }
-        if let mark = batch.items.first?.operation.record.writeID {
-            try mirror.ledger.logAnswer(toExport: mark)
-        }
+        try mirror.ledger.logAnswer(toExport: batch.identifier)
         try advanceToken(reply)
         try mirror.ledger.finish()
         return outcome
-    }
-
-    /// A service that gives a write's mark back will also say later which write it took.
-    private func noteNamesWriters(_ batch: ExportBatch, _ reply: RecordsReply) throws {
-        guard let mark = batch.items.first?.operation.record.writeID else { return }
-        let isNamed = reply.results.contains { result in
-            if case .record(let record) = result { record.writeID == mark } else { false }
-        }
-        if isNamed { try mirror.ledger.set(.echoesWriteIDs, to: .integer(1)) }
     }
 
     // MARK: Accepted
@@ -68,10 +64,14 @@ struct ReplyRecording {
         switch item.subject {
         case .object(let key, let transaction):
             try mirror.ledger.setExported(base, key: key, upTo: transaction)
+        case .replay(let key):
+            try mirror.ledger.setBase(base, key: key)
+            try mirror.ledger.dropReplay(of: base.recordName)
         case .deletedObject:
             if let entry = try mirror.ledger.entry(named: item.result.recordName) {
                 try mirror.ledger.removeEntry(entry)
             }
+            try mirror.ledger.noteDeleted(record.recordName, tag: record.recordChangeTag)
         case .pair(let key):
             try mirror.ledger.setPairBase(base, key: key)
             try mirror.ledger.setPair(key, isUploaded: true)
@@ -79,7 +79,10 @@ struct ReplyRecording {
             if let entry = try mirror.ledger.pair(named: item.result.recordName) {
                 try mirror.ledger.removePair(entry)
             }
-        case .droppedName: try mirror.ledger.markDropped(item.result.recordName)
+            try mirror.ledger.noteDeleted(record.recordName, tag: record.recordChangeTag)
+        case .droppedName:
+            try mirror.ledger.markDropped(item.result.recordName)
+            try mirror.ledger.noteDeleted(record.recordName, tag: record.recordChangeTag)
         }
     }
 
@@ -110,7 +113,7 @@ struct ReplyRecording {
     /// is sent whole.
     private mutating func forget(_ item: ExportBatch.Item) throws {
         switch item.subject {
-        case .object(let key, _):
+        case .object(let key, _), .replay(let key):
             try mirror.ledger.clearBase(key: key)
         case .pair(let key):
             try mirror.ledger.connection.run(

@@ -11,6 +11,11 @@ package struct ImportOutcome: Hashable, Sendable {
     /// Records whose entity or relationship this model does not know; they stay with the service.
     package var unknown = 0
 
+    /// Versions that the service had lost and that are sent again.
+    package var sentAgain = 0
+    /// Records that were alive at the service although they had been deleted.
+    package var deletedAgain = 0
+
     package init() {}
 
     package static func += (left: inout ImportOutcome, right: ImportOutcome) {
@@ -19,5 +24,7 @@ package struct ImportOutcome: Hashable, Sendable {
         left.merged += right.merged
         left.conflicts += right.conflicts
         left.unknown += right.unknown
+        left.sentAgain += right.sentAgain
+        left.deletedAgain += right.deletedAgain
     }
 }

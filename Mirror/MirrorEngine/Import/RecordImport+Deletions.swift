@@ -8,6 +8,15 @@ extension RecordImport {
     /// pair.
     mutating func applyPairDeletion(of record: Record) throws {
         guard let entry = try mirror.ledger.pair(named: record.recordName) else { return }
+        if !entry.needsDelete, let tag = lostTime?.lostTag(of: entry.base),
+            lostTime?.isBeforeLoss(record, of: tag) == true
+        {
+            try mirror.ledger.setPairBase(record, key: entry.key)
+            try mirror.ledger.setPair(entry.key, isUploaded: false)
+            outcome.sentAgain += 1
+            return
+        }
+        try mirror.ledger.noteDeleted(record.recordName, tag: record.recordChangeTag)
         // A line on its way out was taken out of the join table already; its names may stand for
         // other objects by now.
         if !entry.needsDelete && !entry.isPending {
@@ -28,9 +37,14 @@ extension RecordImport {
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else {
             return try forget(entry)
         }
+        let lost = try lostVersion(of: entry)
+        if let lost, lostTime?.isBeforeLoss(record, of: lost.tag) == true {
+            return try keepToSendAgain(lost.record, upon: record, entry)
+        }
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
-        let base = try entry.base.flatMap { $0.deleted ? nil : $0 }
+        // Whoever deleted the object did not know of the lost version: all of it counts as edited.
+        let base = try entry.base.flatMap { $0.deleted || lost != nil ? nil : $0 }
             .map { try mirror.mapping.state(of: $0, entity: layout) }
         let edits = local.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
@@ -45,6 +59,7 @@ extension RecordImport {
             try mirror.enqueueUpload(entry.row)
         } else {
             try remove(entry)
+            try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)
             outcome.applied += 1
         }
     }
@@ -63,7 +78,7 @@ extension RecordImport {
         try forget(entry)
     }
 
-    private func forget(_ entry: RecordEntry) throws {
+    func forget(_ entry: RecordEntry) throws {
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
             try mirror.ledger.queuePairDeletion(pair)
         }

@@ -35,6 +35,7 @@ extension RecordImport {
         if hasReceipts, let receipt = try mirror.ledger.receipt(of: record.recordName) {
             // Dropped, and alive all the same: another device kept it for an edit of its own.
             guard receipt.isDropped else { return nil }
+            if try isDeletedAgain(record) { return nil }
             try mirror.ledger.removeReceipt(of: record.recordName)
         }
         guard let state = try readableState(of: record, layout) else { return nil }
@@ -46,6 +47,7 @@ extension RecordImport {
             }
             return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false)
         }
+        if try isDeletedAgain(record) { return nil }
         return try makeArrival(record, layout: layout, state: state)
     }
 
@@ -84,6 +86,12 @@ extension RecordImport {
     private mutating func receiveEditOfDeleted(
         _ record: Record, entry: RecordEntry, layout: EntityLayout, state: ObjectState
     ) throws -> Arrival? {
+        if let lostTime, let tag = lostTime.lostTag(of: entry.base),
+            lostTime.relation(of: record, to: tag) == .ancestor
+        {
+            try mirror.ledger.setBase(record, key: entry.key)
+            return nil
+        }
         let base = try entry.base.map { try mirror.mapping.state(of: $0, entity: layout) }
         let changed = state.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !changed.isEmpty
@@ -148,6 +156,8 @@ extension RecordImport {
             // then.
             return try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
         }
+        let lost = try meetLostVersion(arrival)
+        if lost?.isDone == true { return }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
         let name = arrival.entry.recordName
         let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
@@ -156,7 +166,10 @@ extension RecordImport {
             policy: mirror.settings.policy, entity: arrival.layout,
             localTimes: timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name),
             remoteTimes: remoteTimes)
-        let base = try mergeBase(of: arrival)
+        let base =
+            try lost.map {
+                try $0.base.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+            } ?? mergeBase(of: arrival, local: local)
         var result = merge.merge(base: base, local: local, remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
         if result.merged != local || result.merged != arrival.state {
@@ -203,23 +216,33 @@ extension RecordImport {
 
     /// The state both sides last agreed on. What this device sent and got no answer for is agreed
     /// on too, once the service says that it took it: it is our own write, not another's.
-    private func mergeBase(of arrival: Arrival) throws -> ObjectState? {
+    private func mergeBase(of arrival: Arrival, local: ObjectState) throws -> ObjectState? {
         if mirror.faults.isPlanted("import.ignoreBase") { return nil }
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
         let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
         let name = arrival.record.recordName
-        guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
-            let latest = try mirror.ledger.lastSent(name)
-        else { return base }
-        let mark = arrival.record.writeID
-        if try mark != nil || mirror.ledger.setting(.echoesWriteIDs) != nil {
-            guard let mark, mark != arrival.entry.base?.writeID,
-                let taken = try mirror.ledger.sent(name, mark: mark)
-            else { return base }
+        guard !mirror.faults.isPlanted("import.retryWithoutRecognition") else { return base }
+        let writes = arrival.record.recentWriteIDs
+        for id in writes {
+            guard let taken = try mirror.ledger.sent(name, mark: id) else { continue }
             return try mirror.mapping.state(of: taken, entity: arrival.layout)
         }
+        // A store that was copied, or restored from an older copy, may hold an edit that another
+        // copy has sent.
+        if try !writes.isEmpty && wasSentByACopy(arrival) { return local }
+        guard writes.isEmpty, try mirror.ledger.setting(.echoesWriteIDs) == nil,
+            let latest = try mirror.ledger.lastSent(name)
+        else { return base }
         let own = try mirror.mapping.state(of: latest, entity: arrival.layout)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
+    }
+
+    /// Whether the edit that waits here would be sent under an ID that the service knows.
+    private func wasSentByACopy(_ arrival: Arrival) throws -> Bool {
+        guard arrival.entry.needsUpload else { return false }
+        var builder = BatchBuilder(mirror: mirror)
+        guard let id = try builder.writeID(of: arrival.entry) else { return false }
+        return arrival.record.recentWriteIDs.contains(id)
     }
 
     /// A service that does not say whose writes it took: a property that stands there as it was

@@ -12,7 +12,7 @@ extension RecordImport {
         }
         if let entry = try mirror.ledger.pair(named: record.recordName) {
             try update(entry, with: record, pair)
-        } else {
+        } else if try !isDeletedAgain(record) {
             let key = try mirror.ledger.addPair(pair, named: record.recordName, isUploaded: true)
             try mirror.ledger.setPairBase(record, key: key)
             if let entry = try mirror.ledger.pair(named: record.recordName) { try connect(entry) }
@@ -23,6 +23,11 @@ extension RecordImport {
     private mutating func update(_ entry: PairEntry, with record: Record, _ pair: JoinRecord) throws
     {
         guard entry.base?.recordChangeTag != record.recordChangeTag else { return }
+        let lost = lostTime?.lostTag(of: entry.base)
+        if let lost, lostTime?.relation(of: record, to: lost) == .ancestor, !entry.needsDelete {
+            try mirror.ledger.setPairBase(record, key: entry.key)
+            return try mirror.ledger.setPair(entry.key, isUploaded: false)
+        }
         let wasSent = try mirror.ledger.lastSent(record.recordName) != nil
         try mirror.ledger.setPairBase(record, key: entry.key)
         guard !entry.needsDelete else { return }

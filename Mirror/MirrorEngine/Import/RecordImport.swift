@@ -22,9 +22,12 @@ struct RecordImport {
     var touchedLists: Set<OrderedList> = []
     /// False where no link waits for its target; nil until somebody asks.
     private var mayHavePendingLinks: Bool?
+    /// How lost versions stand to what the service has; nil with a service without epochs.
+    let lostTime: LostTime?
 
-    init(mirror: MirrorTransaction) {
+    init(mirror: MirrorTransaction) throws {
         self.mirror = mirror
+        lostTime = try LostTime(mirror.ledger)
         changes.author = RecordNames.importAuthor
         changes.contextName = RecordNames.importAuthor
     }

@@ -15,8 +15,8 @@ extension Ledger {
     private static let operationsMax: Int64 = 100
 
     /// Notes a batch that is about to be sent: its records, and up to where the history was read.
-    package func logExport(of batch: ExportBatch, mark: String) throws {
-        let identifier = SQLiteValue.text(mark)
+    package func logExport(of batch: ExportBatch) throws {
+        let identifier = SQLiteValue.text(batch.identifier)
         let token = try historyToken().map { Data(String($0).utf8) }
         try connection.run(
             "INSERT INTO ANSCKEXPORTMETADATA (Z_ENT, Z_OPT, ZEXPORTEDAT, ZIDENTIFIER, "
@@ -44,9 +44,9 @@ extension Ledger {
     }
 
     /// Notes that a batch was answered. Its records need no listing any more.
-    package func logAnswer(toExport mark: String) throws {
+    package func logAnswer(toExport identifier: String) throws {
         let operation = try connection.value(
-            "SELECT max(Z_PK) FROM ANSCKEXPORTOPERATION WHERE ZIDENTIFIER = ?", [.text(mark)])
+            "SELECT max(Z_PK) FROM ANSCKEXPORTOPERATION WHERE ZIDENTIFIER = ?", [.text(identifier)])
         guard let operation, !operation.isNull else { return }
         try connection.run(
             "UPDATE ANSCKEXPORTOPERATION SET ZSTATUSNUM = ? WHERE Z_PK = ?",

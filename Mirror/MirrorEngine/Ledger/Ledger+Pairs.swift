@@ -142,7 +142,7 @@ extension Ledger {
         }
     }
 
-    private func pairs(_ condition: String, _ values: [SQLiteValue]) throws -> [PairEntry] {
+    func pairs(_ condition: String, _ values: [SQLiteValue]) throws -> [PairEntry] {
         var entries: [PairEntry] = []
         let statement = try connection.prepare("SELECT \(Self.pairColumns) WHERE \(condition)")
         defer { statement.reset() }

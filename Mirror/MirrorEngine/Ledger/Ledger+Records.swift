@@ -46,10 +46,17 @@ extension Ledger {
             + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = "
             + "m.ZCKRECORDNAME) "
             + "ORDER BY m.Z_PK LIMIT ?"
+        return try entries(sql: sql, [.integer(key), SQLiteValue(limit)])
+    }
+
+    /// The entries that meet a condition on `m`.
+    func entries(_ condition: String, _ values: [SQLiteValue]) throws -> [RecordEntry] {
+        try entries(sql: "SELECT \(Self.entryColumns) \(condition)", values)
+    }
+
+    private func entries(sql: String, _ values: [SQLiteValue]) throws -> [RecordEntry] {
         var entries: [RecordEntry] = []
-        try connection.forEachRow(sql, [.integer(key), SQLiteValue(limit)]) {
-            entries.append(try Self.entry(at: $0))
-        }
+        try connection.forEachRow(sql, values) { entries.append(try Self.entry(at: $0)) }
         return entries
     }
 
@@ -215,28 +222,11 @@ extension Ledger {
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try connection.run(
             "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try dropReplay(of: entry.recordName)
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
                 + "AND ZWINNER = 'waiting'", [.text(entry.recordName)])
         try forgetSent(entry.recordName)
-    }
-
-    /// Forgets what the service had: everything is to be sent again. Objects deleted here need no
-    /// telling then.
-    package func forgetBases() throws {
-        for table in [
-            "ANSCKRECORDMETADATAENCODEDRECORDASSET", "ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET",
-            "ADIPTYCHSENT", "ADIPTYCHREFUSAL", "ANSCKIMPORTPENDINGRELATIONSHIP",
-        ] {
-            try connection.run("DELETE FROM \(table)")
-        }
-        try connection.run("DELETE FROM ANSCKRECORDMETADATA WHERE ZNEEDSCLOUDDELETE = 1")
-        try connection.run("DELETE FROM ANSCKMIRROREDRELATIONSHIP WHERE ZNEEDSDELETE = 1")
-        try connection.run("UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0")
-        try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZENCODEDRECORDASSET = NULL")
-        try connection.run(
-            "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZISUPLOADED = 0, ZSYSTEMFIELDSASSET = NULL")
     }
 
     static func values(_ row: RowID) -> [SQLiteValue] {

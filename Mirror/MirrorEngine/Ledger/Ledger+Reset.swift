@@ -24,37 +24,16 @@ extension Ledger {
         }
     }
 
-    /// Forgets where the service stands: tokens, tags, refusals, and which service it is.
-    ///
-    /// Names stay, and so do the values both sides last agreed on: by them the next import tells an
-    /// edit made here from a value that is merely old. Deletions still to be told stay as they are.
+    /// Forgets which service this is, and what it refused. All that was agreed on stays: the next
+    /// round reads the zone from its start and compares, so that an edit made here is told from a
+    /// value that is merely old, and nothing that the service has is sent again.
     func forgetService(zone: String) throws {
-        _ = try self.zone(zone)
-        try setZoneExists(false, zone)
-        try setToken(nil, zone: zone)
+        try beginReconciling(zone: zone)
+        try forgetZones()
         for key: LedgerKey in [
-            .container, .identity, .initialImport, .echoesWriteIDs, .lastError, .retryAt,
-            .lastRound,
+            .container, .initialImport, .echoesWriteIDs, .lastError, .retryAt, .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
-        try dropTags()
-        try forgetPairBases("p.ZISUPLOADED = 1 AND p.ZNEEDSDELETE = 0")
-        try connection.run(
-            "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZISUPLOADED = 0 WHERE ZNEEDSDELETE = 0")
-        try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1 WHERE ZNEEDSCLOUDDELETE = 0")
-    }
-
-    private func dropTags() throws {
-        let table = "ANSCKRECORDMETADATAENCODEDRECORDASSET"
-        let going = try connection.rows(
-            "SELECT Z_PK FROM ANSCKRECORDMETADATA WHERE ZNEEDSCLOUDDELETE = 1")
-        let kept = Set(going.compactMap { $0[0].int64 })
-        for key in try keys(of: table) where !kept.contains(key) {
-            guard var record = try record(key, in: table) else { continue }
-            record.recordChangeTag = nil
-            try put(record, key, in: table)
-        }
     }
 
     private func forgetPairBases(_ condition: String) throws {

@@ -24,7 +24,7 @@ extension Ledger {
     package func lastSent(_ name: String) throws -> Record? {
         try sent(
             "SELECT ZRECORD FROM ADIPTYCHSENT WHERE ZRECORDNAME = ? "
-                + "ORDER BY length(ZMARK) DESC, ZMARK DESC LIMIT 1", [.text(name)])
+                + "ORDER BY rowid DESC LIMIT 1", [.text(name)])
     }
 
     private func sent(_ sql: String, _ values: [SQLiteValue]) throws -> Record? {
@@ -78,6 +78,10 @@ extension Ledger {
     package func markDropped(_ name: String) throws {
         try connection.run(
             "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0 WHERE ZRECORDNAME = ?",
+            [.text(name)])
+        // A name that was only to be deleted again stands for nothing here.
+        try connection.run(
+            "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ? AND ZRECORDMETADATA = 0",
             [.text(name)])
     }
 

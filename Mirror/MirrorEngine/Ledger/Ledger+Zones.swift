@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Platform
+package import RecordWire
 internal import SQLiteDriver
 
 /// What the ledger knows of the zone it mirrors (ANSCKRECORDZONEMETADATA).
@@ -9,6 +10,8 @@ package struct ZoneEntry: Hashable, Sendable {
     package var exists: Bool
     /// Where the last import ended; nil to read the zone from its beginning.
     package var token: String?
+    /// What the requests of this round say of the client; nil where no round was begun.
+    package var client: ClientState?
 }
 
 extension Ledger {
@@ -27,6 +30,16 @@ extension Ledger {
         }
         let token = row[1].data.map { String(decoding: $0, as: UTF8.self) }
         return ZoneEntry(name: name, exists: row[0] == 1, token: token)
+    }
+
+    /// The zone with which the store is mirrored; nil before the first round and after a reset.
+    package func knownZoneName() throws -> String? {
+        try connection.value(
+            "SELECT ZCKRECORDZONENAME FROM ANSCKRECORDZONEMETADATA ORDER BY Z_PK LIMIT 1")?.string
+    }
+
+    package func forgetZones() throws {
+        try connection.run("DELETE FROM ANSCKRECORDZONEMETADATA")
     }
 
     package func setZoneExists(_ exists: Bool, _ name: String) throws {

@@ -18,7 +18,10 @@ package struct Ledger {
 
     /// Makes the tables when the store has none yet. Returns whether it made them.
     package func prepare() throws -> Bool {
-        guard try !LedgerSchema.exists(in: connection) else { return false }
+        guard try !LedgerSchema.exists(in: connection) else {
+            try LedgerSchema.upgrade(in: connection)
+            return false
+        }
         try LedgerSchema.create(in: connection)
         try set(.deviceID, to: .text(platform.randomness.uuid().uuidString))
         try connection.run(
@@ -64,8 +67,16 @@ package struct LedgerKey: Hashable, Sendable {
     package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")
     /// The latest edit time seen or given out, in milliseconds.
     package static let editClock = LedgerKey(text: "DiptychEditClock")
-    /// The mark of the last export batch; it only grows.
-    package static let writeID = LedgerKey(text: "DiptychWriteMark")
+    /// The random name of this store file, and the number of its last round.
+    package static let instance = LedgerKey(text: "DiptychInstance")
+    package static let round = LedgerKey(text: "DiptychRound")
+    /// The newest change tag seen in the zone.
+    package static let witness = LedgerKey(text: "DiptychWitness")
+    /// The zone's epochs, and those of the time that the service lost last.
+    package static let line = LedgerKey(text: "DiptychEpochs")
+    package static let lostLine = LedgerKey(text: "DiptychLostEpochs")
+    /// Set while the zone is read from its start to be compared with all that is known here.
+    package static let reconciling = LedgerKey(text: "DiptychReconciling")
     /// The reason why sync does not run, in words; absent when the last round was whole.
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.

@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and four of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and seven of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -128,10 +128,10 @@ enum LedgerSchema {
     ]
 
     /// Our own tables: what was sent and not yet answered, every conflict, every refusal by the
-    /// service.
+    /// service; and what serves when the service or this store goes back to an older state.
     private static let ownTables = [
         "CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB, "
-            + "PRIMARY KEY (ZRECORDNAME, ZMARK)) WITHOUT ROWID",
+            + "PRIMARY KEY (ZRECORDNAME, ZMARK))",
         "CREATE TABLE ADIPTYCHEDIT (ZRECORDNAME VARCHAR, ZPROPERTY VARCHAR, "
             + "ZMILLISECONDS INTEGER, ZDEVICE VARCHAR, PRIMARY KEY (ZRECORDNAME, ZPROPERTY)) "
             + "WITHOUT ROWID",
@@ -144,6 +144,31 @@ enum LedgerSchema {
             + "VARCHAR, "
             + "ZREASON VARCHAR) WITHOUT ROWID",
     ]
+
+    private static let reconciliationTables = [
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHSEEN (ZRECORDNAME VARCHAR PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHREPLAY (ZRECORDNAME VARCHAR PRIMARY KEY, "
+            + "ZRECORD BLOB) WITHOUT ROWID",
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHDELETED (Z_PK INTEGER PRIMARY KEY, ZRECORDNAME "
+            + "VARCHAR UNIQUE, ZTAG VARCHAR)",
+    ]
+
+    /// Brings the tables of an older version of this library up to date. What was sent under the
+    /// numbers that served as write IDs is recognised no more, so its table is made anew.
+    static func upgrade(in connection: Connection) throws {
+        for sql in reconciliationTables { try connection.run(sql) }
+        let sent = try connection.value(
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHSENT'")
+        guard sent?.string?.contains("WITHOUT ROWID") == true, let table = ownTables.first else {
+            return
+        }
+        try connection.run("ALTER TABLE ADIPTYCHSENT RENAME TO ADIPTYCHSENTBEFORE")
+        try connection.run(table)
+        try connection.run(
+            "INSERT INTO ADIPTYCHSENT (ZRECORDNAME, ZMARK, ZRECORD) SELECT ZRECORDNAME, ZMARK, "
+                + "ZRECORD FROM ADIPTYCHSENTBEFORE ORDER BY length(ZMARK), ZMARK")
+        try connection.run("DROP TABLE ADIPTYCHSENTBEFORE")
+    }
 
     static func exists(in connection: Connection) throws -> Bool {
         try connection.value(
@@ -161,7 +186,7 @@ enum LedgerSchema {
                     + "?, 0, 0)",
                 [SQLiteValue(table.number), .text(table.entity)])
         }
-        for sql in indexes + ownTables { try connection.run(sql) }
+        for sql in indexes + ownTables + reconciliationTables { try connection.run(sql) }
     }
 
     /// Brings Z_MAX of the system tables up to the rows they hold, as Core Data would.

@@ -5,6 +5,8 @@ package enum MirrorFailure: Sendable {
     /// The sync token is of no use any more: read the zone from its beginning.
     case tokenExpired
     case zoneMissing
+    /// Another copy of this store was there under its name.
+    case instanceForked
     /// Worth another try, after so many seconds where the service said so.
     case transient(MirrorError, retryAfterSeconds: Double?)
     case permanent(MirrorError)
@@ -13,6 +15,7 @@ package enum MirrorFailure: Sendable {
         switch error.code {
         case .changeTokenExpired: self = .tokenExpired
         case .zoneNotFound: self = .zoneMissing
+        case .instanceForked: self = .instanceForked
         case .throttled:
             self = .transient(
                 MirrorError(.throttled, "The service asks to wait: \(error.reason)", cause: error),

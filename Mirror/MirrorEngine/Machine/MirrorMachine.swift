@@ -30,7 +30,10 @@ package struct MirrorMachine: Sendable {
         case analyse
         case build
         case record(ExportBatch, RecordsReply)
-        case forgetToken
+        /// Compare all that is known here with the zone, read from its start.
+        case reconcile
+        /// Take a new name for the store, after the round of this number.
+        case renewInstance(after: Int64)
         case forgetZone
         /// Wait before another try: at least what the service asked for, more with each attempt.
         case wait(attempt: Int, retryAfterSeconds: Double?)
@@ -48,6 +51,7 @@ package struct MirrorMachine: Sendable {
     package private(set) var result = RoundResult()
     private var phase = Phase.idle
     private var token: String?
+    private var client: ClientState?
     private var attempts = 0
     private var passes = 0
     /// Something was sent since the zone was last read to its end.
@@ -65,6 +69,7 @@ package struct MirrorMachine: Sendable {
         case (_, .start): return enter(.preparing, .prepare)
         case (.preparing, .prepared(let zone)):
             token = zone.token
+            client = zone.client
             return zone.exists ? fetch() : makeZone()
         case (.makingZone, .replied): return enter(.makingZone, .noteZone)
         case (.makingZone, .noted): return fetch()
@@ -106,7 +111,8 @@ package struct MirrorMachine: Sendable {
         }
         hasSent = false
         result.requests += 1
-        let zone = ZoneChanges.Zone(zoneID: zoneID, syncToken: token)
+        var zone = ZoneChanges.Zone(zoneID: zoneID, syncToken: token)
+        zone.client = client
         return enter(.fetching, .send(.zoneChanges(ZoneChanges(zones: [zone]))))
     }
 
@@ -115,6 +121,7 @@ package struct MirrorMachine: Sendable {
             return stop(.serviceRefused, "The service answered changes/zone with something else.")
         }
         if let error = page.failure { return handle(MirrorFailure(error)) }
+        see(page.records.map(\.recordChangeTag))
         attempts = 0
         return enter(.applying, .apply(page))
     }
@@ -140,6 +147,7 @@ package struct MirrorMachine: Sendable {
         }
         var request = ModifyRecords(operations: batch.operations, zoneID: zoneID)
         request.desiredKeys = []
+        request.client = client
         return enter(.sending(batch), .send(.modifyRecords(request)))
     }
 
@@ -148,6 +156,10 @@ package struct MirrorMachine: Sendable {
             return stop(.serviceRefused, "The service answered records/modify with something else.")
         }
         attempts = 0
+        see(
+            reply.results.map { result in
+                if case .record(let record) = result { record.recordChangeTag } else { nil }
+            })
         return enter(.recording, .record(batch, reply))
     }
 
@@ -158,7 +170,9 @@ package struct MirrorMachine: Sendable {
         if outcome.zoneIsMissing { return forgetZone() }
         if !outcome.unknownStates.isEmpty {
             result.requests += 1
-            let lookup = LookupRecords(recordNames: outcome.unknownStates, zoneID: zoneID)
+            var lookup = LookupRecords(recordNames: outcome.unknownStates, zoneID: zoneID)
+            lookup.client = client
+            lookup.client?.wantsWriteIDs = true
             return enter(.lookingUp, .send(.lookupRecords(lookup)))
         }
         if let seconds = outcome.retryAfterSeconds { return wait(seconds, .throttled) }
@@ -180,6 +194,15 @@ package struct MirrorMachine: Sendable {
         enter(.preparing, .prepare)
     }
 
+    /// The newest change seen travels with the next request, so that a service that was restored in
+    /// between notices.
+    private mutating func see(_ tags: [String?]) {
+        let newest = tags.compactMap { $0.flatMap(ChangeTag.init) }.max { $0.change < $1.change }
+        guard let newest else { return }
+        let seen = client?.witness.flatMap(ChangeTag.init)?.change ?? -1
+        if seen < newest.change { client?.witness = newest.text }
+    }
+
     // MARK: Ends
 
     private mutating func finish() -> Instruction {
@@ -198,7 +221,18 @@ package struct MirrorMachine: Sendable {
         switch failure {
         case .tokenExpired:
             token = nil
-            return enter(.fetching, .forgetToken)
+            client?.witness = nil
+            result.comparisons += 1
+            return enter(.fetching, .reconcile)
+        case .instanceForked:
+            result.forks += 1
+            guard result.forks <= limits.forksMax else {
+                return stop(
+                    .stopped,
+                    "Other copies of this store sync at the same time, again and again. "
+                        + "Give each program a file of its own.")
+            }
+            return enter(.losingZone, .renewInstance(after: client?.round ?? 0))
         case .zoneMissing: return forgetZone()
         case .transient(let error, let seconds):
             result.lastFailure = error

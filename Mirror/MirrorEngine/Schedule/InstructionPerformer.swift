@@ -32,8 +32,11 @@ package struct InstructionPerformer: Sendable {
             return .analysed(noted: noted, moreWaiting: moreWaiting)
         case .build: return .built(try mirrored.nextBatch())
         case .record(let batch, let reply): return .recorded(try mirrored.record(batch, reply))
-        case .forgetToken:
-            try mirrored.forgetToken()
+        case .reconcile:
+            try mirrored.reconcile()
+            return .noted
+        case .renewInstance(let round):
+            try mirrored.renewInstance(after: round)
             return .noted
         case .forgetZone:
             try mirrored.forgetZone()

@@ -126,6 +126,9 @@ public struct SyncSummary: Hashable, Sendable {
     /// Records of entities that this model does not know.
     public let unknown: Int
     public let requests: Int
+    /// What happened besides, in sentences: that the service or this store had gone back to an
+    /// older state, and what came of it.
+    public let notices: [String]
 
     init(_ result: RoundResult, conflictsWaiting: Int) {
         exported = result.exported
@@ -136,6 +139,7 @@ public struct SyncSummary: Hashable, Sendable {
         refused = result.refused
         unknown = result.imported.unknown
         requests = result.requests
+        notices = result.notices
     }
 
     /// Whether store and service are equal: nothing waits and nothing was refused.

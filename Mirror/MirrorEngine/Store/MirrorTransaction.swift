@@ -11,14 +11,21 @@ struct MirrorTransaction {
     let store: StoreTransaction
     let ledger: Ledger
     let settings: MirrorSettings
+    /// NSStoreUUID.
+    let storeIdentifier: String
 
     var mapping: RecordMapping { settings.mapping }
     var pairs: PairCatalog { settings.pairs }
     var faults: any FaultPoints { settings.platform.faults }
 
-    init(store: StoreTransaction, settings: MirrorSettings) {
+    var naming: WriteNaming {
+        WriteNaming(connection: store.connection, storeIdentifier: storeIdentifier)
+    }
+
+    init(store: StoreTransaction, settings: MirrorSettings, storeIdentifier: String) {
         self.store = store
         self.settings = settings
+        self.storeIdentifier = storeIdentifier
         ledger = Ledger(connection: store.connection, platform: settings.platform)
     }
 

@@ -50,7 +50,7 @@ extension MirroredStore {
                 state.toOnes[slot] = nil
             }
         }
-        var importing = RecordImport(mirror: mirror)
+        var importing = try RecordImport(mirror: mirror)
         try importing.change(row.id, from: local, to: state, layout, named: entry.recordName)
         try importing.flush()
         try mirror.enqueueUpload(row.id)

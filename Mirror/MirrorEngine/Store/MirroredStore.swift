@@ -25,16 +25,34 @@ public final class MirroredStore: Sendable {
         }
         self.store = store
         settings = try MirrorSettings(
-            layout: store.layout, policy: policy, zoneName: zoneName, platform: platform)
+            layout: store.layout, policy: policy,
+            zoneName: zoneName ?? Self.knownZone(of: store, platform),
+            platform: platform)
+    }
+
+    /// Where nobody names a zone, the one with which the store is mirrored already.
+    private static func knownZone(
+        of store: SQLiteRowStore, _ platform: Environment
+    ) throws -> String? {
+        try store.read { transaction in
+            let ledger = Ledger(connection: transaction.connection, platform: platform)
+            guard try Ledger.exists(in: ledger.connection) else { return nil }
+            return try ledger.knownZoneName()
+        }
     }
 
     /// Runs `body` on the store and its ledger in one transaction.
     func write<Result>(_ body: (MirrorTransaction) throws -> Result) throws -> Result {
-        try store.write { try body(MirrorTransaction(store: $0, settings: self.settings)) }
+        try store.write { try body(self.transaction($0)) }
     }
 
     func read<Result>(_ body: (MirrorTransaction) throws -> Result) throws -> Result {
-        try store.read { try body(MirrorTransaction(store: $0, settings: self.settings)) }
+        try store.read { try body(self.transaction($0)) }
+    }
+
+    private func transaction(_ transaction: StoreTransaction) -> MirrorTransaction {
+        MirrorTransaction(
+            store: transaction, settings: settings, storeIdentifier: store.identifier)
     }
 
     // MARK: Steps
@@ -46,8 +64,13 @@ public final class MirroredStore: Sendable {
             let isNew = try mirror.ledger.prepare()
             if isNew { try mirror.ledger.log(.setup, started: now, affected: 0, finished: 0) }
             try check(container, mirror.ledger)
+            try checkZone(mirror.ledger)
             try noticeModel(mirror.ledger)
-            let zone = try mirror.ledger.zone(settings.zoneName)
+            var zone = try mirror.ledger.zone(settings.zoneName)
+            zone.client = try mirror.ledger.beginRound()
+            zone.client?.wantsWriteIDs =
+                try mirror.ledger.hasWritesUnderWay()
+                || mirror.store.lastTransactionNumber() > mirror.ledger.historyToken() ?? 0
             try mirror.ledger.finish()
             return zone
         }
@@ -66,8 +89,12 @@ public final class MirroredStore: Sendable {
         }
         return try write { mirror in
             try catchUp(mirror)
-            var importing = RecordImport(mirror: mirror)
+            try noteEpochs(page, mirror.ledger)
+            var importing = try RecordImport(mirror: mirror)
             try importing.apply(page.records)
+            if try !page.moreComing && mirror.ledger.isReconciling {
+                try Reconciliation(mirror: mirror).finish(&importing)
+            }
             try repairOneToOnes(mirror, after: page)
             try faults.reach("import.beforeTokenWrite")
             if !faults.isPlanted("import.skipTokenWrite") {
@@ -88,7 +115,7 @@ public final class MirroredStore: Sendable {
     package func apply(_ records: [Record]) throws -> ImportOutcome {
         try write { mirror in
             try catchUp(mirror)
-            var importing = RecordImport(mirror: mirror)
+            var importing = try RecordImport(mirror: mirror)
             try importing.apply(records)
             return importing.outcome
         }
@@ -139,17 +166,40 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    /// Reads the zone from its beginning next time.
-    package func forgetToken() throws {
-        try write { try $0.ledger.setToken(nil, zone: settings.zoneName) }
+    /// Remembers what a page tells of the zone's epochs, and what it shows while the zone is
+    /// compared.
+    private func noteEpochs(_ page: ZoneChangesReply, _ ledger: Ledger) throws {
+        if let line = page.epochs {
+            try ledger.setLine(line)
+            try ledger.forgetOldDeletions(line)
+        }
+        if page.echoesWriteIDs, try ledger.setting(.echoesWriteIDs) == nil {
+            try ledger.set(.echoesWriteIDs, to: .integer(1))
+        }
+        try ledger.see(page.records.map(\.recordChangeTag))
+        if try ledger.isReconciling { try ledger.see(page.records.map(\.recordName)) }
     }
 
-    /// The service lost the zone: everything here is sent again, and nothing here is deleted.
+    /// The service went back to an older state, or forgot: the zone is read from its start and
+    /// compared with what is known here.
+    package func reconcile() throws {
+        try write { try $0.ledger.beginReconciling(zone: settings.zoneName) }
+    }
+
+    /// The service lost the zone: it is made again, and everything here is compared with it.
     package func forgetZone() throws {
         try write { mirror in
             try mirror.ledger.setZoneExists(false, settings.zoneName)
-            try mirror.ledger.setToken(nil, zone: settings.zoneName)
-            try mirror.ledger.forgetBases()
+            try mirror.ledger.beginReconciling(zone: settings.zoneName)
+        }
+    }
+
+    /// Another file goes by this store's name: it takes a new one, unless another session on this
+    /// very file has begun a later round.
+    package func renewInstance(after round: Int64) throws {
+        try write { mirror in
+            _ = try mirror.ledger.renewInstance(after: round)
+            try mirror.ledger.finish()
         }
     }
 
@@ -182,6 +232,15 @@ public final class MirroredStore: Sendable {
                 fields: ["known": known ?? "", "asked": container])
         }
         if known == nil { try ledger.set(.container, to: .text(container)) }
+    }
+
+    private func checkZone(_ ledger: Ledger) throws {
+        guard let known = try ledger.knownZoneName(), known != settings.zoneName else { return }
+        throw MirrorError(
+            .otherContainer,
+            "The store is mirrored with the zone \(known), not with \(settings.zoneName). "
+                + "Use that zone, or run 'diptych reset' to start over with this one.",
+            fields: ["known": known, "asked": settings.zoneName])
     }
 
     /// A newer model may know records that the older one had to leave aside: the zone is read anew.

@@ -9,9 +9,12 @@ package struct SimulatedService: Sendable {
     private let caller: Caller
     package static let container = "iCloud.test.world"
 
-    package init(platform: Environment) throws {
-        service = try RecordService(platform: platform)
-        try service.accounts.createContainer(Self.container)
+    /// A service whose data live in the file at `path`, which may hold an earlier one's.
+    package init(platform: Environment, path: String = ":memory:") throws {
+        service = try RecordService(path: path, platform: platform)
+        if try !service.accounts.containers().contains(Self.container) {
+            try service.accounts.createContainer(Self.container)
+        }
         caller = Caller(userRecordName: "user")
     }
 

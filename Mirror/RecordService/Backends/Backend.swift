@@ -3,9 +3,6 @@ internal import RecordWire
 
 /// Where a service keeps its rows. Rules live above it; a backend only reads and writes.
 protocol Backend: Sendable {
-    /// Names this set of rows apart from any other service's; made once, kept with the rows.
-    var serviceID: Int64 { get }
-
     /// Runs `body` on one consistent view of the rows. Any number of calls run at once.
     func read<Result>(
         _ body: (any BackendTransaction) throws -> Result
@@ -20,7 +17,7 @@ protocol Backend: Sendable {
 /// The rows, inside one transaction.
 protocol BackendTransaction: AnyObject {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
-    func makeDatabase(_ key: DatabaseKey) throws -> DatabaseRow
+    func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow
     func save(_ database: DatabaseRow) throws
 
     func zone(named name: String, in database: Int64) throws -> ZoneRow?
@@ -28,12 +25,10 @@ protocol BackendTransaction: AnyObject {
     func zones(in database: Int64) throws -> [ZoneRow]
     /// Zones, also deleted ones, that changed after `change`, in the order of their changes.
     func zones(in database: Int64, changedAfter change: Int64, limit: Int) throws -> [ZoneRow]
-    func makeZone(named name: String, in database: Int64) throws -> ZoneRow
+    func makeZone(named name: String, in database: Int64, incarnation: UInt64) throws -> ZoneRow
     func save(_ zone: ZoneRow) throws
 
-    func records(
-        named names: [String], in zone: Int64, for device: String?
-    ) throws -> [String: RecordRow]
+    func records(named names: [String], in zone: Int64) throws -> [String: RecordRow]
     /// Adds rows or replaces those of the same names.
     func save(_ records: [RecordRow], in zone: Int64) throws
     func removeRecords(in zone: Int64) throws
@@ -41,9 +36,28 @@ protocol BackendTransaction: AnyObject {
     /// false.
     func records(
         in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
-        for device: String?,
         _ body: (RecordRow) throws -> Bool
     ) throws
+
+    /// The epoch of the newest start of a service over these rows.
+    func currentEpoch() throws -> UInt64
+    /// A place's epochs, oldest first.
+    func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch]
+    func add(_ epoch: EpochLine.Epoch, to place: CountedPlace, _ id: Int64) throws
+    /// Forgets the epochs before one, or all.
+    func removeEpochs(
+        of place: CountedPlace, _ id: Int64, before epoch: EpochLine.Epoch?) throws
+    func instance(_ id: String, in zone: Int64) throws -> InstanceRow?
+    func save(_ instance: InstanceRow, in zone: Int64) throws
+    /// Forgets all instances but the `instancesMax` that were seen last.
+    func removeInstances(in zone: Int64, but instancesMax: Int) throws
+    /// Forgets deletions of records before `milliseconds`. Returns the highest change forgotten of
+    /// each zone.
+    func removeDeletions(before milliseconds: Int64) throws -> [Int64: Int64]
+    func raiseFloor(of zone: Int64, to change: Int64) throws
+    /// Forgets all deleted zones but the `zonesMax` that changed last. Returns the last change of
+    /// the database that is forgotten by it.
+    func removeDeletedZones(in database: Int64, but zonesMax: Int) throws -> Int64?
 
     func fieldTypes(of recordType: String, in database: DatabaseKey) throws -> [String: String]
     func addFieldTypes(
@@ -64,13 +78,19 @@ struct DatabaseRow {
     let id: Int64
     /// Raised by every change of a zone.
     var counter: Int64
+    /// Drawn when the row was made.
+    let incarnation: UInt64
+    /// Zones that were deleted at or before this change are forgotten.
+    var floor: Int64
 }
 
 struct ZoneRow {
     let id: Int64
     let name: String
-    /// Raised when a deleted zone is made again; tokens of earlier generations are void.
-    var generation: Int64
+    /// Drawn whenever the zone is made; tokens of earlier incarnations are void.
+    var incarnation: UInt64
+    /// Deletions at or below this change are forgotten.
+    var floor: Int64
     /// The last change number given to a record. It never falls, not even when the zone is made
     /// again.
     var counter: Int64
@@ -82,19 +102,19 @@ struct ZoneRow {
 struct RecordRow {
     var name: String
     var type: String
-    /// The place in the zone's order of changes; the change tag is made of it.
+    /// The place in the zone's order of changes; the change tag is made of it and the epoch.
     var change: Int64
+    /// The epoch that wrote the change, as the zone's line has it.
+    var epoch: UInt64 = 0
     var isDeleted: Bool
     /// Archived; empty on a deleted record.
     var fields: Data
     var created: RecordStamp
     var modified: RecordStamp
-    /// The writing device's own mark of this write.
-    var mark: String?
-    /// The mark of the asking device's own last write.
-    var callerMark: String?
-    /// The device whose marked write this one follows, when it was another.
-    var formerWriter: (device: String, mark: String)?
+    /// The IDs of the last writes, newest first.
+    var writeIDs: [String] = []
+    /// Versions of a lost time that this one contains, newest first.
+    var replays: [Replay] = []
 }
 
 struct TokenRow {

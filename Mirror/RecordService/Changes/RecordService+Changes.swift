@@ -4,7 +4,7 @@ internal import RecordWire
 /// What changed since a token: in zones, and which zones did. (SERVICE §3, changes/*)
 extension RecordService {
     func zoneChanges(
-        _ changes: ZoneChanges, _ key: DatabaseKey, device: String?
+        _ changes: ZoneChanges, _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(changes.zones.count, of: "zones")
         for zone in changes.zones {
@@ -15,8 +15,7 @@ extension RecordService {
             var bytesLeft = self.limits.pageBytesMax
             return .zoneChanges(
                 try changes.zones.map { zone in
-                    try self.reply(
-                        to: zone, key, database, device, transaction, &bytesLeft)
+                    try self.reply(to: zone, key, database, transaction, &bytesLeft)
                 })
         }
     }
@@ -26,12 +25,12 @@ extension RecordService {
     ) throws(RecordError) -> RecordResponse {
         try backend.read { transaction in
             let row = try transaction.database(key)
-            let newest = SyncToken(row, service: self.backend.serviceID, change: row?.counter ?? 0)
+            let line = try transaction.line(of: row)
             var after: Int64 = 0
-            // A token of a database without rows stands at 0 and stays good when the first row
-            // comes.
-            if changes.syncToken != Self.start(self.backend.serviceID) {
-                after = try SyncToken.change(in: changes.syncToken, at: newest, zoneID: nil)
+            // The token of a database without rows stays good when the first row comes.
+            if changes.syncToken != Self.start {
+                after = try SyncToken.change(
+                    in: changes.syncToken, on: line, of: .database, zoneID: nil)
             }
             let limit = self.limits.pageCount(changes.resultsLimit)
             let zones = try row.map {
@@ -39,26 +38,25 @@ extension RecordService {
             }
             let page = (zones ?? []).prefix(limit)
             let moreComing = (zones?.count ?? 0) > limit
-            let reached = moreComing ? page.last?.databaseChange ?? after : newest.change
+            let reached = moreComing ? page.last?.databaseChange ?? after : line.newest
             return .databaseChanges(
                 DatabaseChangesReply(
                     zones: page.map {
                         .init(zoneID: ZoneID(zoneName: $0.name), deleted: $0.isDeleted)
                     },
-                    syncToken: SyncToken(row, service: self.backend.serviceID, change: reached)
-                        .text,
+                    syncToken: SyncToken(line, of: .database, change: reached).text,
                     moreComing: moreComing))
         }
     }
 
-    private static func start(_ service: Int64) -> String {
-        SyncToken(nil as DatabaseRow?, service: service, change: 0).text
-    }
+    private static let start = SyncToken(
+        EpochLine(incarnation: 0, floor: 0, newest: 0, epochs: []), of: .database, change: 0
+    ).text
 
     /// A refusal of one zone is its entry; what else fails, fails the request.
     private func reply(
         to zone: ZoneChanges.Zone, _ key: DatabaseKey, _ database: DatabaseRow?,
-        _ device: String?, _ transaction: any BackendTransaction, _ bytesLeft: inout Int
+        _ transaction: any BackendTransaction, _ bytesLeft: inout Int
     ) throws -> ZoneChangesReply {
         var reply = ZoneChangesReply(zoneID: ZoneID(zoneName: zone.zoneID.zoneName))
         do {
@@ -66,7 +64,7 @@ extension RecordService {
             guard !zoneID.isDefault else { throw Self.noFeed }
             guard let database else { throw zoneID.notFound(wasDeleted: false) }
             let row = try transaction.liveZone(zoneID, in: database)
-            try readPage(of: row, zone, into: &reply, device, transaction, &bytesLeft)
+            try readPage(of: row, zone, into: &reply, transaction, &bytesLeft)
         } catch let error as RecordError {
             reply.zoneID = zone.zoneID
             reply.failure = error
@@ -81,27 +79,33 @@ extension RecordService {
 
     private func readPage(
         of row: ZoneRow, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,
-        _ device: String?, _ transaction: any BackendTransaction, _ bytesLeft: inout Int
+        _ transaction: any BackendTransaction, _ bytesLeft: inout Int
     ) throws {
-        let service = backend.serviceID
-        let newest = SyncToken(row, service: service, change: row.counter)
+        let line = try transaction.line(of: row)
+        try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
+            .run(line, transaction)
         var reached = try SyncToken.change(
-            in: zone.syncToken, at: newest, zoneID: reply.zoneID)
+            in: zone.syncToken, on: line, of: .zone, zoneID: reply.zoneID)
+        if zone.syncToken == nil || line.isNews(to: zone.client) { reply.epochs = line }
+        reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
         let limit = limits.pageCount(zone.resultsLimit)
         let keys = zone.desiredKeys.map { Set($0) }
         var bytes = bytesLeft
         var records: [Record] = []
         var moreComing = false
         try transaction.records(
-            in: row.id, changedAfter: reached, limit: limit + 1, types: zone.desiredRecordTypes,
-            for: device
+            in: row.id, changedAfter: reached, limit: limit + 1, types: zone.desiredRecordTypes
         ) { record in
+            var record = record
+            record.epoch = line.epoch(of: record.change)
             guard records.count < limit, bytes > 0 else {
                 moreComing = true
                 return false
             }
             bytes -= record.fields.count + Self.recordOverheadBytes
-            records.append(try record.record(in: reply.zoneID, keys: keys))
+            records.append(
+                try record.record(
+                    in: reply.zoneID, keys: keys, tellsWrites: reply.echoesWriteIDs))
             reached = record.change
             return true
         }
@@ -109,7 +113,7 @@ extension RecordService {
         reply.records = records
         reply.moreComing = moreComing
         reply.syncToken =
-            SyncToken(row, service: service, change: moreComing ? reached : row.counter).text
+            SyncToken(line, of: .zone, change: moreComing ? reached : row.counter).text
     }
 
     /// What a record costs in a page beside its fields.

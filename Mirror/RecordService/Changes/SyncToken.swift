@@ -3,41 +3,27 @@ internal import RecordWire
 
 /// Where a reader of changes stands: opaque text for clients, numbers for the service.
 struct SyncToken: Hashable {
-    /// What the token counts in.
-    enum Kind: UInt8 { case zone = 1, database = 2 }
+    let kind: CountedPlace
+    /// The zone or database, as it was made.
+    let incarnation: UInt64
+    /// The last change seen, and the epoch that wrote it.
+    let seen: ChangeTag
 
-    let kind: Kind
-    let service: Int64
-    /// The row of the zone or database.
-    let place: Int64
-    let generation: Int64
-    /// The last change seen.
-    let change: Int64
-
-    init(_ zone: ZoneRow, service: Int64, change: Int64) {
-        kind = .zone
-        self.service = service
-        place = zone.id
-        generation = zone.generation
-        self.change = change
-    }
-
-    init(_ database: DatabaseRow?, service: Int64, change: Int64) {
-        kind = .database
-        self.service = service
-        place = database?.id ?? 0
-        generation = 0
-        self.change = change
+    /// The token of a reader who has seen the line's changes up to `change`.
+    init(_ line: EpochLine, of kind: CountedPlace, change: Int64) {
+        self.kind = kind
+        incarnation = line.incarnation
+        seen = line.tag(of: change)
     }
 
     // MARK: Text
 
-    private static let version: UInt8 = 1
-    private static let bytesCount = 2 + 4 * 8
+    private static let version: UInt8 = 2
+    private static let bytesCount = 2 + 3 * 8
 
     var text: String {
-        var bytes: [UInt8] = [Self.version, kind.rawValue]
-        for word in [service, place, generation, change] {
+        var bytes: [UInt8] = [Self.version, UInt8(kind.rawValue)]
+        for word in [incarnation, seen.epoch, UInt64(bitPattern: seen.change)] {
             withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
         }
         return Base64URL.text(bytes)
@@ -47,40 +33,41 @@ struct SyncToken: Hashable {
     init?(text: String) {
         guard text.utf8.count < 100, let bytes = Base64URL.bytes(text),
             bytes.count == Self.bytesCount, bytes[0] == Self.version,
-            let kind = Kind(rawValue: bytes[1])
+            let kind = CountedPlace(rawValue: Int64(bytes[1]))
         else { return nil }
-        func word(_ index: Int) -> Int64 {
-            let run = bytes[2 + index * 8..<10 + index * 8]
-            return Int64(bitPattern: run.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        func word(_ index: Int) -> UInt64 {
+            bytes[2 + index * 8..<10 + index * 8].reduce(0) { $0 << 8 | UInt64($1) }
         }
         self.kind = kind
-        service = word(0)
-        place = word(1)
-        generation = word(2)
-        change = word(3)
+        incarnation = word(0)
+        seen = ChangeTag(epoch: word(1), change: Int64(bitPattern: word(2)))
     }
 
     // MARK: Reading on
 
     /// The change to read on from: 0 without a token. Throws CHANGE_TOKEN_EXPIRED unless `text` was
-    /// given out for this place and generation, and for no later change than its newest.
+    /// given out for this place, in a time that the line knows, and nothing was forgotten since.
     static func change(
-        in text: String?, at current: SyncToken, zoneID: ZoneID?
+        in text: String?, on line: EpochLine, of kind: CountedPlace, zoneID: ZoneID?
     ) throws(RecordError) -> Int64 {
         guard let text else { return 0 }
         guard let token = SyncToken(text: text) else {
             throw expired("is not one of this service", zoneID)
         }
-        guard token.kind == current.kind, token.service == current.service,
-            token.place == current.place
-        else { throw expired("belongs to another \(current.kind)", zoneID) }
-        guard token.generation == current.generation else {
-            throw expired("is from before the zone was deleted and made again", zoneID)
+        guard token.kind == kind else {
+            throw expired("belongs to another kind of place", zoneID)
         }
-        guard (0...current.change).contains(token.change) else {
-            throw expired("is newer than what this service remembers", zoneID)
+        guard token.incarnation == line.incarnation else {
+            throw expired("is of another service, or from before it was made anew", zoneID)
         }
-        return token.change
+        guard token.seen.change >= 0, line.contains(token.seen) else {
+            throw expired(
+                "is of a time that the service lost, as when it is restored from a backup", zoneID)
+        }
+        guard token.seen.change >= line.floor else {
+            throw expired("is older than the deletions that the service remembers", zoneID)
+        }
+        return token.seen.change
     }
 
     private static func expired(_ what: String, _ zoneID: ZoneID?) -> RecordError {

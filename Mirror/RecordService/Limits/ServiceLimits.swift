@@ -19,6 +19,11 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     /// Bytes of UTF-8 of a record, type, field, zone or device name.
     public var nameBytesMax = 255
 
+    /// Client stores that a zone remembers; beyond it those are forgotten that were away longest.
+    public var instancesPerZoneMax = 1000
+    /// Days after which deletions may be forgotten. Who was away longer reads the zone anew.
+    public var deletionDaysMax = 180
+
     /// How long a request waits while another process writes, before TRY_AGAIN_LATER.
     public var lockWaitMilliseconds = 10_000
 

@@ -11,13 +11,17 @@ struct OperationApplier {
     let types: FieldTypeSession
     /// The zone's last change number.
     private(set) var counter: Int64
+    /// The epoch in which these operations are written.
+    let epoch: UInt64
+    /// Whether refusals tell the last writes of the record.
+    let tellsWrites: Bool
     private(set) var rows: [RecordRow] = []
     /// Archived bytes of the rows to write.
     private(set) var bytes = 0
 
     init(
         zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, keys: Set<String>?,
-        types: FieldTypeSession, counter: Int64
+        types: FieldTypeSession, counter: Int64, epoch: UInt64, tellsWrites: Bool
     ) {
         self.zone = zone
         self.stamp = stamp
@@ -25,15 +29,15 @@ struct OperationApplier {
         self.keys = keys
         self.types = types
         self.counter = counter
+        self.epoch = epoch
+        self.tellsWrites = tellsWrites
     }
 
     /// A refusal is the record's result; what else fails, fails the request.
     mutating func result(of operation: RecordOperation, on row: RecordRow?) throws -> RecordResult {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
-            if let mark = operation.record.writeID {
-                try limits.checkName(mark, of: "write mark")
-            }
+            try checkOrigins(of: operation.record)
             return .record(try apply(operation, to: row))
         } catch var error as RecordError {
             error.recordName = operation.record.recordName
@@ -86,11 +90,10 @@ struct OperationApplier {
         try checkSize(fields.count, archive.count)
         try types.check(given.fields, of: type)
         counter += 1
-        let row = RecordRow(
-            name: given.recordName, type: type, change: counter, isDeleted: false, fields: archive,
-            created: live?.created ?? stamp, modified: stamp, mark: given.writeID,
-            callerMark: stamp.deviceID == nil ? nil : given.writeID,
-            formerWriter: former.flatMap(formerWriter))
+        var row = RecordRow(
+            name: given.recordName, type: type, change: counter, epoch: epoch, isDeleted: false,
+            fields: archive, created: live?.created ?? stamp, modified: stamp)
+        row.descend(from: former, by: given)
         rows.append(row)
         bytes += archive.count
         return row.record(in: zone, fields: shown(fields))
@@ -107,23 +110,15 @@ struct OperationApplier {
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
-        row.formerWriter = formerWriter(of: row)
         counter += 1
         row.change = counter
-        row.mark = operation.record.writeID
-        row.callerMark = stamp.deviceID == nil ? nil : row.mark
+        row.epoch = epoch
+        row.descend(from: row, by: operation.record)
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp
         rows.append(row)
         return row.record(in: zone, fields: [:])
-    }
-
-    /// Whose marked write this one follows, when it was another device's.
-    private func formerWriter(of row: RecordRow) -> (device: String, mark: String)? {
-        guard let device = row.modified.deviceID, device != stamp.deviceID, let mark = row.mark
-        else { return nil }
-        return (device, mark)
     }
 
     /// The name of a record that never came is closed by a forceDelete, so that a late copy of the
@@ -166,7 +161,7 @@ struct OperationApplier {
                 "\(operation.kind.rawValue) needs the recordChangeTag of the record it changes; "
                     + "send it, or use \(operation.kind.forced.rawValue).")
         }
-        guard tag == row.tag else { throw try conflict(row, tag) }
+        guard tag == row.tag.text else { throw try conflict(row, tag) }
         return tag
     }
 
@@ -174,7 +169,7 @@ struct OperationApplier {
     /// its tag: a late copy of the request that made the record first must not bring it back.
     private func checkRevival(_ given: Record, of row: RecordRow) throws {
         guard let tag = given.recordChangeTag else { throw try exists(row) }
-        guard tag == row.tag else { throw try conflict(row, tag) }
+        guard tag == row.tag.text else { throw try conflict(row, tag) }
     }
 
     private func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
@@ -182,7 +177,7 @@ struct OperationApplier {
         var error = RecordError(
             .conflict,
             "The record was \(what) since tag \(tag) was given; merge with serverRecord and retry.")
-        error.serverRecord = try row.record(in: zone)
+        error.serverRecord = try row.record(in: zone, tellsWrites: tellsWrites)
         return error
     }
 
@@ -192,8 +187,21 @@ struct OperationApplier {
             row.isDeleted
                 ? "A record of this name was deleted; send the deletion's tag to bring it back."
                 : "A record of this name exists; update it, or create one of another name.")
-        error.serverRecord = try row.record(in: zone)
+        error.serverRecord = try row.record(in: zone, tellsWrites: tellsWrites)
         return error
+    }
+
+    /// A write ID is short and has no space; a replay names a tag.
+    private func checkOrigins(of record: Record) throws {
+        if let id = record.writeID {
+            try limits.checkName(id, of: "write ID")
+            guard !id.utf8.contains(UInt8(ascii: " ")) else {
+                throw RecordError(.badRequest, "The write ID has a space; send one without.")
+            }
+        }
+        guard record.replays.allSatisfy({ ChangeTag(text: $0.tag) != nil }) else {
+            throw RecordError(.badRequest, "A replay names something that is no change tag.")
+        }
     }
 
     private func check(_ fields: [String: FieldValue?]) throws {

@@ -9,11 +9,14 @@ struct RecordModification {
     private let keys: Set<String>?
     private let stamp: RecordStamp
     private let limits: ServiceLimits
+    private let client: ClientState?
+    /// For a place that this request makes.
+    private let incarnation: UInt64
 
     /// Checks what concerns the request as a whole, and names the records that come without a name.
     init(
         _ modify: ModifyRecords, owner: String, stamp: RecordStamp, limits: ServiceLimits,
-        makeName: () -> String
+        incarnation: UInt64, makeName: () -> String
     ) throws(RecordError) {
         try limits.checkCount(modify.operations.count, of: "operations")
         zone = try (modify.zoneID ?? ZoneID()).owned(by: owner)
@@ -21,6 +24,8 @@ struct RecordModification {
         keys = modify.desiredKeys.map { Set($0) }
         self.stamp = stamp
         self.limits = limits
+        client = modify.client
+        self.incarnation = incarnation
         var names: Set<String> = []
         var named: [RecordOperation] = []
         named.reserveCapacity(modify.operations.count)
@@ -44,45 +49,62 @@ struct RecordModification {
     /// One result per operation, in order, and the zone's tokens before and after. Writes nothing
     /// when the request is atomic and one is refused.
     func perform(
-        in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession,
-        service: Int64
+        in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession
     ) throws -> RecordsReply {
         let (database, zoneRow) = try places(key, transaction)
-        let token = { SyncToken(zoneRow, service: service, change: $0).text }
-        let before = zone.isDefault ? nil : token(zoneRow.counter)
-        let known = try transaction.records(
-            named: operations.map(\.record.recordName), in: zoneRow.id, for: stamp.deviceID)
+        let known = try transaction.line(of: zoneRow)
+        let check = ClientCheck(client, zone: zoneRow, zoneID: zone, limits: limits)
+        try check?.run(known, transaction)
+        let line = try transaction.lineForWriting(known)
+        let before = token(zoneRow.counter, known)
+        let rows = try transaction.records(
+            named: operations.map(\.record.recordName), in: zoneRow.id)
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits, keys: keys, types: types,
-            counter: zoneRow.counter)
+            counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
+            tellsWrites: client != nil)
         var results: [RecordResult] = []
         results.reserveCapacity(operations.count)
         for operation in operations {
-            results.append(try change.result(of: operation, on: known[operation.record.recordName]))
+            var row = rows[operation.record.recordName]
+            if let change = row?.change { row?.epoch = known.epoch(of: change) }
+            results.append(try change.result(of: operation, on: row))
         }
         guard change.bytes <= limits.requestBytesMax else { throw tooLarge(change.bytes) }
         if isAtomic, results.contains(where: \.isFailure) {
             return RecordsReply(
                 results: results.map(blocked), syncToken: before, previousSyncToken: before)
         }
-        let after = zone.isDefault ? nil : token(change.counter)
-        let reply = RecordsReply(results: results, syncToken: after, previousSyncToken: before)
+        var reply = RecordsReply(results: results, syncToken: before, previousSyncToken: before)
         guard !change.rows.isEmpty else { return reply }
+        var written = line
+        written.newest = change.counter
+        reply.syncToken = token(change.counter, written)
+        if written.isNews(to: client) { reply.epochs = written }
         try transaction.save(change.rows, in: zoneRow.id)
         try types.save()
+        try transaction.keep(line, of: .zone, zoneRow.id, newest: change.counter)
+        try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(database, zoneRow, to: change.counter, transaction)
         return reply
+    }
+
+    private func token(_ change: Int64, _ line: EpochLine) -> String? {
+        zone.isDefault ? nil : SyncToken(line, of: .zone, change: change).text
     }
 
     /// The default zone's row comes with its first write.
     private func places(
         _ key: DatabaseKey, _ transaction: any BackendTransaction
     ) throws -> (DatabaseRow, ZoneRow) {
-        let database = try transaction.databaseForWriting(key)
+        let database = try transaction.databaseForWriting(key, incarnation: incarnation)
         if zone.isDefault {
             let row = try transaction.zone(named: zone.zoneName, in: database.id)
             return (
-                database, try row ?? transaction.makeZone(named: zone.zoneName, in: database.id)
+                database,
+                try row
+                    ?? transaction.makeZone(
+                        named: zone.zoneName, in: database.id, incarnation: incarnation)
             )
         }
         return (database, try transaction.liveZone(zone, in: database))
@@ -96,7 +118,7 @@ struct RecordModification {
         var zoneRow = zoneRow
         zoneRow.counter = counter
         if !zone.isDefault {
-            database.counter += 1
+            try transaction.raiseCounter(of: &database)
             zoneRow.databaseChange = database.counter
             try transaction.save(database)
         }

@@ -2,23 +2,46 @@ internal import Foundation
 internal import RecordWire
 
 extension RecordRow {
-    /// Opaque to clients; it changes on every write because the change number does.
-    var tag: String { String(change, radix: 36) }
+    /// Opaque to most clients; it changes on every write because the change number does.
+    var tag: ChangeTag { ChangeTag(epoch: epoch, change: change) }
 
     /// The record as clients see it, with the fields that `keys` names, or all of them.
-    func record(in zone: ZoneID, keys: Set<String>? = nil) throws -> Record {
-        guard !isDeleted, keys?.isEmpty != true else { return record(in: zone, fields: [:]) }
-        return record(in: zone, fields: try RecordArchive.decodeFields(fields, named: keys))
+    func record(
+        in zone: ZoneID, keys: Set<String>? = nil, tellsWrites: Bool = false
+    ) throws -> Record {
+        let isBare = isDeleted || keys?.isEmpty == true
+        return record(
+            in: zone, fields: isBare ? [:] : try RecordArchive.decodeFields(fields, named: keys),
+            tellsWrites: tellsWrites)
     }
 
-    func record(in zone: ZoneID, fields: [String: FieldValue?]) -> Record {
+    func record(
+        in zone: ZoneID, fields: [String: FieldValue?], tellsWrites: Bool = false
+    ) -> Record {
         var record = Record(
-            recordName: name, recordType: type, recordChangeTag: tag, fields: fields)
-        record.writeID = callerMark
+            recordName: name, recordType: type, recordChangeTag: tag.text, fields: fields)
+        if tellsWrites { record.recentWriteIDs = writeIDs }
+        record.replays = replays
         record.created = created
         record.modified = modified
         record.deleted = isDeleted
         record.zoneID = zone
         return record
+    }
+}
+
+extension RecordRow {
+    /// The last writes and lost versions that a record keeps.
+    private static let writeIDsMax = 16
+    private static let replaysMax = 8
+
+    /// Takes over what the former row contained, and adds this write.
+    mutating func descend(from former: RecordRow?, by written: Record) {
+        var ids = former?.writeIDs ?? []
+        if let id = written.writeID { ids = [id] + ids.filter { $0 != id } }
+        writeIDs = Array(ids.prefix(Self.writeIDsMax))
+        let added = written.replays.map { Replay(tag: $0.tag, version: tag.text) }
+        let kept = (former?.replays ?? []).filter { old in !added.contains { $0.tag == old.tag } }
+        replays = Array((added + kept).prefix(Self.replaysMax))
     }
 }

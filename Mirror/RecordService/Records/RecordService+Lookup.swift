@@ -3,12 +3,12 @@ internal import RecordWire
 /// Records by name. (SERVICE §3, records/lookup)
 extension RecordService {
     func lookupRecords(
-        _ lookup: LookupRecords, _ key: DatabaseKey, device: String?
+        _ lookup: LookupRecords, _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(lookup.recordNames.count, of: "names")
         let zone = try (lookup.zoneID ?? ZoneID()).owned(by: key.owner)
         return try backend.read { transaction in
-            let rows = try self.rows(of: lookup, zone, key, device, transaction)
+            let rows = try self.rows(of: lookup, zone, key, transaction)
             let keys = lookup.desiredKeys.map { Set($0) }
             var bytesLeft = self.limits.pageBytesMax
             return .records(
@@ -20,14 +20,17 @@ extension RecordService {
                         guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
                         bytesLeft -= row.fields.count
                         let own = lookup.desiredKeysByName[name].map { Set($0) }
-                        return .record(try row.record(in: zone, keys: own ?? keys))
+                        return .record(
+                            try row.record(
+                                in: zone, keys: own ?? keys,
+                                tellsWrites: lookup.client?.wantsWriteIDs ?? false))
                     }))
         }
     }
 
     private func rows(
         of lookup: LookupRecords, _ zone: ZoneID, _ key: DatabaseKey,
-        _ device: String?, _ transaction: any BackendTransaction
+        _ transaction: any BackendTransaction
     ) throws -> [String: RecordRow] {
         guard let database = try transaction.database(key),
             let row = try transaction.zone(named: zone.zoneName, in: database.id)
@@ -36,7 +39,14 @@ extension RecordService {
             throw zone.notFound(wasDeleted: false)
         }
         guard !row.isDeleted else { throw zone.notFound(wasDeleted: true) }
-        return try transaction.records(named: lookup.recordNames, in: row.id, for: device)
+        let line = try transaction.line(of: row)
+        try ClientCheck(lookup.client, zone: row, zoneID: zone, limits: limits)?
+            .run(line, transaction)
+        return try transaction.records(named: lookup.recordNames, in: row.id).mapValues { row in
+            var row = row
+            row.epoch = line.epoch(of: row.change)
+            return row
+        }
     }
 
     static func notFound(_ name: String, wasDeleted: Bool) -> RecordError {

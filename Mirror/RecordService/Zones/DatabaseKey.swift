@@ -68,7 +68,8 @@ extension BackendTransaction {
         return row
     }
 
-    func databaseForWriting(_ key: DatabaseKey) throws -> DatabaseRow {
-        try database(key) ?? makeDatabase(key)
+    /// `incarnation` is for a database that is made now.
+    func databaseForWriting(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow {
+        try database(key) ?? makeDatabase(key, incarnation: incarnation)
     }
 }

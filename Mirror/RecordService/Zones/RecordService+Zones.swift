@@ -1,3 +1,4 @@
+internal import Platform
 internal import RecordWire
 
 /// Zones: create, delete, list, look up. (SERVICE §3, zones/*)
@@ -12,7 +13,8 @@ extension RecordService {
                 .badRequest, "Two operations name one zone; send them one after another.")
         }
         return try backend.write { transaction in
-            var database = try transaction.databaseForWriting(key)
+            var database = try transaction.databaseForWriting(
+                key, incarnation: self.platform.randomness.next())
             let results = try operations.map { operation in
                 try self.perform(operation, key, &database, transaction)
             }
@@ -26,7 +28,7 @@ extension RecordService {
             var result = [ZoneResult.zone(Self.defaultZone)]
             guard let database = try transaction.database(key) else { return .zones(result) }
             for row in try transaction.zones(in: database.id) where row.name != ZoneID.defaultName {
-                result.append(.zone(self.describe(row)))
+                result.append(.zone(try self.describe(row, transaction)))
             }
             return .zones(result)
         }
@@ -44,7 +46,8 @@ extension RecordService {
                         let zone = try zone.owned(by: key.owner)
                         if zone.isDefault { return Self.defaultZone }
                         guard let database else { throw zone.notFound(wasDeleted: false) }
-                        return self.describe(try transaction.liveZone(zone, in: database))
+                        return try self.describe(
+                            transaction.liveZone(zone, in: database), transaction)
                     }
                 })
         }
@@ -71,17 +74,20 @@ extension RecordService {
         if zone.isDefault { return Self.defaultZone }
         try checkName(of: zone)
         let known = try transaction.zone(named: zone.zoneName, in: database.id)
-        if let known, !known.isDeleted { return describe(known) }
+        if let known, !known.isDeleted { return try describe(known, transaction) }
         try checkCountOfZones(database, transaction)
-        var row = try known ?? transaction.makeZone(named: zone.zoneName, in: database.id)
-        if row.isDeleted {
-            row.isDeleted = false
-            row.generation += 1
-        }
-        database.counter += 1
+        let incarnation = platform.randomness.next()
+        var row =
+            try known
+            ?? transaction.makeZone(
+                named: zone.zoneName, in: database.id, incarnation: incarnation)
+        if row.isDeleted { try transaction.removeEpochs(of: .zone, row.id) }
+        row.isDeleted = false
+        row.incarnation = incarnation
+        try transaction.raiseCounter(of: &database)
         row.databaseChange = database.counter
         try transaction.save(row)
-        return describe(row)
+        return try describe(row, transaction)
     }
 
     private func delete(
@@ -98,10 +104,15 @@ extension RecordService {
         let answer = ZoneDescription(zoneID: zone, syncToken: nil, deleted: true)
         guard !row.isDeleted else { return answer }
         try transaction.removeRecords(in: row.id)
-        database.counter += 1
+        try transaction.raiseCounter(of: &database)
         row.databaseChange = database.counter
         row.isDeleted = true
         try transaction.save(row)
+        if let forgotten = try transaction.removeDeletedZones(
+            in: database.id, but: limits.zonesPerDatabaseMax)
+        {
+            database.floor = max(database.floor, forgotten)
+        }
         return answer
     }
 
@@ -128,10 +139,14 @@ extension RecordService {
 
     private static let defaultZone = ZoneDescription(zoneID: ZoneID(), syncToken: nil)
 
-    private func describe(_ row: ZoneRow) -> ZoneDescription {
+    private func describe(
+        _ row: ZoneRow, _ transaction: any BackendTransaction
+    ) throws -> ZoneDescription {
         ZoneDescription(
             zoneID: ZoneID(zoneName: row.name),
-            syncToken: SyncToken(row, service: backend.serviceID, change: row.counter).text)
+            syncToken: SyncToken(
+                try transaction.line(of: row), of: .zone, change: row.counter
+            ).text)
     }
 
     /// A refusal of one zone is its entry; what else fails, fails the request.

@@ -18,9 +18,8 @@ extension WireObject {
     }
 
     private static let recordKeys: Set<String> = [
-        "recordName", "recordType", "recordChangeTag", "writeID", "fields", "pluginFields",
-        "created",
-        "modified", "deleted", "zoneID",
+        "recordName", "recordType", "recordChangeTag", "writeID", "writeIDs", "replays", "fields",
+        "pluginFields", "created", "modified", "deleted", "zoneID",
     ]
     private static let sharingKeys = [
         "createShortGUID", "parent", "share", "forRecord", "publicPermission", "participants",
@@ -35,6 +34,8 @@ extension WireObject {
             recordName: try string("recordName") ?? "", recordType: try string("recordType") ?? "",
             recordChangeTag: try string("recordChangeTag"), fields: try fields())
         record.writeID = try string("writeID")
+        record.recentWriteIDs = try strings("writeIDs") ?? []
+        record.replays = try objects("replays") { try $0.replay() } ?? []
         record.created = try stamp("created")
         record.modified = try stamp("modified")
         record.deleted = try bool("deleted") ?? false

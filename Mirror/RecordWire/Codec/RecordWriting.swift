@@ -22,6 +22,7 @@ extension JSONWriter {
         if !record.recordType.isEmpty { member("recordType", record.recordType) }
         member("recordChangeTag", record.recordChangeTag)
         member("writeID", record.writeID)
+        origins(of: record)
         if record.deleted {
             member("deleted", true)
         }

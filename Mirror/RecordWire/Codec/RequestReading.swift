@@ -5,12 +5,14 @@ extension WireObject {
     func modifyRecords() throws -> ModifyRecords {
         try allow([
             "operations", "zoneID", "atomic", "desiredKeys", "numbersAsStrings", "numberAsStrings",
+            "client",
         ])
         var modify = ModifyRecords(
             operations: try required("operations") { try objects($0) { try $0.recordOperation() } },
             zoneID: try zoneID(), atomic: try bool("atomic") ?? false)
         modify.desiredKeys = try strings("desiredKeys")
         modify.numbersAsStrings = try numbersAsStrings()
+        modify.client = try client()
         return modify
     }
 
@@ -26,7 +28,9 @@ extension WireObject {
     }
 
     func lookupRecords() throws -> LookupRecords {
-        try allow(["records", "zoneID", "desiredKeys", "numbersAsStrings", "numberAsStrings"])
+        try allow([
+            "records", "zoneID", "desiredKeys", "numbersAsStrings", "numberAsStrings", "client",
+        ])
         var keysByName: [String: [String]] = [:]
         let names = try required("records") {
             try objects($0) { entry in
@@ -40,18 +44,19 @@ extension WireObject {
         lookup.desiredKeys = try strings("desiredKeys")
         lookup.desiredKeysByName = keysByName
         lookup.numbersAsStrings = try numbersAsStrings()
+        lookup.client = try client()
         return lookup
     }
 
     private static let zoneChangeKeys: Set<String> = [
         "zoneID", "syncToken", "reverse", "desiredKeys", "desiredRecordTypes", "resultsLimit",
-        "numbersAsStrings", "numberAsStrings",
+        "numbersAsStrings", "numberAsStrings", "client",
     ]
 
     /// Keys at the top are defaults of each zone. `numbersAsStrings` in one zone counts for the
     /// whole answer, whose values name their types anyway.
     func zoneChanges() throws -> ZoneChanges {
-        try allow(Self.zoneChangeKeys.subtracting(["zoneID"]).union(["zones"]))
+        try allow(Self.zoneChangeKeys.subtracting(["zoneID", "client"]).union(["zones"]))
         let defaults = try zoneChangesEntry(zoneID: ZoneID())
         var asStrings = try numbersAsStrings()
         let zones = try required("zones") {
@@ -81,6 +86,7 @@ extension WireObject {
             resultsLimit: try limit("resultsLimit"))
         zone.desiredKeys = try strings("desiredKeys")
         zone.desiredRecordTypes = try strings("desiredRecordTypes")
+        zone.client = try client()
         return zone
     }
 

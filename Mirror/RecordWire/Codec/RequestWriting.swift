@@ -36,6 +36,7 @@ extension JSONWriter {
         member("zoneID", modify.zoneID)
         if modify.atomic { member("atomic", true) }
         member("desiredKeys", modify.desiredKeys)
+        member("client", modify.client)
         if modify.numbersAsStrings { member("numbersAsStrings", true) }
     }
 
@@ -49,6 +50,7 @@ extension JSONWriter {
         }
         member("zoneID", lookup.zoneID)
         member("desiredKeys", lookup.desiredKeys)
+        member("client", lookup.client)
         if lookup.numbersAsStrings { member("numbersAsStrings", true) }
     }
 
@@ -61,6 +63,7 @@ extension JSONWriter {
                 $0.member("resultsLimit", zone.resultsLimit.map(Int64.init))
                 $0.member("desiredKeys", zone.desiredKeys)
                 $0.member("desiredRecordTypes", zone.desiredRecordTypes)
+                $0.member("client", zone.client)
             }
         }
         if changes.numbersAsStrings { member("numbersAsStrings", true) }

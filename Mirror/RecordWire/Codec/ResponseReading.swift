@@ -22,9 +22,11 @@ extension WireObject {
                 return .record(try entry.asRecord())
             }
         }
-        return RecordsReply(
+        var reply = RecordsReply(
             results: results, syncToken: try string("syncToken"),
             previousSyncToken: try string("previousSyncToken"))
+        reply.epochs = try epochLine()
+        return reply
     }
 
     private func zoneChangesReply() throws -> ZoneChangesReply {
@@ -34,6 +36,8 @@ extension WireObject {
         reply.records = try objects("records") { try $0.asRecord() } ?? []
         reply.syncToken = try string("syncToken")
         reply.moreComing = try bool("moreComing") ?? false
+        reply.epochs = try epochLine()
+        reply.echoesWriteIDs = try bool("writeIDs") ?? false
         return reply
     }
 

@@ -49,6 +49,7 @@ extension JSONWriter {
         }
         member("syncToken", reply.syncToken)
         member("previousSyncToken", reply.previousSyncToken)
+        member("epochs", reply.epochs)
     }
 
     private mutating func zoneChanges(_ reply: ZoneChangesReply, numbersAsStrings: Bool) throws {
@@ -60,6 +61,8 @@ extension JSONWriter {
             writer.member("zoneID", reply.zoneID)
             writer.member("syncToken", reply.syncToken)
             writer.member("moreComing", reply.moreComing)
+            writer.member("epochs", reply.epochs)
+            if reply.echoesWriteIDs { writer.member("writeIDs", true) }
             writer.key("records")
             try writer.array(reply.records) { writer, record in
                 try writer.object { try $0.record(record, numbersAsStrings: numbersAsStrings) }

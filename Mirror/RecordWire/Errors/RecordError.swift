@@ -26,6 +26,9 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The sync token is from another zone, or older than what the service remembers (our
         /// extension).
         public static let changeTokenExpired = Code(rawValue: "CHANGE_TOKEN_EXPIRED")
+        /// The client's store was copied, or restored from an older copy: another client of the
+        /// same instance was here (our extension). Draw a new instance and go on.
+        public static let instanceForked = Code(rawValue: "INSTANCE_FORKED")
         /// The answer is not what the protocol describes. Made on the client, never sent.
         public static let unexpectedServerResponse = Code(rawValue: "UNEXPECTED_SERVER_RESPONSE")
     }
@@ -62,7 +65,7 @@ extension RecordError.Code {
         case .atomicError, .badRequest, .changeTokenExpired: 400
         case .authenticationFailed: 401
         case .authenticationRequired: 421
-        case .conflict, .exists: 409
+        case .conflict, .exists, .instanceForked: 409
         case .notFound, .zoneNotFound: 404
         case .quotaExceeded, .limitExceeded: 413
         case .throttled: 429

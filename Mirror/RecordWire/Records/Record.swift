@@ -18,10 +18,13 @@ public struct Record: Hashable, Sendable {
     public var recordType: String
     /// Opaque; compare for equality only. nil on a record the service has not seen.
     public var recordChangeTag: String?
-    /// The writing device's own mark of a write (our extension). In an answer it is the mark of the
-    /// asking device's last write of the record that was taken; nil when there is none. By it a
-    /// device knows which of its writes was taken when the reply was lost.
+    /// The writing client's own name of a write (our extension). Equal IDs stand for equal writes.
     public var writeID: String?
+    /// The IDs of the last writes that this version contains, newest first; in answers to clients
+    /// that ask. By them a client knows which of its writes was taken when the reply was lost.
+    public var recentWriteIDs: [String] = []
+    /// Versions of a lost time that this one contains.
+    public var replays: [Replay] = []
     /// A field set to nil in a request clears it.
     public var fields: [String: FieldValue?]
     public var created: RecordStamp?

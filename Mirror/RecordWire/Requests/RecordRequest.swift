@@ -59,6 +59,8 @@ public struct ModifyRecords: Hashable, Sendable {
     public var atomic: Bool
     public var desiredKeys: [String]?
     public var numbersAsStrings = false
+    /// Who asks (our extension); the service then refuses what a lost time would spoil.
+    public var client: ClientState?
 
     public init(operations: [RecordOperation], zoneID: ZoneID?, atomic: Bool = false) {
         self.operations = operations
@@ -88,6 +90,8 @@ public struct LookupRecords: Hashable, Sendable {
     /// Keys asked for one record apart, by record name; the others take `desiredKeys`.
     public var desiredKeysByName: [String: [String]] = [:]
     public var numbersAsStrings = false
+    /// Who asks (our extension).
+    public var client: ClientState?
 
     public init(recordNames: [String], zoneID: ZoneID?) {
         self.recordNames = recordNames
@@ -104,6 +108,8 @@ public struct RecordsReply: Hashable, Sendable {
     /// seen all that others wrote, and may go on from `syncToken` without reading its own writes
     /// back.
     public var previousSyncToken: String?
+    /// The zone's epochs (our extension), where the client has not seen the newest.
+    public var epochs: EpochLine?
 
     public init(
         results: [RecordResult], syncToken: String? = nil, previousSyncToken: String? = nil
@@ -130,6 +136,8 @@ public struct ZoneChanges: Hashable, Sendable {
         public var resultsLimit: Int?
         public var desiredKeys: [String]?
         public var desiredRecordTypes: [String]?
+        /// Who asks (our extension).
+        public var client: ClientState?
 
         public init(zoneID: ZoneID, syncToken: String?, resultsLimit: Int? = nil) {
             self.zoneID = zoneID
@@ -149,6 +157,10 @@ public struct ZoneChangesReply: Hashable, Sendable {
     public var records: [Record] = []
     public var syncToken: String?
     public var moreComing = false
+    /// The zone's epochs (our extension), where the client has not seen the newest.
+    public var epochs: EpochLine?
+    /// Whether the records tell their last writes (our extension).
+    public var echoesWriteIDs = false
     public var failure: RecordError?
 
     public init(zoneID: ZoneID) { self.zoneID = zoneID }

@@ -1,9 +1,9 @@
 internal import COpenSSL
 
 /// SHA-256 and SHA-512 (FIPS 180-4), which version hashes are made of. Computed by OpenSSL.
-enum SHA2 {
+package enum SHA2 {
     /// The 32-byte digest of `message`.
-    static func sha256(_ message: [UInt8]) -> [UInt8] {
+    package static func sha256(_ message: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { digest, count in
             SHA256(message, message.count, digest.baseAddress)
             count = Int(SHA256_DIGEST_LENGTH)

@@ -7,7 +7,6 @@ internal import SQLiteDriver
 final class SQLiteBackend: Backend, @unchecked Sendable {
     // @unchecked: `writer` is used on `lane` only; a connection of `idleReaders` is used by the one
     // call that has taken it out.
-    let serviceID: Int64
     private let writer: Connection
     private let lane = DispatchQueue(label: "record-service.writer")
     private let idleReaders = Lock<[Connection]>([])
@@ -31,11 +30,19 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
                 try Self.enterWAL(writer)
                 _ = try writer.pragma("synchronous = FULL")
             }
-            try SQLiteSchema.prepare(
-                writer, serviceID: Int64(bitPattern: platform.randomness.next()))
-            serviceID = try writer.value("SELECT id FROM service")?.int64 ?? 0
+            try SQLiteSchema.prepare(writer)
+            try Self.beginEpoch(writer, platform)
         } catch {
             throw SQLiteFailure.translate(error)
+        }
+    }
+
+    /// Each start begins an epoch: who restored the file from a backup before it goes on in a time
+    /// of its own. Several services over one file write in the newest one's.
+    private static func beginEpoch(_ writer: Connection, _ platform: Environment) throws {
+        let epoch = Int64(bitPattern: max(1, platform.randomness.next()))
+        try writer.transaction(.immediate) {
+            _ = try writer.run("UPDATE service SET epoch = ?", [.integer(epoch)])
         }
     }
 

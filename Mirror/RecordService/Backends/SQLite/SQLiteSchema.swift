@@ -5,29 +5,33 @@ internal import SQLiteDriver
 enum SQLiteSchema {
     /// "DptS", written into the file's header.
     private static let applicationID: Int64 = 0x4470_7453
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
     /// a newer version. Two processes may come here at once: the first makes the tables.
-    static func prepare(_ connection: Connection, serviceID: Int64) throws {
+    static func prepare(_ connection: Connection) throws {
         try connection.transaction(.immediate) {
             let application = try connection.pragma("application_id")?.int64 ?? 0
             let found = try connection.pragma("user_version")?.int64 ?? 0
             let isEmpty =
                 try connection.value("SELECT count(*) FROM sqlite_schema")?.int64 == 0
-            if isEmpty { return try create(connection, serviceID) }
+            if isEmpty { return try create(connection) }
             guard application == applicationID else {
                 throw refusal("holds another program's data; choose another path")
             }
             guard found <= version else {
                 throw refusal("was written by a newer version of this service; update the program")
             }
+            if found < 2 { try SQLiteUpgrade.addEpochs(connection) }
+            guard found < version else { return }
+            try connection.script("PRAGMA user_version = \(version);")
         }
     }
 
-    private static func create(_ connection: Connection, _ serviceID: Int64) throws {
+    private static func create(_ connection: Connection) throws {
         try connection.script(tables)
-        try connection.run("INSERT INTO service(id) VALUES (?)", [.integer(serviceID)])
+        try connection.script(epochTables)
+        try connection.run("INSERT INTO service(epoch) VALUES (0)")
         try connection.script(
             "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
     }
@@ -36,15 +40,31 @@ enum SQLiteSchema {
         RecordError(.internalError, "The service's database file \(what).")
     }
 
+    /// What epochs need: which start wrote which changes, which client's store was here last, and
+    /// a way to the deletions that may be forgotten.
+    static let epochTables = """
+        CREATE TABLE epochs(
+            kind INTEGER NOT NULL, place INTEGER NOT NULL, first INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            PRIMARY KEY (kind, place, first)) WITHOUT ROWID;
+        CREATE TABLE instances(
+            zone INTEGER NOT NULL, id TEXT NOT NULL, round INTEGER NOT NULL,
+            nonce TEXT NOT NULL, seen_at INTEGER NOT NULL,
+            PRIMARY KEY (zone, id)) WITHOUT ROWID;
+        CREATE INDEX records_by_deletion ON records(modified_at) WHERE deleted = 1;
+        """
+
     private static let tables = """
-        CREATE TABLE service(id INTEGER NOT NULL);
+        CREATE TABLE service(epoch INTEGER NOT NULL);
         CREATE TABLE databases(
             id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
             scope TEXT NOT NULL, owner TEXT NOT NULL, counter INTEGER NOT NULL,
+            incarnation INTEGER NOT NULL, floor INTEGER NOT NULL DEFAULT 0,
             UNIQUE (container, environment, scope, owner));
         CREATE TABLE zones(
             id INTEGER PRIMARY KEY, database INTEGER NOT NULL, name TEXT NOT NULL,
-            generation INTEGER NOT NULL, counter INTEGER NOT NULL,
+            incarnation INTEGER NOT NULL, floor INTEGER NOT NULL DEFAULT 0,
+            counter INTEGER NOT NULL,
             database_change INTEGER NOT NULL, deleted INTEGER NOT NULL,
             UNIQUE (database, name));
         CREATE INDEX zones_by_change ON zones(database, database_change);
@@ -53,12 +73,8 @@ enum SQLiteSchema {
             change INTEGER NOT NULL, deleted INTEGER NOT NULL,
             created_at INTEGER NOT NULL, created_by TEXT, created_on TEXT,
             modified_at INTEGER NOT NULL, modified_by TEXT, modified_on TEXT,
-            mark TEXT, fields BLOB NOT NULL,
+            write_ids TEXT, replays TEXT, fields BLOB NOT NULL,
             PRIMARY KEY (zone, name));
-        CREATE TABLE former_writers(
-            zone INTEGER NOT NULL, name TEXT NOT NULL, device TEXT NOT NULL,
-            mark TEXT NOT NULL,
-            PRIMARY KEY (zone, name, device)) WITHOUT ROWID;
         CREATE UNIQUE INDEX records_by_change ON records(zone, change);
         CREATE TABLE field_types(
             container TEXT NOT NULL, environment TEXT NOT NULL, record_type TEXT NOT NULL,

@@ -6,12 +6,7 @@ internal import SQLiteDriver
 extension SQLiteTransaction {
     private static let columns = """
         name, type, change, deleted, created_at, created_by, created_on, modified_at, modified_by,
-        modified_on, fields, mark
-        """
-    /// The mark of the asking device's own last write: the newest one, or one before another's.
-    private static let callerMark = """
-        CASE WHEN modified_on = ?1 THEN mark ELSE (SELECT w.mark FROM former_writers w
-        WHERE w.zone = records.zone AND w.name = records.name AND w.device = ?1) END
+        modified_on, fields, write_ids, replays
         """
 
     private static func record(_ row: Statement) -> RecordRow {
@@ -24,22 +19,19 @@ extension SQLiteTransaction {
             modified: RecordStamp(
                 timestamp: row.int64(at: 7), userRecordName: row.text(at: 8),
                 deviceID: row.text(at: 9)),
-            mark: row.text(at: 11), callerMark: row.text(at: 12))
+            writeIDs: RowOrigins.writeIDs(row.text(at: 11)),
+            replays: RowOrigins.replays(row.text(at: 12)))
     }
 
-    func records(
-        named names: [String], in zone: Int64, for device: String?
-    ) throws -> [String: RecordRow] {
+    func records(named names: [String], in zone: Int64) throws -> [String: RecordRow] {
         let statement = try connection.prepare(
-            "SELECT \(Self.columns), \(Self.callerMark) FROM records WHERE zone = ?2 AND name "
-                + "= ?3"
-        )
+            "SELECT \(Self.columns) FROM records WHERE zone = ? AND name = ?")
         defer { statement.reset() }
         var rows: [String: RecordRow] = [:]
         rows.reserveCapacity(names.count)
         for name in names {
             statement.reset()
-            try statement.bind([SQLiteValue(device), .integer(zone), .text(name)])
+            try statement.bind([.integer(zone), .text(name)])
             if try statement.step() { rows[name] = Self.record(statement) }
         }
         return rows
@@ -49,13 +41,14 @@ extension SQLiteTransaction {
         let statement = try connection.prepare(
             """
             INSERT INTO records(zone, \(Self.columns))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (zone, name) DO UPDATE SET
                 type = excluded.type, change = excluded.change, deleted = excluded.deleted,
                 created_at = excluded.created_at, created_by = excluded.created_by,
                 created_on = excluded.created_on, modified_at = excluded.modified_at,
                 modified_by = excluded.modified_by, modified_on = excluded.modified_on,
-                fields = excluded.fields, mark = excluded.mark
+                fields = excluded.fields, write_ids = excluded.write_ids,
+                replays = excluded.replays
             """)
         defer { statement.reset() }
         for record in records {
@@ -66,31 +59,22 @@ extension SQLiteTransaction {
                 SQLiteValue(record.created.userRecordName), SQLiteValue(record.created.deviceID),
                 .integer(record.modified.timestamp), SQLiteValue(record.modified.userRecordName),
                 SQLiteValue(record.modified.deviceID), .blob(record.fields),
-                SQLiteValue(record.mark),
+                SQLiteValue(RowOrigins.text(record.writeIDs)),
+                SQLiteValue(RowOrigins.text(record.replays)),
             ])
             while try statement.step() {}
-            if let writer = record.formerWriter { try keep(writer, of: record.name, in: zone) }
         }
-    }
-
-    private func keep(
-        _ writer: (device: String, mark: String), of name: String, in zone: Int64
-    ) throws {
-        try connection.run(
-            "INSERT OR REPLACE INTO former_writers(zone, name, device, mark) VALUES (?, ?, ?, ?)",
-            [.integer(zone), .text(name), .text(writer.device), .text(writer.mark)])
     }
 
     func removeRecords(in zone: Int64) throws {
         try connection.run("DELETE FROM records WHERE zone = ?", [.integer(zone)])
-        try connection.run("DELETE FROM former_writers WHERE zone = ?", [.integer(zone)])
     }
 
     func records(
         in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
-        for device: String?, _ body: (RecordRow) throws -> Bool
+        _ body: (RecordRow) throws -> Bool
     ) throws {
-        var values: [SQLiteValue] = [SQLiteValue(device), .integer(zone), .integer(change)]
+        var values: [SQLiteValue] = [.integer(zone), .integer(change)]
         var filter = ""
         if let types {
             filter =
@@ -99,8 +83,8 @@ extension SQLiteTransaction {
         }
         let statement = try connection.prepare(
             """
-            SELECT \(Self.columns), \(Self.callerMark) FROM records
-            WHERE zone = ?2 AND change > ?3 \(filter)
+            SELECT \(Self.columns) FROM records
+            WHERE zone = ? AND change > ? \(filter)
             ORDER BY change LIMIT ?
             """)
         defer { statement.reset() }

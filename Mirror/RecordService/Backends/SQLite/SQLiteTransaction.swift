@@ -13,25 +13,30 @@ final class SQLiteTransaction: BackendTransaction {
     func database(_ key: DatabaseKey) throws -> DatabaseRow? {
         try first(
             """
-            SELECT id, counter FROM databases
+            SELECT id, counter, incarnation, floor FROM databases
             WHERE container = ? AND environment = ? AND scope = ? AND owner = ?
             """, Self.values(of: key)
-        ) { DatabaseRow(id: $0.int64(at: 0), counter: $0.int64(at: 1)) }
+        ) {
+            DatabaseRow(
+                id: $0.int64(at: 0), counter: $0.int64(at: 1),
+                incarnation: UInt64(bitPattern: $0.int64(at: 2)), floor: $0.int64(at: 3))
+        }
     }
 
-    func makeDatabase(_ key: DatabaseKey) throws -> DatabaseRow {
+    func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow {
         try connection.run(
             """
-            INSERT INTO databases(container, environment, scope, owner, counter)
-            VALUES (?, ?, ?, ?, 0)
-            """, Self.values(of: key))
-        return DatabaseRow(id: connection.lastInsertedRowID, counter: 0)
+            INSERT INTO databases(container, environment, scope, owner, counter, incarnation)
+            VALUES (?, ?, ?, ?, 0, ?)
+            """, Self.values(of: key) + [.integer(Int64(bitPattern: incarnation))])
+        return DatabaseRow(
+            id: connection.lastInsertedRowID, counter: 0, incarnation: incarnation, floor: 0)
     }
 
     func save(_ database: DatabaseRow) throws {
         try connection.run(
-            "UPDATE databases SET counter = ? WHERE id = ?",
-            [.integer(database.counter), .integer(database.id)])
+            "UPDATE databases SET counter = ?, floor = ? WHERE id = ?",
+            [.integer(database.counter), .integer(database.floor), .integer(database.id)])
     }
 
     private static func values(of key: DatabaseKey) -> [SQLiteValue] {
@@ -40,13 +45,15 @@ final class SQLiteTransaction: BackendTransaction {
 
     // MARK: Zones
 
-    private static let zoneColumns = "id, name, generation, counter, database_change, deleted"
+    private static let zoneColumns =
+        "id, name, incarnation, floor, counter, database_change, deleted"
 
     private static func zone(_ row: Statement) -> ZoneRow {
         ZoneRow(
-            id: row.int64(at: 0), name: row.text(at: 1) ?? "", generation: row.int64(at: 2),
-            counter: row.int64(at: 3), databaseChange: row.int64(at: 4),
-            isDeleted: row.int64(at: 5) != 0)
+            id: row.int64(at: 0), name: row.text(at: 1) ?? "",
+            incarnation: UInt64(bitPattern: row.int64(at: 2)), floor: row.int64(at: 3),
+            counter: row.int64(at: 4), databaseChange: row.int64(at: 5),
+            isDeleted: row.int64(at: 6) != 0)
     }
 
     func zone(named name: String, in database: Int64) throws -> ZoneRow? {
@@ -72,25 +79,28 @@ final class SQLiteTransaction: BackendTransaction {
             """, [.integer(database), .integer(change), SQLiteValue(limit)], Self.zone)
     }
 
-    func makeZone(named name: String, in database: Int64) throws -> ZoneRow {
+    func makeZone(
+        named name: String, in database: Int64, incarnation: UInt64
+    ) throws -> ZoneRow {
         try connection.run(
             """
-            INSERT INTO zones(database, name, generation, counter, database_change, deleted)
-            VALUES (?, ?, 1, 0, 0, 0)
-            """, [.integer(database), .text(name)])
+            INSERT INTO zones(database, name, incarnation, counter, database_change, deleted)
+            VALUES (?, ?, ?, 0, 0, 0)
+            """, [.integer(database), .text(name), .integer(Int64(bitPattern: incarnation))])
         return ZoneRow(
-            id: connection.lastInsertedRowID, name: name, generation: 1, counter: 0,
-            databaseChange: 0, isDeleted: false)
+            id: connection.lastInsertedRowID, name: name, incarnation: incarnation, floor: 0,
+            counter: 0, databaseChange: 0, isDeleted: false)
     }
 
     func save(_ zone: ZoneRow) throws {
         try connection.run(
             """
-            UPDATE zones SET generation = ?, counter = ?, database_change = ?, deleted = ?
-            WHERE id = ?
+            UPDATE zones SET incarnation = ?, floor = ?, counter = ?, database_change = ?,
+            deleted = ? WHERE id = ?
             """,
             [
-                .integer(zone.generation), .integer(zone.counter), .integer(zone.databaseChange),
+                .integer(Int64(bitPattern: zone.incarnation)), .integer(zone.floor),
+                .integer(zone.counter), .integer(zone.databaseChange),
                 SQLiteValue(zone.isDeleted), .integer(zone.id),
             ])
     }

@@ -1,0 +1,61 @@
+internal import Foundation
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Names writes and new objects so that two copies of one store file give one name to what both
+/// hold, and different names to what each did by itself.
+///
+/// A name is the digest of what is named: the store's identifier, the history transaction and its
+/// time, the record as it will stand and the version it was made upon. Equal names stand for equal
+/// writes.
+struct WriteNaming {
+    let connection: Connection
+    /// NSStoreUUID, which a copy of the file shares.
+    let storeIdentifier: String
+
+    /// The ID under which a record is sent.
+    func writeID(of result: Record, transaction: Int64) throws -> String {
+        var message = Array(storeIdentifier.utf8) + [0]
+        message += Array(result.recordName.utf8) + [0]
+        message += Array((result.recordChangeTag ?? "").utf8) + [0]
+        append(transaction, to: &message)
+        append(try time(of: transaction), to: &message)
+        message += RecordArchive.encodeFields(result.fields)
+        return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
+    }
+
+    /// The record name of an object that was inserted in a history transaction.
+    func recordName(of row: RowID, insertedIn transaction: Int64) throws -> String {
+        var message = Array(storeIdentifier.utf8) + [0]
+        append(Int64(row.entity), to: &message)
+        append(row.key, to: &message)
+        append(transaction, to: &message)
+        append(try time(of: transaction), to: &message)
+        let bytes = SHA2.sha256(message)
+        // The version and variant bits of a name-based UUID of the free kind (RFC 9562 §5.8).
+        return UUID(
+            uuid: (
+                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
+                bytes[6] & 0x0F | 0x80, bytes[7], bytes[8] & 0x3F | 0x80, bytes[9], bytes[10],
+                bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
+            )
+        ).uuidString
+    }
+
+    /// 96 bits: 16 characters of base64, without padding.
+    private static let bytesCount = 12
+
+    private func time(of transaction: Int64) throws -> Int64 {
+        guard transaction > 0 else { return 0 }
+        let time = try connection.value(
+            "SELECT ZTIMESTAMP FROM ATRANSACTION WHERE Z_PK = ?", [.integer(transaction)])
+        return Int64(bitPattern: (time?.double ?? 0).bitPattern)
+    }
+
+    private func append(_ number: Int64, to message: inout [UInt8]) {
+        withUnsafeBytes(of: number.bigEndian) { message.append(contentsOf: $0) }
+    }
+}

@@ -1,0 +1,89 @@
+internal import Platform
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Compares the ledger with a zone that was read from its start to its end, after the service, the
+/// zone or this store went back to an older state. (docs/MERGE.md §10)
+///
+/// What the zone showed was settled when it arrived; here is what it did not show: it was deleted
+/// and purged, or the service lost it and it is made again.
+struct Reconciliation {
+    let mirror: MirrorTransaction
+    private let lostTime: LostTime?
+    private static let pageMax = 500
+
+    init(mirror: MirrorTransaction) throws {
+        self.mirror = mirror
+        lostTime = try LostTime(mirror.ledger)
+    }
+
+    func finish(_ importing: inout RecordImport) throws {
+        try eachUnseen(mirror.ledger.unseenEntries, key: \.key) {
+            try settle($0, &importing)
+        }
+        try eachUnseen(mirror.ledger.unseenPairs, key: \.key) {
+            try settle($0, &importing)
+        }
+        try importing.flush()
+        try mirror.ledger.forgetUnseenDrops()
+        try mirror.ledger.endReconciling()
+    }
+
+    private func eachUnseen<Entry>(
+        _ read: (Int64, Int) throws -> [Entry], key: KeyPath<Entry, Int64>,
+        _ body: (Entry) throws -> Void
+    ) throws {
+        var cursor: Int64 = 0
+        while true {
+            let entries = try read(cursor, Self.pageMax)
+            for entry in entries { try body(entry) }
+            guard let last = entries.last else { return }
+            cursor = last[keyPath: key]
+        }
+    }
+
+    private func settle(_ entry: RecordEntry, _ importing: inout RecordImport) throws {
+        let name = entry.recordName
+        if entry.needsCloudDelete {
+            try mirror.ledger.noteDeleted(name, tag: entry.base?.recordChangeTag)
+            return try importing.forget(entry)
+        }
+        if isPurged(entry.base) {
+            var deletion = Record(recordName: name, recordType: entry.base?.recordType ?? "")
+            deletion.deleted = true
+            return try importing.applyDeletion(of: deletion)
+        }
+        if let base = entry.base, !base.deleted, base.recordChangeTag != nil, lostTime != nil,
+            try mirror.ledger.replay(of: name) == nil
+        {
+            try mirror.ledger.keepReplay(base)
+        }
+        try mirror.ledger.clearBase(key: entry.key)
+        try mirror.ledger.setNeedsUpload(true, key: entry.key)
+        importing.outcome.sentAgain += 1
+    }
+
+    private func settle(_ entry: PairEntry, _ importing: inout RecordImport) throws {
+        if entry.needsDelete {
+            try mirror.ledger.noteDeleted(entry.recordName, tag: entry.base?.recordChangeTag)
+            return try mirror.ledger.removePair(entry)
+        }
+        if isPurged(entry.base) {
+            return try importing.applyPairDeletion(
+                of: Record(recordName: entry.recordName, recordType: RecordNames.pairType))
+        }
+        try mirror.ledger.clearPairBase(key: entry.key)
+        importing.outcome.sentAgain += 1
+    }
+
+    /// Whether a record that the zone does not show was deleted so long ago that the deletion is
+    /// forgotten.
+    private func isPurged(_ base: Record?) -> Bool {
+        guard let lostTime, let tag = base?.recordChangeTag.flatMap(ChangeTag.init) else {
+            return false
+        }
+        return lostTime.line.contains(tag) && tag.change <= lostTime.line.floor
+    }
+}

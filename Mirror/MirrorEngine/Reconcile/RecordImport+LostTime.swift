@@ -1,0 +1,83 @@
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// What an arriving record means for a line whose base is of a time that the service lost.
+extension RecordImport {
+    /// The version of a lost time that a line stands on: one that waits to be sent again, or its
+    /// base.
+    func lostVersion(of entry: RecordEntry) throws -> (record: Record, tag: ChangeTag)? {
+        guard let lostTime else { return nil }
+        if let replay = try mirror.ledger.replay(of: entry.recordName),
+            let tag = replay.recordChangeTag.flatMap(ChangeTag.init)
+        {
+            return (replay, tag)
+        }
+        guard let base = entry.base, let tag = lostTime.lostTag(of: base) else { return nil }
+        return (base, tag)
+    }
+
+    /// Settles a live record that meets a lost version. Returns the base to merge upon, or `isDone`
+    /// where the service has an older state and ours will be sent again.
+    mutating func meetLostVersion(
+        _ arrival: Arrival
+    ) throws -> (isDone: Bool, base: Record?)? {
+        guard let lostTime, let (version, tag) = try lostVersion(of: arrival.entry) else {
+            return nil
+        }
+        let name = arrival.entry.recordName
+        switch lostTime.relation(of: arrival.record, to: tag) {
+        case .descends:
+            try mirror.ledger.dropReplay(of: name)
+            return (false, version.deleted ? nil : version)
+        case .ancestor:
+            try keepToSendAgain(version, upon: arrival.record, arrival.entry)
+            return (true, nil)
+        case .unrelated:
+            try mirror.ledger.dropReplay(of: name)
+            return (false, nil)
+        }
+    }
+
+    /// The service has an older state, or a deletion from before: what we have is an edit upon it.
+    mutating func keepToSendAgain(
+        _ version: Record, upon record: Record, _ entry: RecordEntry
+    ) throws {
+        if !version.deleted { try mirror.ledger.keepReplay(version) }
+        try mirror.ledger.setBase(record, key: entry.key)
+        try mirror.ledger.setNeedsUpload(true, key: entry.key)
+        outcome.sentAgain += 1
+    }
+
+    /// Whether a record is alive although its deletion is known here and the service lost it: then
+    /// it is deleted again.
+    mutating func isDeletedAgain(_ record: Record) throws -> Bool {
+        let name = record.recordName
+        guard let lostTime, let deletion = try mirror.ledger.deletionTag(of: name) else {
+            return false
+        }
+        let wasEdited = !lostTime.isBeforeLoss(record, of: deletion) && record.replays.isEmpty
+        let isKept = wasEdited && mirror.settings.policy.deletion == .keepEdited
+        if isKept || lostTime.isNewer(record, than: deletion) {
+            try mirror.ledger.forgetDeletion(of: name)
+            return false
+        }
+        if wasEdited { try logDeletedAgain(record) }
+        let key = try mirror.ledger.receipt(of: name)?.key ?? 0
+        try mirror.ledger.keepReceipt(forDropping: name, mergedInto: key)
+        outcome.deletedAgain += 1
+        return true
+    }
+
+    /// An edit that did not know of the deletion loses against it.
+    private mutating func logDeletedAgain(_ record: Record) throws {
+        guard let layout = mirror.mapping.entity(of: record) else { return }
+        let state = try mirror.mapping.state(of: record, entity: layout)
+        for slot in state.changes(from: nil) {
+            let conflict = deletionConflict(
+                slot, layout, base: nil, local: nil, remote: state.value(slot), winner: .local)
+            try log(conflict, layout, record.recordName)
+        }
+    }
+}

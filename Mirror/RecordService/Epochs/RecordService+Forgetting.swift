@@ -1,0 +1,27 @@
+internal import Platform
+public import RecordWire
+
+extension EpochLine {
+    /// Whether a client has not seen the newest epoch.
+    func isNews(to client: ClientState?) -> Bool {
+        guard let client else { return false }
+        return client.witness.flatMap(ChangeTag.init)?.epoch != epochs.last?.id
+    }
+}
+
+extension RecordService {
+    /// Forgets deletions that are older than `ServiceLimits.deletionDaysMax`, so that a zone's size
+    /// follows what it holds. A client that was away longer reads the zone anew. Cost: one index
+    /// scan of what goes. Call it at the start and once a day.
+    public func forgetOldDeletions() throws(RecordError) {
+        let oldest = platform.milliseconds - Int64(limits.deletionDaysMax) * Self.dayMilliseconds
+        try backend.write { transaction in
+            let forgotten = try transaction.removeDeletions(before: oldest)
+            for (zone, change) in forgotten.sorted(by: { $0.key < $1.key }) {
+                try transaction.raiseFloor(of: zone, to: change)
+            }
+        }
+    }
+
+    private static let dayMilliseconds: Int64 = 86_400_000
+}

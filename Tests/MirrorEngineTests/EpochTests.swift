@@ -1,0 +1,360 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import Platform
+import RecordWire
+import Stores
+import Testing
+
+/// The service, a zone or a store goes back to an older state: what any device holds comes back,
+/// and what was deleted stays deleted.
+@Suite struct EpochTests {
+    let host: ServiceHost
+    let a: Device
+    let b: Device
+    let note: RowID
+
+    init() throws {
+        host = try ServiceHost()
+        a = try Device(1, host.service, policy: MergePolicy(standard: .local))
+        b = try Device(2, host.service, policy: MergePolicy(standard: .local))
+        note = try a.insert("Note", ["title": .text("old"), "views": .integer(3)])
+        try a.sync()
+        try b.sync()
+    }
+
+    private func noteB() throws -> RowID { try b.only("Note") }
+
+    private func use(_ service: SimulatedService) {
+        a.service = service
+        b.service = service
+    }
+
+    /// Rounds in turn until nothing moves, in the order of `devices`.
+    private func settle(_ devices: [Device]) throws {
+        for _ in 0..<8 {
+            let results = try devices.map { try $0.sync() }
+            for result in results { #expect(result.error == nil) }
+            if results.allSatisfy({ $0.exported + $0.imported.received == 0 && $0.isInSync }) {
+                return
+            }
+        }
+        Issue.record("The devices do not come to rest.")
+    }
+
+    private func titles(_ device: Device) throws -> Set<String> {
+        Set(
+            try device.rows("Note").compactMap { row in
+                if case .text(let text)? = try device.value(row.id, "title") { text } else { nil }
+            })
+    }
+
+    // MARK: Backups of the service
+
+    @Test(arguments: [true, false])
+    func editsAndObjectsOfTheLostTimeComeBack(aFirst: Bool) throws {
+        let backup = try host.backup()
+        try a.set(note, "title", .text("new"))
+        try a.insert("Note", ["title": .text("added")])
+        try b.insert("Note", ["title": .text("of b")])
+        try settle([a, b])
+        use(try host.restore(backup))
+        try settle(aFirst ? [a, b] : [b, a])
+        for device in [a, b] { #expect(try titles(device) == ["new", "added", "of b"]) }
+        #expect(try host.titles() == ["new", "added", "of b"])
+        #expect(try a.mirrored.conflicts().isEmpty && b.mirrored.conflicts().isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func aServiceThatHasCountedPastTheOldTokensIsNoticed(bWroteBefore: Bool) throws {
+        let backup = try host.backup()
+        try a.insert("Note", ["title": .text("lost")])
+        try a.sync()
+        if bWroteBefore { try b.sync() }
+        use(try host.restore(backup))
+        // A third device writes until the counter has passed what was lost.
+        let c = try Device(3, host.service)
+        for index in 0..<5 { try c.insert("Note", ["title": .text("c\(index)")]) }
+        try c.sync()
+        try settle([b, a, c])
+        let all: Set<String> = ["old", "lost", "c0", "c1", "c2", "c3", "c4"]
+        for device in [a, b, c] { #expect(try titles(device) == all) }
+        #expect(try a.rows("Note").count == 7)
+    }
+
+    @Test(arguments: [true, false])
+    func whatWasDeletedInTheLostTimeStaysDeleted(deleterFirst: Bool) throws {
+        let backup = try host.backup()
+        try a.delete(note)
+        try a.sync()
+        if !deleterFirst { try b.sync() }
+        use(try host.restore(backup))
+        try settle(deleterFirst ? [a, b] : [b, a])
+        #expect(try a.rows("Note").isEmpty && b.rows("Note").isEmpty)
+        #expect(try host.titles().isEmpty)
+    }
+
+    @Test func aDeletionWinsOverADeviceThatFillsTheServiceAgain() throws {
+        let backup = try host.backup()
+        try a.set(note, "title", .text("edited"))
+        try settle([a, b])
+        try a.delete(note)
+        try a.sync()
+        use(try host.restore(backup))
+        try settle([b, a])
+        #expect(try a.rows("Note").isEmpty && b.rows("Note").isEmpty)
+        #expect(try host.titles().isEmpty)
+    }
+
+    @Test(arguments: [true, false])
+    func countsOfTheLostTimeAreCountedOnce(aFirst: Bool) throws {
+        let backup = try host.backup()
+        try a.set(note, "views", .integer(5))
+        try settle([a, b])
+        use(try host.restore(backup))
+        try a.set(note, "views", .integer(6))
+        try b.set(noteB(), "views", .integer(7))
+        try settle(aFirst ? [a, b] : [b, a])
+        #expect(try a.value(note, "views") == .integer(8))
+        #expect(try b.value(noteB(), "views") == .integer(8))
+    }
+
+    @Test(arguments: [true, false])
+    func aDeviceThatKnowsTheNewerLostVersionWins(newerFirst: Bool) throws {
+        let backup = try host.backup()
+        try a.set(note, "title", .text("first"))
+        try settle([a, b])
+        try a.set(note, "title", .text("second"))
+        try a.sync()
+        use(try host.restore(backup))
+        try settle(newerFirst ? [a, b] : [b, a])
+        #expect(try titles(a) == ["second"] && titles(b) == ["second"])
+        #expect(try a.mirrored.conflicts().isEmpty && b.mirrored.conflicts().isEmpty)
+    }
+
+    @Test func aServiceRestoredTwiceLosesNothing() throws {
+        let first = try host.backup()
+        try a.insert("Note", ["title": .text("one")])
+        try settle([a, b])
+        let second = try host.backup()
+        try b.insert("Note", ["title": .text("two")])
+        try settle([b, a])
+        use(try host.restore(second))
+        try a.sync()
+        try a.insert("Note", ["title": .text("three")])
+        try a.sync()
+        use(try host.restore(first))
+        try settle([b, a])
+        for device in [a, b] { #expect(try titles(device) == ["old", "one", "two", "three"]) }
+    }
+
+    @Test func aRestoreInTheMiddleOfARoundIsNoticed() throws {
+        let backup = try host.backup()
+        try a.set(note, "title", .text("second"))
+        try settle([a, b])
+        try a.set(note, "views", .integer(4))
+        var isDone = false
+        a.intercept = { request in
+            guard case .modifyRecords = request, !isDone else { return nil }
+            isDone = true
+            use(try host.restore(backup))
+            return nil
+        }
+        try settle([a, b])
+        #expect(try titles(a) == ["second"] && titles(b) == ["second"])
+        #expect(try b.value(noteB(), "views") == .integer(4))
+        #expect(try a.mirrored.conflicts().isEmpty)
+    }
+
+    @Test func theRoundSaysThatTheServiceWentBack() throws {
+        let backup = try host.backup()
+        try a.insert("Note", ["title": .text("added")])
+        try a.sync()
+        use(try host.restore(backup))
+        let result = try a.sync()
+        #expect(result.comparisons == 1 && result.imported.sentAgain == 1)
+        #expect(result.notices.count == 1)
+        #expect(try a.sync().notices.isEmpty)
+    }
+
+    // MARK: Nothing is left
+
+    @Test(arguments: [true, false])
+    func aServiceMadeAnewIsFilledByAllDevices(aFirst: Bool) throws {
+        try a.insert("Note", ["title": .text("only a")])
+        try a.sync()
+        try b.insert("Note", ["title": .text("only b")])
+        let tag = try b.insert("Tag", ["label": .text("t")])
+        try b.pair(noteB(), "tags", with: tag)
+        try b.sync()
+        use(try host.makeAnew())
+        try settle(aFirst ? [a, b] : [b, a])
+        for device in [a, b] {
+            #expect(try titles(device) == ["old", "only a", "only b"])
+            #expect(try device.rows("Tag").count == 1)
+        }
+        let old = try #require(
+            try a.rows("Note").first { try a.value($0.id, "title") == .text("old") })
+        #expect(try a.members(old.id, "tags").count == 1)
+        #expect(try host.titles() == ["old", "only a", "only b"])
+    }
+
+    @Test func aZoneThatWasDeletedIsFilledAgain() throws {
+        try a.insert("Note", ["title": .text("only a")])
+        try a.sync()
+        let zone = ZoneID(zoneName: a.mirrored.settings.zoneName)
+        _ = try host.service.handle(.modifyZones([ZoneOperation(.delete, zone)]), from: "x")
+        try settle([b, a])
+        for device in [a, b] { #expect(try titles(device) == ["old", "only a"]) }
+        #expect(try host.titles() == ["old", "only a"])
+    }
+
+    // MARK: Copies of a store
+
+    @Test func aCopiedStoreTakesANameOfItsOwnAndLosesNoEdit() throws {
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("one.sqlite")
+        do {
+            let one = try Device(5, host.service, file: file)
+            try one.sync()
+            let row = try one.only("Note")
+            // Sent, and its answer lost: both copies will hold it as under way.
+            try one.set(row, "views", .integer(5))
+            one.intercept = { request in
+                guard case .modifyRecords = request else { return nil }
+                _ = try host.service.handle(request, from: "one")
+                throw RecordError(.badRequest, "lost")
+            }
+            try one.sync()
+            try one.insert("Note", ["title": .text("unsent")])
+        }
+        let copy = folder.appendingPathComponent("two.sqlite")
+        try copyStore(file, to: copy)
+        let one = try Device(6, host.service, file: file)
+        let two = try Device(7, host.service, file: copy)
+        let rowOne = try #require(try one.rows("Note").first).id
+        try one.set(rowOne, "views", .integer(6))
+        try two.set(rowOne, "views", .integer(7))
+        try settle([one, two, a, b])
+        for device in [a, b, one, two] {
+            #expect(try titles(device) == ["old", "unsent"])
+            #expect(try device.rows("Note").count == 2)
+        }
+        // 3, and 2 that both copies hold, and 1 and 2 of one each.
+        #expect(try a.value(note, "views") == .integer(8))
+        #expect(try one.mirrored.deviceID() != two.mirrored.deviceID())
+    }
+
+    @Test func aStoreRestoredFromAnOlderCopyIsHealed() throws {
+        let folder = try temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("one.sqlite")
+        let backup = folder.appendingPathComponent("backup.sqlite")
+        do {
+            let one = try Device(5, host.service, file: file)
+            try one.sync()
+            // Not yet sent when the copy is made, sent afterwards.
+            try one.set(try one.only("Note"), "views", .integer(4))
+            try one.insert("Note", ["title": .text("made")])
+        }
+        try copyStore(file, to: backup)
+        do {
+            let one = try Device(6, host.service, file: file)
+            try one.sync()
+            let row = try #require(
+                try one.rows("Note").first { try one.value($0.id, "title") == .text("old") }
+            ).id
+            try one.set(row, "title", .text("later"))
+            try one.sync()
+        }
+        try copyStore(backup, to: file)
+        let one = try Device(7, host.service, file: file)
+        try settle([one, a, b])
+        for device in [a, b, one] {
+            #expect(try titles(device) == ["later", "made"])
+            #expect(try device.rows("Note").count == 2)
+        }
+        #expect(try a.value(note, "views") == .integer(4))
+    }
+
+    private func temporaryFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("epochs-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    private func copyStore(_ file: URL, to other: URL) throws {
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: other.path + suffix)
+            if FileManager.default.fileExists(atPath: file.path + suffix) {
+                try FileManager.default.copyItem(
+                    atPath: file.path + suffix, toPath: other.path + suffix)
+            }
+        }
+    }
+}
+
+/// A service over a file that can be copied and put back.
+final class ServiceHost {
+    private let folder: URL
+    private let platform: Environment
+    private var backups = 0
+    private(set) var service: SimulatedService
+    private var file: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("service-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        platform = Environment(
+            clock: VirtualClock(), randomness: SeededRandomness(seed: 99), faults: NoFaults())
+        file = folder.appendingPathComponent("records0.sqlite")
+        service = try SimulatedService(platform: platform, path: file.path)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// Copies the data as they are now.
+    func backup() throws -> URL {
+        backups += 1
+        let copy = folder.appendingPathComponent("backup\(backups).sqlite")
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: file.path + suffix)
+        {
+            try FileManager.default.copyItem(
+                atPath: file.path + suffix, toPath: copy.path + suffix)
+        }
+        return copy
+    }
+
+    /// Starts a service over a copy of the data.
+    func restore(_ backup: URL) throws -> SimulatedService {
+        backups += 1
+        file = folder.appendingPathComponent("records\(backups).sqlite")
+        for suffix in ["", "-wal"]
+        where FileManager.default.fileExists(atPath: backup.path + suffix) {
+            try FileManager.default.copyItem(
+                atPath: backup.path + suffix, toPath: file.path + suffix)
+        }
+        service = try SimulatedService(platform: platform, path: file.path)
+        return service
+    }
+
+    /// Starts a service without data.
+    func makeAnew() throws -> SimulatedService {
+        backups += 1
+        file = folder.appendingPathComponent("records\(backups).sqlite")
+        service = try SimulatedService(platform: platform, path: file.path)
+        return service
+    }
+
+    /// The titles of all notes it has.
+    func titles() throws -> Set<String> {
+        let records = try service.records(inZone: "com.apple.coredata.cloudkit.zone")
+        return Set(
+            records.values.compactMap { record in
+                if case .string(let text)? = record.fields["CD_title"] ?? nil { text } else { nil }
+            })
+    }
+}

@@ -48,7 +48,10 @@ extension Ledger {
 
     /// Remembers the newest of `tags` when it is newer than what was seen before.
     package func see(_ tags: some Sequence<String?>) throws {
-        let newest = tags.compactMap { $0.flatMap(ChangeTag.init) }.max { $0.change < $1.change }
+        // A tag of an epoch that was not told yet would keep the service from telling it.
+        let told = Set(try line(.line)?.epochs.map(\.id) ?? [])
+        let newest = tags.compactMap { $0.flatMap(ChangeTag.init) }
+            .filter { told.contains($0.epoch) }.max { $0.change < $1.change }
         guard let newest else { return }
         let seen = try witness().flatMap(ChangeTag.init)
         guard seen.map({ $0.change < newest.change }) ?? true else { return }

@@ -26,7 +26,7 @@ package struct MirrorMachine: Sendable {
         case send(RecordRequest)
         case noteZone
         case apply(ZoneChangesReply)
-        case applyRecords([Record])
+        case applyRecords([Record], EpochLine?)
         case analyse
         case build
         case record(ExportBatch, RecordsReply)
@@ -186,7 +186,7 @@ package struct MirrorMachine: Sendable {
         let records = reply.results.compactMap { result in
             if case .record(let record) = result { record } else { nil }
         }
-        return enter(.lookingUp, .applyRecords(records))
+        return enter(.lookingUp, .applyRecords(records, reply.epochs))
     }
 
     /// After an export the zone is read once more, for what others wrote meanwhile.

@@ -25,8 +25,8 @@ package struct InstructionPerformer: Sendable {
         case .apply(let page):
             let outcome = try mirrored.apply(page)
             return .applied(outcome, moreComing: page.moreComing, token: page.syncToken)
-        case .applyRecords(let records):
-            return .applied(try mirrored.apply(records), moreComing: false, token: nil)
+        case .applyRecords(let records, let line):
+            return .applied(try mirrored.apply(records, line), moreComing: false, token: nil)
         case .analyse:
             let (noted, moreWaiting) = try mirrored.analyse()
             return .analysed(noted: noted, moreWaiting: moreWaiting)

@@ -112,9 +112,10 @@ public final class MirroredStore: Sendable {
     }
 
     /// Applies records that were looked up by name; the token stays.
-    package func apply(_ records: [Record]) throws -> ImportOutcome {
+    package func apply(_ records: [Record], _ line: EpochLine? = nil) throws -> ImportOutcome {
         try write { mirror in
             try catchUp(mirror)
+            if let line { try mirror.ledger.setLine(line) }
             var importing = try RecordImport(mirror: mirror)
             try importing.apply(records)
             return importing.outcome

@@ -76,6 +76,7 @@ struct RecordModification {
                 results: results.map(blocked), syncToken: before, previousSyncToken: before)
         }
         var reply = RecordsReply(results: results, syncToken: before, previousSyncToken: before)
+        if known.isNews(to: client) { reply.epochs = known }
         guard !change.rows.isEmpty else { return reply }
         var written = line
         written.newest = change.counter

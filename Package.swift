@@ -122,7 +122,10 @@ let testTargets: [Target] = [
         ]),
     tests(
         "MirrorTransportTests",
-        uses: ["MirrorTransport", "RecordServer", "RecordService", "RecordWire", "Platform"]),
+        uses: [
+            "MirrorTransport", "MirrorEngine", "MirrorTestKit", "RecordServer", "RecordService",
+            "RecordWire", "SQLiteStore", "Stores", "Platform",
+        ]),
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),

@@ -115,6 +115,21 @@ final class Device {
         _ = try store.save(changes)
     }
 
+    /// Moves the members of an ordered relationship, as a context saves it.
+    func reorder(_ row: RowID, _ name: String, _ members: [RowID]) throws {
+        guard let slot = store.layout.entity(row.entity)?.toManySlot(name) else {
+            throw Missing(name: name)
+        }
+        var changes = ChangeSet()
+        var change = ToManyChange(owner: row, slot: slot)
+        change.order = members
+        var mark = RowUpdate(id: row)
+        mark.changedToManys = [slot]
+        changes.updates = [mark]
+        changes.toManys = [change]
+        _ = try store.save(changes)
+    }
+
     func delete(_ row: RowID) throws {
         var changes = ChangeSet()
         changes.deletes = [RowDelete(id: row)]

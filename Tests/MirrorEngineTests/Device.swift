@@ -56,6 +56,13 @@ final class Device {
         }
     }
 
+    /// The first batch of a store that was never synced.
+    func firstBatch() throws -> ExportBatch {
+        _ = try mirrored.prepare(container: "test")
+        while try mirrored.analyse().moreWaiting {}
+        return try mirrored.nextBatch()
+    }
+
     private func answer(_ request: RecordRequest) -> MirrorMachine.Event {
         requests.append(request)
         do {

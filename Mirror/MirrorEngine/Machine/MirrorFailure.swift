@@ -7,6 +7,8 @@ package enum MirrorFailure: Sendable {
     case zoneMissing
     /// Another copy of this store was there under its name.
     case instanceForked
+    /// The request is larger than the service, or something before it, takes.
+    case tooLarge(RecordError)
     /// Worth another try, after so many seconds where the service said so.
     case transient(MirrorError, retryAfterSeconds: Double?)
     case permanent(MirrorError)
@@ -16,6 +18,7 @@ package enum MirrorFailure: Sendable {
         case .changeTokenExpired: self = .tokenExpired
         case .zoneNotFound: self = .zoneMissing
         case .instanceForked: self = .instanceForked
+        case .limitExceeded: self = .tooLarge(error)
         case .throttled:
             self = .transient(
                 MirrorError(.throttled, "The service asks to wait: \(error.reason)", cause: error),
@@ -24,11 +27,7 @@ package enum MirrorFailure: Sendable {
             self = .transient(
                 MirrorError(.offline, "The service is not ready: \(error.reason)", cause: error),
                 retryAfterSeconds: error.retryAfterSeconds)
-        default:
-            self = .permanent(
-                MirrorError(
-                    .serviceRefused, "The service refused the request: \(error.reason)",
-                    fields: ["code": error.code.rawValue], cause: error))
+        default: self = .permanent(MirrorError(refusal: error))
         }
     }
 
@@ -36,6 +35,8 @@ package enum MirrorFailure: Sendable {
     package init(_ error: any Error) {
         if let error = error as? RecordError {
             self.init(error)
+        } else if let error = error as? any ChannelFailure, error.isTooLarge {
+            self = .tooLarge(RecordError(.limitExceeded, error.message))
         } else if let error = error as? any ChannelFailure {
             let failure = MirrorError(.offline, error.message, fields: error.fields, cause: error)
             self =
@@ -46,5 +47,14 @@ package enum MirrorFailure: Sendable {
             self = .permanent(
                 MirrorError(.offline, "The service could not be asked: \(error)", cause: error))
         }
+    }
+}
+
+extension MirrorError {
+    /// The service's refusal of a whole request, in its own words.
+    init(refusal error: RecordError) {
+        self.init(
+            .serviceRefused, "The service refused the request: \(error.reason)",
+            fields: ["code": error.code.rawValue], cause: error)
     }
 }

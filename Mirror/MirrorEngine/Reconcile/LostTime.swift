@@ -1,6 +1,6 @@
 internal import RecordWire
 
-/// Tells how versions of a lost time stand to what the service has now. (docs/MERGE.md §10)
+/// Tells how versions of a lost time stand to what the service has now. (docs/MERGE.md §11)
 struct LostTime {
     /// How a record of the service stands to a version that the service lost.
     enum Relation {

@@ -5,7 +5,7 @@ internal import SQLiteStore
 internal import Stores
 
 /// Compares the ledger with a zone that was read from its start to its end, after the service, the
-/// zone or this store went back to an older state. (docs/MERGE.md §10)
+/// zone or this store went back to an older state. (docs/MERGE.md §11)
 ///
 /// What the zone showed was settled when it arrived; here is what it did not show: it was deleted
 /// and purged, or the service lost it and it is made again.

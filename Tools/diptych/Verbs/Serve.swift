@@ -96,7 +96,9 @@ struct Serve: Verb {
         }
         notice.print(console)
         if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
+        let forgetting = DailyForgetting(service, console)
         await StopSignal.wait()
+        forgetting.stop()
         console.progress("ending …")
         server.stop()
         notice.printEnd(console, requests: server.statistics.requests)

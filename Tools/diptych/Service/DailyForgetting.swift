@@ -1,0 +1,22 @@
+internal import Dispatch
+internal import RecordService
+
+/// Lets a running service forget what it need not remember any more: at once, then once a day.
+final class DailyForgetting {
+    private let timer = DispatchSource.makeTimerSource()
+    private static let daySeconds = 86_400
+
+    init(_ service: RecordService, _ console: Console) {
+        timer.schedule(deadline: .now(), repeating: .seconds(Self.daySeconds))
+        timer.setEventHandler {
+            do {
+                try service.forgetOldDeletions()
+            } catch {
+                console.warn("old deletions stay for now: \(error.reason)")
+            }
+        }
+        timer.resume()
+    }
+
+    func stop() { timer.cancel() }
+}

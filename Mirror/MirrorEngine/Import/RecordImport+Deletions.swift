@@ -33,7 +33,7 @@ extension RecordImport {
         }
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
-        let base = try entry.base.flatMap { $0.deleted ? nil : $0 }
+        let base = try lastAgreed(entry, deleted: record)
             .map { try mirror.mapping.state(of: $0, entity: layout) }
         let edits = local.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
@@ -50,6 +50,17 @@ extension RecordImport {
             try remove(entry)
             outcome.applied += 1
         }
+    }
+
+    /// What was there before a deletion, as far as this device knows: its base, or what it sent
+    /// without an answer and the service says it took.
+    private func lastAgreed(_ entry: RecordEntry, deleted record: Record) throws -> Record? {
+        if let mark = record.writeID, mark != entry.base?.writeID,
+            let taken = try mirror.ledger.sent(entry.recordName, mark: mark)
+        {
+            return taken
+        }
+        return entry.base.flatMap { $0.deleted ? nil : $0 }
     }
 
     /// Removes an object with its line. What pointed at it is cleared and waits for export; nothing

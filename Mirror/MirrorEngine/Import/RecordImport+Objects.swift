@@ -95,7 +95,8 @@ extension RecordImport {
     private mutating func receiveEditOfDeleted(
         _ record: Record, entry: RecordEntry, layout: EntityLayout, state: ObjectState
     ) throws -> Arrival? {
-        let base = try entry.base.map { try mirror.mapping.state(of: $0, entity: layout) }
+        let base = try mergeBase(
+            of: Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false))
         let changed = state.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !changed.isEmpty
         for slot in changed {
@@ -219,14 +220,11 @@ extension RecordImport {
 
     /// The state both sides last agreed on. What this device sent and got no answer for is agreed
     /// on too, once the service says that it took it: it is our own write, not another's.
-    private func mergeBase(of arrival: Arrival) throws -> ObjectState? {
-        if mirror.faults.isPlanted("import.ignoreBase") { return nil }
+    func mergeBase(of arrival: Arrival) throws -> ObjectState? {
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
         let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
         let name = arrival.record.recordName
-        guard !mirror.faults.isPlanted("import.retryWithoutRecognition"),
-            let latest = try mirror.ledger.lastSent(name)
-        else { return base }
+        guard let latest = try mirror.ledger.lastSent(name) else { return base }
         let mark = arrival.record.writeID
         if try mark != nil || mirror.ledger.setting(.echoesWriteIDs) != nil {
             guard let mark, mark != arrival.entry.base?.writeID,

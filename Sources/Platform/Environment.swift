@@ -31,11 +31,6 @@ public struct Environment: Sendable {
         watcher: SystemFileWatcher())
 }
 
-extension FaultPoints {
-    /// Whether a test planted the bug `name`. Never so outside tests.
-    public func isPlanted(_ name: String) -> Bool { plantedBug == name }
-}
-
 /// Tells the time.
 public protocol Clock: Sendable {
     /// The present moment.
@@ -53,8 +48,6 @@ public protocol FaultPoints: Sendable {
     /// Called when the program passes the point `name`; throws where the test wants it to fail
     /// there.
     func reach(_ name: String) throws
-    /// The bug that a test planted, to see that its alarm rings; nil in every real run.
-    var plantedBug: String? { get }
 }
 
 extension Randomness {
@@ -91,5 +84,4 @@ public struct SystemRandomness: Randomness {
 public struct NoFaults: FaultPoints {
     public init() {}
     public func reach(_ name: String) throws {}
-    public var plantedBug: String? { nil }
 }

@@ -68,8 +68,7 @@ struct CarriedModel {
     }
 
     private func carry(in scratch: Scratch, _ line: inout Line) throws {
-        var settings = WorldSettings(model: model)
-        settings.limits.attemptsMax = 1
+        let settings = WorldSettings(model: model)
         let clock = VirtualClock()
         let service = try SimulatedService(
             platform: Environment(
@@ -119,13 +118,16 @@ struct CarriedModel {
     }
 
     private func round(_ device: SimulatedDevice, _ service: SimulatedService) throws -> Int {
-        device.startRound()
-        while device.instruction != nil {
-            guard let request = try device.step() else { continue }
-            device.handle(try answer(request, device, service))
+        let session = device.session
+        var limits = RoundLimits()
+        limits.attemptsMax = 1
+        session.startRound(limits: limits)
+        while session.isRunning {
+            guard let request = try session.step(now: .distantFuture) else { continue }
+            session.answer(answer(request, device, service))
         }
-        guard let result = device.lastResult, result.isInSync else {
-            let error = device.lastResult?.error
+        guard let result = session.lastResult, result.isInSync else {
+            let error = session.lastResult?.error
             throw error ?? MirrorError(.stopped, "The round of \(device.name) ended early.")
         }
         guard result.refused == 0 else {
@@ -138,7 +140,7 @@ struct CarriedModel {
     /// The service's answer, through the wire's bytes in both directions.
     private func answer(
         _ request: RecordRequest, _ device: SimulatedDevice, _ service: SimulatedService
-    ) throws -> MirrorMachine.Event {
+    ) -> Result<RecordResponse, any Error> {
         do {
             let sent = try WireCodec.encode(request)
             let arrived = try WireCodec.decodeRequest(
@@ -146,9 +148,9 @@ struct CarriedModel {
             let id = try device.mirrored.deviceID()
             let response = try service.handle(arrived, from: id)
             let body = try WireCodec.encode(response, to: arrived)
-            return .replied(try WireCodec.decodeResponse(to: request, body))
-        } catch let error as RecordError {
-            return .failed(MirrorFailure(error))
+            return .success(try WireCodec.decodeResponse(to: request, body))
+        } catch {
+            return .failure(error)
         }
     }
 

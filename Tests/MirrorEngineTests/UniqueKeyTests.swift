@@ -203,44 +203,39 @@ import Testing
         }
     }
 
-    /// The line arrives before its folder, and the key is whole only when the folder comes.
+    /// Two lines arrive before their folder: their key is whole only when it comes, in a later page.
     @Test func aLinkThatArrivesLateCompletesAKeyAndTheRoundGoesOn() throws {
-        let folder = try a.insert("Folder", ["name": .text("f")])
-        try a.sync()
-        let lineA = try line(a, folder, 1)
-        let lineB = try line(a, folder, 2, label: "other")
-        try a.sync()
-        _ = (lineA, lineB)
-        // Two records with one key, as two devices leave them that never met.
-        let zone = ZoneID(zoneName: a.mirrored.settings.zoneName)
-        let records = try service.records(inZone: zone.zoneName)
-        let folderName = try #require(records.values.first { $0.recordType == "CD_Folder" })
-            .recordName
-        var twin = Record(recordName: "0-twin", recordType: "CD_Line")
-        twin.fields = [
-            "CD_entityName": .string("Line"), "CD_label": .string("l"),
-            "CD_folder": .string(folderName), "CD_count": .int64(7),
-        ]
-        _ = try service.handle(
-            .modifyRecords(
-                ModifyRecords(operations: [RecordOperation(.create, twin)], zoneID: zone)),
-            from: "stranger")
-        b.intercept = { [service] request in
-            guard case .zoneChanges = request,
-                case .zoneChanges(var pages) = try service.handle(request, from: "b")
-            else { return nil }
-            pages[0].records.reverse()
-            return .zoneChanges(pages)
+        func record(_ name: String, _ entity: String, _ fields: [String: FieldValue]) -> Record {
+            var record = Record(
+                recordName: name, recordType: "CD_\(entity)", recordChangeTag: "t\(name)")
+            record.fields = fields.mapValues { $0 }
+            record.fields["CD_entityName"] = .string(entity)
+            return record
         }
-        try settle()
-        #expect(try b.rows("Line").count == 2 && a.rows("Line").count == 2)
-    }
-
-    private func line(_ device: Device, _ folder: RowID, _ count: Int64, label: String) throws
-        -> RowID
-    {
-        let row = try device.insert("Line", ["label": .text(label), "count": .integer(count)])
-        try device.link(row, "folder", folder)
-        return row
+        func page(_ records: [Record], moreComing: Bool) -> ZoneChangesReply {
+            var page = ZoneChangesReply(
+                zoneID: ZoneID(zoneName: b.mirrored.settings.zoneName))
+            page.records = records
+            page.moreComing = moreComing
+            page.syncToken = "token"
+            return page
+        }
+        let lines = (1...2).map { index in
+            record(
+                "line\(index)", "Line",
+                [
+                    "CD_label": .string("l"), "CD_folder": .string("f"),
+                    "CD_count": .int64(Int64(index)),
+                ])
+        }
+        _ = try b.mirrored.prepare(container: "test")
+        _ = try b.mirrored.apply(page(lines, moreComing: true))
+        #expect(try b.rows("Line").count == 2)
+        let folder = record("f", "Folder", ["CD_name": .string("f")])
+        _ = try b.mirrored.apply(page([folder], moreComing: false))
+        #expect(try b.rows("Line").count == 1)
+        #expect(try b.target(b.only("Line"), "folder") == b.only("Folder"))
+        #expect(try b.mirrored.conflicts().map(\.property) == ["count"])
+        #expect(try b.mirrored.status()?.pending.deletes == 1)
     }
 }

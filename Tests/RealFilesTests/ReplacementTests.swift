@@ -289,7 +289,6 @@ import Testing
 struct FailingFaults: FaultPoints {
     struct Failure: Error {}
     let point: String
-    var plantedBug: String? { nil }
 
     func reach(_ name: String) throws {
         if name == point { throw Failure() }

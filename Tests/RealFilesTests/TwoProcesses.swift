@@ -91,7 +91,6 @@ enum TwoProcesses {
 /// Ends the process at a named point, as a crash would: nothing is cleaned up.
 struct DeadlyFaults: FaultPoints {
     let point: String
-    var plantedBug: String? { nil }
 
     func reach(_ name: String) throws {
         if name == point { kill(getpid(), SIGKILL) }

@@ -41,8 +41,6 @@ final class OneFault: FaultPoints {
 
     func arm(_ name: String, _ error: any Error) { armed.withLock { $0 = (name, error) } }
 
-    var plantedBug: String? { nil }
-
     func reach(_ name: String) throws {
         let error = armed.withLock { armed -> (any Error)? in
             guard let found = armed, found.name == name else { return nil }

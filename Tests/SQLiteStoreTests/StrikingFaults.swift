@@ -4,7 +4,6 @@ import Platform
 final class StrikingFaults: FaultPoints {
     struct Strike: Error {}
     private let armed = Lock<String?>(nil)
-    let plantedBug: String? = nil
 
     func arm(_ name: String) { armed.withLock { $0 = name } }
 

@@ -11,7 +11,6 @@ import Testing
         struct Struck: Error {}
         let point: String
         func reach(_ name: String) throws { if name == point { throw Struck() } }
-        var plantedBug: String? { nil }
     }
 
     private func insert(_ title: String, into store: any RowStore) throws {

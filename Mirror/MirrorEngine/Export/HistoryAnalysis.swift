@@ -40,6 +40,7 @@ struct HistoryAnalysis {
         let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
         for row in rows { try name(row, nets[row]) }
         for row in rows { try note(row, nets[row] ?? NetChange()) }
+        try noteEdits(of: rows, nets)
         for row in rows { try noteLinks(of: row, nets[row] ?? NetChange()) }
         if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
@@ -61,9 +62,7 @@ struct HistoryAnalysis {
 
     private func digest(_ transactions: [HistoryTransaction]) -> [RowID: NetChange] {
         var nets: [RowID: NetChange] = [:]
-        let echo = mirror.faults.isPlanted("export.echoImports")
-        for transaction in transactions
-        where transaction.author != RecordNames.importAuthor || echo {
+        for transaction in transactions where transaction.author != RecordNames.importAuthor {
             for change in transaction.changes {
                 var net = nets[change.id] ?? NetChange()
                 net.transaction = transaction.number
@@ -130,15 +129,7 @@ struct HistoryAnalysis {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
         try mirror.ledger.enqueueUpload(row, transaction: net.transaction)
-        if mirror.faults.isPlanted("export.echoImports"),
-            let entry = try mirror.ledger.entry(for: row),
-            var base = entry.base
-        {
-            base.fields = base.fields.filter { $0.key == RecordNames.entityName }
-            try mirror.ledger.setBase(base, key: entry.key)
-        }
         if net.needsPairs { try mirror.comparePairs(of: row) }
-        if !net.edits.isEmpty { try noteEdits(net.edits, of: row) }
     }
 
     /// Whether the change may have written one end of a one-to-one relationship and not the other.
@@ -179,10 +170,20 @@ struct HistoryAnalysis {
         }
     }
 
-    private func noteEdits(_ edits: [String: Date], of row: RowID) throws {
-        let name = try mirror.ledger.recordName(for: row)
-        for (property, date) in edits.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
-            try mirror.ledger.setEditTime(try mirror.ledger.tick(at: date), of: name, property)
+    /// Gives the edits their times, over all rows in the order in which they were saved: an older
+    /// edit must not get a later time because another row was looked at first.
+    private func noteEdits(of rows: [RowID], _ nets: [RowID: NetChange]) throws {
+        var edits: [(date: Date, order: Int, property: String)] = []
+        for (order, row) in rows.enumerated() where mirror.mapping.layout.entity(row.entity) != nil
+        {
+            guard let net = nets[row], !net.isDeleted else { continue }
+            edits += net.edits.map { ($0.value, order, $0.key) }
+        }
+        edits.sort { ($0.date, $0.order, $0.property) < ($1.date, $1.order, $1.property) }
+        for edit in edits {
+            let time = try mirror.ledger.tick(at: edit.date)
+            let name = try mirror.ledger.recordName(for: rows[edit.order])
+            try mirror.ledger.setEditTime(time, of: name, edit.property)
         }
     }
 
@@ -190,9 +191,6 @@ struct HistoryAnalysis {
         guard let entry = try mirror.ledger.entry(for: row) else { return }
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
             try mirror.ledger.queuePairDeletion(pair)
-        }
-        if mirror.faults.isPlanted("export.forgetTombstone") {
-            return try mirror.ledger.removeEntry(entry)
         }
         let mayBeKnown = try entry.base != nil || mirror.ledger.lastSent(entry.recordName) != nil
         if mayBeKnown {

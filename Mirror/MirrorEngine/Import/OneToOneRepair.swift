@@ -38,8 +38,10 @@ struct OneToOneRepair {
     /// Returns how many rows were changed.
     func run() throws -> Int {
         var changed = 0
+        let waiting = try mirror.ledger.waitingProperties()
         for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
             for slot in entity.toOnes.indices {
+                guard !isWaiting(entity.toOnes[slot], waiting) else { continue }
                 changed += try settleOwnInverse(entity, slot)
                 guard let pair = pair(entity, slot) else { continue }
                 changed += try dropRivals(pair)
@@ -47,6 +49,15 @@ struct OneToOneRepair {
             }
         }
         return changed
+    }
+
+    /// Whether a decision about either end is open: what this device would make of the ends before
+    /// it is made, others would undo, and so on without end.
+    private func isWaiting(
+        _ relationship: NSRelationshipDescription, _ waiting: Set<String>
+    ) -> Bool {
+        waiting.contains(relationship.name)
+            || relationship.inverseRelationship.map { waiting.contains($0.name) } ?? false
     }
 
     private func pair(_ entity: EntityLayout, _ slot: Int) -> Pair? {

@@ -47,7 +47,7 @@ extension RecordImport {
         let layout = try mirror.layout(of: row.id)
         let local = try mirror.state(of: row, named: entry.recordName)
         // Whoever deleted the object did not know of the lost version: all of it counts as edited.
-        let base = try entry.base.flatMap { $0.deleted || lost != nil ? nil : $0 }
+        let base = try (lost == nil ? lastAgreed(entry, deleted: record) : nil)
             .map { try mirror.mapping.state(of: $0, entity: layout) }
         let edits = local.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
@@ -65,6 +65,15 @@ extension RecordImport {
             try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)
             outcome.applied += 1
         }
+    }
+
+    /// What was there before a deletion, as far as this device knows: its base, or what it sent
+    /// without an answer and the service says it took.
+    private func lastAgreed(_ entry: RecordEntry, deleted record: Record) throws -> Record? {
+        for id in record.recentWriteIDs {
+            if let taken = try mirror.ledger.sent(entry.recordName, mark: id) { return taken }
+        }
+        return entry.base.flatMap { $0.deleted ? nil : $0 }
     }
 
     /// Removes an object with its line. What pointed at it is cleared and waits for export; nothing

@@ -103,7 +103,9 @@ extension RecordImport {
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
-        let base = try entry.base.map { try mirror.mapping.state(of: $0, entity: layout) }
+        let base = try mergeBase(
+            of: Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false),
+            local: nil)
         let changed = state.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !changed.isEmpty
         for slot in changed {
@@ -232,12 +234,11 @@ extension RecordImport {
 
     /// The state both sides last agreed on. What this device sent and got no answer for is agreed
     /// on too, once the service says that it took it: it is our own write, not another's.
-    private func mergeBase(of arrival: Arrival, local: ObjectState) throws -> ObjectState? {
-        if mirror.faults.isPlanted("import.ignoreBase") { return nil }
+    /// `local` is nil for an object that was deleted here.
+    func mergeBase(of arrival: Arrival, local: ObjectState?) throws -> ObjectState? {
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
         let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
         let name = arrival.record.recordName
-        guard !mirror.faults.isPlanted("import.retryWithoutRecognition") else { return base }
         let writes = arrival.record.recentWriteIDs
         for id in writes {
             guard let taken = try mirror.ledger.sent(name, mark: id) else { continue }
@@ -245,7 +246,7 @@ extension RecordImport {
         }
         // A store that was copied, or restored from an older copy, may hold an edit that another
         // copy has sent.
-        if try !writes.isEmpty && wasSentByACopy(arrival) { return local }
+        if let local, try !writes.isEmpty && wasSentByACopy(arrival) { return local }
         guard writes.isEmpty, try mirror.ledger.setting(.echoesWriteIDs) == nil,
             let latest = try mirror.ledger.lastSent(name)
         else { return base }

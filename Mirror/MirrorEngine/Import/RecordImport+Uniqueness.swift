@@ -275,7 +275,9 @@ extension RecordImport {
         let keptState =
             lostState.entity == kept.id.entity
             ? try mirror.state(of: kept, named: name) : ObjectState(empty: layout)
-        for slot in lostState.changes(from: keptState) {
+        // An absent value is none to lose.
+        let present = Set(lostState.changes(from: nil))
+        for slot in lostState.changes(from: keptState) where present.contains(slot) {
             var conflict = PropertyConflict(
                 slot: slot, property: slot.name(in: layout), rule: "unique",
                 base: keptState.value(slot), local: keptState.value(slot),

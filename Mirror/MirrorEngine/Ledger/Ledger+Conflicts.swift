@@ -91,6 +91,14 @@ extension Ledger {
                 .int64 ?? 0)
     }
 
+    /// The names of all properties that wait for a decision.
+    package func waitingProperties() throws -> Set<String> {
+        Set(
+            try connection.rows(
+                "SELECT DISTINCT ZPROPERTY FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting'"
+            ).compactMap { $0[0].string })
+    }
+
     /// The properties of one record that wait for a decision.
     package func waitingProperties(of name: String) throws -> Set<String> {
         Set(

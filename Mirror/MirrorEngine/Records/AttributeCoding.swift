@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ObjectModel
-internal import RecordWire
-internal import Stores
+package import RecordWire
+package import Stores
 
 /// One attribute's value on the wire and back (SERVICE §7).
 ///
@@ -12,7 +12,9 @@ package enum AttributeCoding {
     static let referenceSeconds = 978_307_200.0
 
     /// The plain field of `value`, and its exact companion where the plain one is not enough.
-    static func fields(for value: AttributeValue) -> (plain: FieldValue?, exact: FieldValue?) {
+    package static func fields(for value: AttributeValue) -> (
+        plain: FieldValue?, exact: FieldValue?
+    ) {
         switch value {
         case .null: (nil, nil)
         case .integer(let integer): (.int64(integer), nil)

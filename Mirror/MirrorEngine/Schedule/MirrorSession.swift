@@ -12,7 +12,6 @@ internal import SQLiteStore
 public actor MirrorSession {
     private let performer: InstructionPerformer
     private let channel: any RecordChannel
-    private let retry = RetryPolicy()
     private let sleeper: any Sleeper
     private let observe: @Sendable (SyncProgress) -> Void
     /// Called after a round, however it ended, with the number of the last transaction before it.
@@ -83,45 +82,28 @@ public actor MirrorSession {
     }
 
     private func round() async throws -> RoundResult {
-        var machine = MirrorMachine(zoneName: performer.mirrored.settings.zoneName)
-        var instruction = machine.handle(.start)
+        var round = MirrorRound(performer)
         while true {
             try Task.checkCancellation()
-            report(instruction, machine.result)
-            let event: MirrorMachine.Event
-            switch instruction {
-            case .finish(let result): return result
-            case .send(let request): event = await send(request)
-            case .wait(let attempt, let seconds):
-                guard let event = try await wait(attempt: attempt, seconds) else {
-                    return machine.givenUp
-                }
-                instruction = machine.handle(event)
-                continue
-            default:
-                guard let result = try performer.perform(instruction) else { continue }
-                event = result
+            report(round.instruction, round.result)
+            switch try round.step() {
+            case .performed: continue
+            case .send(let request): round.answer(await send(request))
+            case .wait(let seconds):
+                observe(.waiting(seconds: seconds))
+                try await sleeper.sleep(seconds: seconds)
+                round.wake()
+            case .finished(let result): return result
             }
-            instruction = machine.handle(event)
         }
     }
 
-    private func send(_ request: RecordRequest) async -> MirrorMachine.Event {
+    private func send(_ request: RecordRequest) async -> Result<RecordResponse, any Error> {
         do {
-            return .replied(try await channel.send(request))
+            return .success(try await channel.send(request))
         } catch {
-            return .failed(MirrorFailure(error))
+            return .failure(error)
         }
-    }
-
-    private func wait(attempt: Int, _ asked: Double?) async throws -> MirrorMachine.Event? {
-        let seconds = retry.seconds(
-            afterAttempt: attempt, retryAfterSeconds: asked,
-            randomness: performer.mirrored.settings.platform.randomness)
-        guard let seconds else { return nil }
-        observe(.waiting(seconds: seconds))
-        try await sleeper.sleep(seconds: seconds)
-        return .woke
     }
 
     private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) {

@@ -1,3 +1,4 @@
+internal import ObjectModel
 package import Platform
 package import Stores
 
@@ -10,10 +11,14 @@ package struct MirrorSettings: Sendable {
     /// The properties under the rule `latest`, by entity.
     let timedProperties: [Int32: Set<String>]
     package let zoneName: String
+    /// Tells one model from another; computed once, since each round compares it.
+    let modelDigest: String
     package let platform: Environment
     /// Records and bytes that one export batch may hold.
     package var batchRecordsMax = 400
     package var batchBytesMax = 1_572_864
+    /// Transactions of the history that are looked at in one go.
+    package var historyTransactionsMax = 500
 
     package init(
         layout: ModelLayout, policy: MergePolicy, zoneName: String?, platform: Environment
@@ -27,6 +32,7 @@ package struct MirrorSettings: Sendable {
             uniqueKeysWithValues: layout.entities.map {
                 ($0.number, policy.timedProperties(of: $0))
             })
+        modelDigest = layout.model.versionHashesDigest
         self.zoneName = zoneName ?? RecordNames.zone
         self.platform = platform
     }

@@ -15,7 +15,7 @@ public final class MirroredStore: Sendable {
 
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
-        platform: Environment
+        platform: Environment, adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         guard store.keepsHistory else {
             throw MirrorError(
@@ -24,10 +24,12 @@ public final class MirroredStore: Sendable {
                     + "Open it with NSPersistentHistoryTrackingKey.")
         }
         self.store = store
-        settings = try MirrorSettings(
+        var settings = try MirrorSettings(
             layout: store.layout, policy: policy,
             zoneName: zoneName ?? Self.knownZone(of: store, platform),
             platform: platform)
+        adjust(&settings)
+        self.settings = settings
     }
 
     /// Where nobody names a zone, the one with which the store is mirrored already.
@@ -84,10 +86,6 @@ public final class MirroredStore: Sendable {
     /// Applies one page of the zone's changes and moves the token, in one transaction.
     package func apply(_ page: ZoneChangesReply) throws -> ImportOutcome {
         let started = now
-        if faults.isPlanted("import.tokenBeforeRows") {
-            try write { try $0.ledger.setToken(page.syncToken, zone: settings.zoneName) }
-            try faults.reach("import.betweenTokenAndRows")
-        }
         return try write { mirror in
             try catchUp(mirror)
             try noteEpochs(page, mirror.ledger)
@@ -98,9 +96,7 @@ public final class MirroredStore: Sendable {
             }
             try repairOneToOnes(mirror, after: page)
             try faults.reach("import.beforeTokenWrite")
-            if !faults.isPlanted("import.skipTokenWrite") {
-                try mirror.ledger.setToken(page.syncToken, zone: settings.zoneName)
-            }
+            try mirror.ledger.setToken(page.syncToken, zone: settings.zoneName)
             if !page.moreComing { try mirror.ledger.set(.initialImport, to: .integer(1)) }
             if !page.records.isEmpty {
                 try mirror.ledger.logImport(token: page.syncToken)
@@ -126,14 +122,14 @@ public final class MirroredStore: Sendable {
     /// Reads a stretch of the history. Returns how many changes were noted, and whether more are
     /// waiting.
     package func analyse() throws -> (noted: Int, moreWaiting: Bool) {
-        try write { try HistoryAnalysis(mirror: $0).run(limit: Self.historyTransactionsMax) }
+        try write { try HistoryAnalysis(mirror: $0).run(limit: settings.historyTransactionsMax) }
     }
 
     /// Notes what was saved since the last look before anything is merged, so that a deletion made
     /// meanwhile is known.
     func catchUp(_ mirror: MirrorTransaction) throws {
         let analysis = HistoryAnalysis(mirror: mirror)
-        while try analysis.run(limit: Self.historyTransactionsMax).moreWaiting {}
+        while try analysis.run(limit: settings.historyTransactionsMax).moreWaiting {}
     }
 
     /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before,
@@ -145,12 +141,17 @@ public final class MirroredStore: Sendable {
         if concerned { try mirror.ledger.set(.oneToOneCheck, to: .integer(1)) }
         guard !page.moreComing, try mirror.ledger.setting(.oneToOneCheck) != nil else { return }
         _ = try OneToOneRepair(mirror: mirror).run()
+        // What waits for a decision is looked at again after it.
+        guard try mirror.ledger.waitingConflicts() == 0 else { return }
         try mirror.ledger.set(.oneToOneCheck, to: .null)
     }
 
-    /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits.
+    /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits. The
+    /// history is looked at first: a row that changed since would travel with its new values and
+    /// the times of its old ones.
     package func nextBatch(recordsMax: Int? = nil) throws -> ExportBatch {
         try write { mirror in
+            try catchUp(mirror)
             var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax ?? .max)
             return try builder.build()
         }
@@ -259,7 +260,7 @@ public final class MirroredStore: Sendable {
 
     /// A newer model may know records that the older one had to leave aside: the zone is read anew.
     private func noticeModel(_ ledger: Ledger) throws {
-        let digest = store.layout.model.versionHashesDigest
+        let digest = settings.modelDigest
         let known = try ledger.setting(.modelDigest)?.string
         if let known, known != digest {
             _ = try ledger.zone(settings.zoneName)
@@ -270,5 +271,4 @@ public final class MirroredStore: Sendable {
 
     private var now: Date { settings.platform.clock.now() }
     private var faults: any FaultPoints { settings.platform.faults }
-    private static let historyTransactionsMax = 500
 }

@@ -9,41 +9,155 @@ struct EditMemory {
         let name: String
     }
 
+    /// One save of one property.
+    struct Write {
+        let device: String
+        let value: AttributeValue
+        /// What the device had there before; nil when it made the object.
+        let previous: AttributeValue?
+        let time: WriteTime
+    }
+
     private(set) var alive: Set<String> = []
     private(set) var dead: Set<String> = []
-    /// Which devices ever wrote a property, and what was written last.
-    private(set) var writers: [Property: Set<String>] = [:]
-    private(set) var lastValue: [Property: AttributeValue] = [:]
+    private(set) var entities: [String: Int32] = [:]
+    private(set) var writes: [Property: [Write]] = [:]
+    /// Properties that somebody decided under the rule `error`.
+    private(set) var decided: Set<Property> = []
+    /// What those who deleted an object had seen of it.
+    private(set) var seenAtDeletion: [String: [[AttributeValue]]] = [:]
     /// What all counts of an object's counter come to.
     private(set) var counts: [String: Int64] = [:]
+    var keys = KeyMemory()
+    var places = PlaceMemory()
+    var pairs = PairMemory()
 
     static func isCounter(_ attribute: NSAttributeDescription) -> Bool {
         attribute.userInfo?[MergePolicy.userInfoKey] as? String == MergeRule.counter.name
     }
 
-    mutating func created(_ name: String, entity: EntityLayout, row: Row, by device: String) {
+    mutating func created(
+        _ name: String, entity: EntityLayout, row: Row, by device: String, at time: WriteTime
+    ) {
         alive.insert(name)
+        entities[name] = entity.number
         for (slot, attribute) in entity.attributes.enumerated() {
+            let value = row.attributes[slot]
             if Self.isCounter(attribute.attribute) {
-                if case .integer(let value) = row.attributes[slot] { counts[name] = value }
-            } else {
-                changed(name, attribute.name, to: row.attributes[slot], by: device)
+                if case .integer(let value) = value { counts[name] = value }
+            } else if !(attribute.attribute is NSDerivedAttributeDescription) {
+                let property = Property(recordName: name, name: attribute.name)
+                writes[property] = [
+                    Write(device: device, value: value, previous: nil, time: time)
+                ]
             }
         }
     }
 
-    mutating func changed(
-        _ name: String, _ property: String, to value: AttributeValue, by device: String
-    ) {
-        let key = Property(recordName: name, name: property)
-        writers[key, default: []].insert(device)
-        lastValue[key] = value
+    mutating func changed(_ name: String, _ property: String, _ write: Write) {
+        guard write.previous != write.value else { return }
+        writes[Property(recordName: name, name: property), default: []].append(write)
     }
 
     mutating func counted(_ name: String, _ added: Int64) { counts[name, default: 0] += added }
 
-    mutating func deleted(_ name: String) {
+    mutating func decided(_ name: String, _ property: String) {
+        decided.insert(Property(recordName: name, name: property))
+    }
+
+    mutating func deleted(_ name: String, seen: [AttributeValue]) {
         alive.remove(name)
         dead.insert(name)
+        seenAtDeletion[name, default: []].append(seen)
     }
+
+    // MARK: Asking
+
+    func isWrittenByOne(_ property: Property) -> Bool {
+        Set((writes[property] ?? []).map(\.device)).count == 1 && !decided.contains(property)
+    }
+
+    /// The writes of a property when each was made by a device that saw the one before; nil
+    /// otherwise, and where values repeat so that this cannot be told.
+    func chain(of property: Property) -> [Write]? {
+        guard let writes = writes[property], !decided.contains(property), let first = writes.first,
+            first.previous == nil, Set(writes.map(\.value)).count == writes.count
+        else { return nil }
+        for (before, write) in zip(writes, writes.dropFirst()) {
+            guard write.previous == before.value else { return nil }
+        }
+        return writes
+    }
+
+    /// The values of a property that nobody replaced who had seen them.
+    func heads(of property: Property) -> Set<AttributeValue> {
+        let writes = writes[property] ?? []
+        return Set(writes.map(\.value)).subtracting(writes.compactMap(\.previous))
+    }
+}
+
+/// When a device saved something, by its own clock.
+struct WriteTime {
+    let milliseconds: Int64
+    /// The device had seen no edit of a later time, so that its clock alone says when it was.
+    let isByClock: Bool
+}
+
+/// Which objects were made with which unique key.
+struct KeyMemory {
+    struct Key: Hashable {
+        let entity: String
+        let property: String
+        let value: AttributeValue
+    }
+
+    private(set) var makers: [Key: Set<String>] = [:]
+    /// Keys of objects that were deleted or got another key.
+    private(set) var spoiled: Set<Key> = []
+
+    mutating func made(_ name: String, with key: Key) { makers[key, default: []].insert(name) }
+    mutating func spoil(_ key: Key) { spoiled.insert(key) }
+    /// The most objects that were made with one key.
+    var longestChain: Int { makers.values.map(\.count).max() ?? 0 }
+}
+
+/// Where members were put in ordered lists.
+struct PlaceMemory {
+    struct Place: Hashable {
+        let member: String
+        let device: String
+        let key: Int64
+    }
+
+    /// By owner and relationship.
+    private(set) var lists: [String: [Place]] = [:]
+
+    mutating func put(_ member: String, in list: String, at key: Int64, by device: String) {
+        lists[list, default: []].append(Place(member: member, device: device, key: key))
+    }
+
+    /// How often each member was put anywhere.
+    var moves: [String: Int] {
+        lists.values.joined().reduce(into: [:]) { $0[$1.member, default: 0] += 1 }
+    }
+}
+
+/// Who added and removed pairs, by the pair's text in a `DeviceImage`.
+struct PairMemory {
+    struct History {
+        var adders: [String] = []
+        var removals = 0
+        let ends: [String]
+    }
+
+    private(set) var histories: [String: History] = [:]
+
+    mutating func changed(_ pair: String, ends: [String], isAdding: Bool, by device: String) {
+        var history = histories[pair] ?? History(ends: ends)
+        if isAdding { history.adders.append(device) } else { history.removals += 1 }
+        histories[pair] = history
+    }
+
+    /// Pairs that two devices added.
+    var twins: Int { histories.values.count { Set($0.adders).count > 1 } }
 }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import MirrorEngine
 internal import ObjectModel
 internal import Platform
+internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
 
@@ -11,149 +12,79 @@ struct GraphEditor {
     let randomness: SeededRandomness
     let values: ValueGenerator
     let layout: ModelLayout
-    private(set) var memory = EditMemory()
+    let catalog: PairCatalog
+    private let weights: EditWeights
+    private let concrete: [EntityLayout]
+    var memory = EditMemory()
+    /// How often a save is taken back.
+    var rollbackPercent = 0
+    private(set) var takenBack = 0
+    /// The next text that is drawn is longer than this.
+    var bytesOfNextText: Int?
 
-    init(randomness: SeededRandomness, model: NSManagedObjectModel) {
+    init(
+        randomness: SeededRandomness, model: NSManagedObjectModel,
+        weights: EditWeights = EditWeights()
+    ) {
         self.randomness = randomness
-        values = ValueGenerator(randomness: randomness)
+        self.weights = weights
+        values = ValueGenerator(randomness: randomness, keysCount: weights.keysCount)
         layout = ModelLayout(model: model)
+        catalog = PairCatalog(layout: layout)
+        concrete = layout.entities.filter { !$0.entity.isAbstract }
     }
 
     /// Makes one edit on `device`. Returns what was done in words; nil when there was nothing to
     /// do.
     mutating func edit(_ device: SimulatedDevice) throws -> String? {
         do {
-            switch randomness.below(100) {
-            case ..<30: return try insert(on: device)
-            case ..<60: return try change(on: device)
-            case ..<70: return try count(on: device)
-            case ..<82: return try relink(on: device)
-            case ..<92: return try pair(on: device)
-            default: return try delete(on: device)
-            }
+            return try drawEdit(on: device)
         } catch is UniquenessViolation {
             return nil
+        } catch is EditTakenBack {
+            takenBack += 1
+            return "takes an edit back"
         }
+    }
+
+    private mutating func drawEdit(on device: SimulatedDevice) throws -> String? {
+        var die = randomness.below(weights.sum)
+        func falls(_ share: Int) -> Bool {
+            die -= share
+            return die < 0
+        }
+        if falls(weights.insert) { return try insert(concrete, on: device) }
+        if falls(weights.change) { return try change(on: device) }
+        if falls(weights.count) { return try count(on: device) }
+        if falls(weights.relink) { return try relink(on: device) }
+        if falls(weights.pair) { return try pair(on: device) }
+        if falls(weights.delete) { return try delete(on: device) }
+        if falls(weights.move) { return try move(on: device) }
+        return try insert(concrete.filter(\.isKeyed), on: device)
     }
 
     // MARK: Picking
 
-    private func anyRow(
+    func anyRow(
         on device: SimulatedDevice, where isFit: (EntityLayout) -> Bool = { _ in true }
     ) throws -> Row? {
-        let fit = layout.entities.filter { !$0.entity.isAbstract && isFit($0) }
-        guard let entity = randomness.pick(fit) else { return nil }
+        guard let entity = randomness.pick(concrete.filter(isFit)) else { return nil }
         return try anyRow(of: entity, on: device)
     }
 
-    private func anyRow(of entity: EntityLayout, on device: SimulatedDevice) throws -> Row? {
-        let ids = try device.store.ids(matching: RowQuery(entity: entity.number)).sorted()
+    func anyRow(of entity: EntityLayout, on device: SimulatedDevice) throws -> Row? {
+        var ids = try device.store.ids(matching: RowQuery(entity: entity.number)).sorted()
+        if weights.focus > 0 { ids = Array(ids.prefix(weights.focus)) }
         return try randomness.pick(ids).flatMap { try device.store.row($0) }
     }
 
-    private func destination(of relationship: NSRelationshipDescription) -> EntityLayout? {
+    func destination(of relationship: NSRelationshipDescription) -> EntityLayout? {
         relationship.destinationEntity?.name.flatMap { layout.entity(named: $0) }
     }
 
-    // MARK: Edits
+    // MARK: Saving
 
-    private mutating func insert(on device: SimulatedDevice) throws -> String? {
-        let concrete = layout.entities.filter { !$0.entity.isAbstract }
-        guard let entity = randomness.pick(concrete),
-            let key = try device.store.reserveKeys(entity: entity.number, count: 1).first
-        else { return nil }
-        var row = Row(id: RowID(entity: entity.number, key: key), layout: entity)
-        row.attributes = entity.attributes.map { slot in
-            slot.attribute is NSDerivedAttributeDescription
-                ? .null : values.value(for: slot.attribute)
-        }
-        let name = try edit(row.id, on: device) { _ in
-            var changes = ChangeSet()
-            changes.inserts = [row]
-            return changes
-        }
-        memory.created(name, entity: entity, row: row, by: device.name)
-        return "makes \(entity.name) \(name.prefix(6))"
-    }
-
-    private mutating func change(on device: SimulatedDevice) throws -> String? {
-        guard let row = try anyRow(on: device, where: { !$0.attributes.isEmpty }),
-            let entity = layout.entity(row.id.entity)
-        else { return nil }
-        let slot = randomness.below(entity.attributes.count)
-        let attribute = entity.attributes[slot].attribute
-        guard !EditMemory.isCounter(attribute), !(attribute is NSDerivedAttributeDescription) else {
-            return nil
-        }
-        let value = values.value(for: entity.attributes[slot].attribute)
-        var update = RowUpdate(id: row.id, expectedVersion: row.version)
-        update.attributes = [(slot, value)]
-        let name = try save(update, on: device)
-        memory.changed(name, entity.attributes[slot].name, to: value, by: device.name)
-        return "sets \(entity.attributes[slot].name) of \(name.prefix(6)) to \(value)"
-    }
-
-    /// Adds to a counter.
-    private mutating func count(on device: SimulatedDevice) throws -> String? {
-        let isCounter = { (slot: EntityLayout.AttributeSlot) in EditMemory.isCounter(slot.attribute)
-        }
-        guard let row = try anyRow(on: device, where: { $0.attributes.contains(where: isCounter) }),
-            let slot = layout.entity(row.id.entity)?.attributes.firstIndex(where: isCounter)
-        else { return nil }
-        let before = if case .integer(let value) = row.attributes[slot] { value } else { Int64(0) }
-        let added = Int64(1 + randomness.below(3))
-        var update = RowUpdate(id: row.id, expectedVersion: row.version)
-        update.attributes = [(slot, .integer(before + added))]
-        let name = try save(update, on: device)
-        memory.counted(name, added)
-        return "counts \(name.prefix(6)) from \(before) by \(added)"
-    }
-
-    private mutating func relink(on device: SimulatedDevice) throws -> String? {
-        guard let row = try anyRow(on: device, where: { !$0.toOnes.isEmpty }),
-            let entity = layout.entity(row.id.entity)
-        else { return nil }
-        let slot = randomness.below(entity.toOnes.count)
-        let relationship = entity.toOnes[slot]
-        guard let destination = destination(of: relationship) else { return nil }
-        let target = randomness.chance(percent: 20) ? nil : try anyRow(of: destination, on: device)
-        guard target?.id != row.id else { return nil }
-        let name = try edit(row.id, on: device) { store in
-            try LinkEdit(layout: layout, store: store).link(row, slot: slot, to: target)
-        }
-        return "links \(relationship.name) of \(name.prefix(6))"
-    }
-
-    private mutating func pair(on device: SimulatedDevice) throws -> String? {
-        let catalog = PairCatalog(layout: layout)
-        guard let row = try anyRow(on: device, where: { !catalog.ends(of: $0.number).isEmpty }),
-            let end = randomness.pick(catalog.ends(of: row.id.entity)),
-            let relationship = layout.entity(row.id.entity)?.toManys[end.slot],
-            let destination = destination(of: relationship)
-        else { return nil }
-        let members = try device.store.members(of: row.id, toMany: end.slot)
-        let isAdding = members.isEmpty || randomness.chance(percent: 65)
-        let other =
-            isAdding
-            ? try anyRow(of: destination, on: device)?.id : randomness.pick(members)?.target
-        guard let other, other != row.id else { return nil }
-        let name = try edit(row.id, on: device) { store in
-            try LinkEdit(layout: layout, store: store)
-                .pair(row.id, slot: end.slot, with: other, isAdding: isAdding)
-        }
-        return "\(isAdding ? "adds to" : "removes from") \(relationship.name) of \(name.prefix(6))"
-    }
-
-    private mutating func delete(on device: SimulatedDevice) throws -> String? {
-        guard let row = try anyRow(on: device) else { return nil }
-        let name = try edit(row.id, on: device) {
-            try LinkEdit(layout: layout, store: $0).delete(row)
-        }
-        memory.deleted(name)
-        return "deletes \(name.prefix(6))"
-    }
-
-    private func save(_ update: RowUpdate, on device: SimulatedDevice) throws -> String {
+    func save(_ update: RowUpdate, on device: SimulatedDevice) throws -> String {
         try edit(update.id, on: device) { _ in
             var changes = ChangeSet()
             changes.updates = [update]
@@ -163,14 +94,40 @@ struct GraphEditor {
 
     /// Saves an edit of one row and returns the row's record name. A kill undoes both, so that the
     /// memory never lacks what was saved.
-    private func edit(
+    func edit(
         _ row: RowID, on device: SimulatedDevice, _ body: (StoreTransaction) throws -> ChangeSet
     ) throws -> String {
         var name = ""
-        try device.edit { store in
+        try device.edit(takesBack: randomness.chance(percent: rollbackPercent)) { store in
             name = try device.recordName(of: row, in: store)
             return try body(store)
         }
         return name
+    }
+
+    /// The device's time now, for an edit that was just saved.
+    func time(on device: SimulatedDevice) throws -> WriteTime {
+        let now = device.platform.clock.now().timeIntervalSince1970 * 1_000
+        let milliseconds = Int64(now.rounded(.down))
+        return try device.store.read { store in
+            let ledger = device.ledger(in: store)
+            let seen = try ledger.setting(.editClock)?.int64 ?? 0
+            // What was saved before the first round has no time.
+            let isTimed = try ledger.historyToken() != nil
+            return WriteTime(
+                milliseconds: milliseconds, isByClock: isTimed && seen < milliseconds - 1_000)
+        }
+    }
+}
+
+extension EntityLayout {
+    /// Whether objects of this entity have unique keys, and may become one with others.
+    var isKeyed: Bool {
+        var entity: NSEntityDescription? = self.entity
+        while let current = entity {
+            if !current.uniquenessConstraints.isEmpty { return true }
+            entity = current.superentity
+        }
+        return false
     }
 }

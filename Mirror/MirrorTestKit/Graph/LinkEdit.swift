@@ -67,7 +67,14 @@ struct LinkEdit {
     func pair(_ owner: RowID, slot: Int, with other: RowID, isAdding: Bool) throws -> ChangeSet {
         var changes = ChangeSet()
         var change = ToManyChange(owner: owner, slot: slot)
-        if isAdding { change.added = [Link(other)] } else { change.removed = [other] }
+        let isOrdered = layout.entity(owner.entity)?.toManys[slot].isOrdered == true
+        if isAdding {
+            let keys = try store.members(of: owner, toMany: slot).compactMap(\.orderKey)
+            let place = isOrdered ? (keys.max() ?? 1024) + 1024 : nil
+            change.added = [Link(other, orderKey: place)]
+        } else {
+            change.removed = [other]
+        }
         changes.toManys = [change]
         changes.updates = [mark(owner, slot)]
         let inverse = layout.entity(owner.entity)?.toManys[slot].inverseRelationship

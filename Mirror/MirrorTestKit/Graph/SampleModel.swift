@@ -6,7 +6,11 @@ public enum SampleModel {
     /// without inverse, TodoNote inherits from Note; attributes of all types.
     ///
     /// With `uniqueLabels`, the label of a tag is unique among all tags.
-    public static func make(uniqueLabels: Bool = false) -> NSManagedObjectModel {
+    ///
+    /// With `orderedTags`, the tags of a note are in order.
+    public static func make(
+        uniqueLabels: Bool = false, orderedTags: Bool = false
+    ) -> NSManagedObjectModel {
         let folder = entity("Folder", [attribute("name", .stringAttributeType)])
         let note = entity("Note", noteAttributes())
         let todo = entity("TodoNote", [attribute("isDone", .booleanAttributeType)])
@@ -14,7 +18,7 @@ public enum SampleModel {
         let cover = entity("Cover", [attribute("image", .binaryDataAttributeType)])
         note.subentities = [todo]
         connect(folder, "notes", many: true, ordered: true, note, "folder", many: false)
-        connect(note, "tags", many: true, tag, "notes", many: true)
+        connect(note, "tags", many: true, ordered: orderedTags, tag, "notes", many: true)
         connect(note, "cover", many: false, cover, "note", many: false)
         connect(note, "linksTo", many: true, note, "linkedFrom", many: true)
         pin(note, to: tag)

@@ -6,12 +6,14 @@ internal import Stores
 /// Draws values from small sets, so that devices often meet at the same one.
 struct ValueGenerator {
     let randomness: SeededRandomness
+    /// How many unique keys there are.
+    var keysCount = 12
 
     /// A value for an attribute. Those of unique keys are drawn from fewer, so that they often
     /// clash.
     func value(for attribute: NSAttributeDescription) -> AttributeValue {
         if attribute.isPartOfKey, attribute.attributeType == .stringAttributeType {
-            return .text("key \(randomness.below(12))")
+            return .text("key \(randomness.below(keysCount))")
         }
         if attribute.isOptional && randomness.chance(percent: 10) { return .null }
         switch attribute.attributeType {

@@ -13,58 +13,25 @@ struct DeviceImage: Equatable {
     /// Links and pairs that point at a row that is not there.
     var dangling: [String] = []
 
+    init() {}
+
     static func == (one: DeviceImage, other: DeviceImage) -> Bool {
         one.objects == other.objects && one.pairs == other.pairs
     }
 
     /// Reads a device's store.
     init(_ device: SimulatedDevice) throws {
-        let layout = device.store.layout
-        let catalog = PairCatalog(layout: layout)
-        for entity in layout.entities where !entity.entity.isAbstract {
-            var query = RowQuery(entity: entity.number)
-            query.includesSubentities = false
-            for row in try device.store.rows(matching: query) {
-                let name = try device.recordName(of: row.id)
-                objects[name] = try state(of: row, named: name, entity, device)
-                for end in catalog.ends(of: entity.number) where end.isFirst {
-                    try readPairs(of: row.id, named: name, end, device)
-                }
-            }
+        self = try device.store.read { store in
+            var reading = ImageReading(store: store, device: device)
+            return try reading.run()
         }
     }
 
-    private mutating func state(
-        of row: Row, named name: String, _ entity: EntityLayout, _ device: SimulatedDevice
-    ) throws -> ObjectState {
-        var state = ObjectState(
-            entity: row.id.entity,
-            attributes: device.mirrored.settings.mapping.attributes(of: row),
-            toOnes: Array(repeating: nil, count: row.toOnes.count))
-        for (slot, link) in row.toOnes.enumerated() {
-            guard let link else { continue }
-            if try device.store.row(link.target) == nil {
-                dangling.append("\(entity.toOnes[slot].name) of \(name)")
-            }
-            state.toOnes[slot] = NamedLink(
-                try device.recordName(of: link.target),
-                orderKey: entity.toOneIsOrdered[slot] ? link.orderKey : nil)
-        }
-        return state
-    }
-
-    private mutating func readPairs(
-        of row: RowID, named name: String, _ end: PairCatalog.End, _ device: SimulatedDevice
-    ) throws {
-        for link in try device.store.members(of: row, toMany: end.slot) {
-            if try device.store.row(link.target) == nil {
-                dangling.append("\(end.kind.relationshipNames) of \(name)")
-                continue
-            }
-            let member = try device.recordName(of: link.target)
-            let ends = end.kind.isReflexive ? [name, member].sorted() : [name, member]
-            pairs.insert("\(end.kind.relationshipNames): \(ends[0]) → \(ends[1])")
-        }
+    /// Reads the service's records as the objects they stand for.
+    init(_ service: SimulatedService, as device: SimulatedDevice) throws {
+        let settings = device.mirrored.settings
+        try self.init(
+            records: service.records(inZone: settings.zoneName), mapping: settings.mapping)
     }
 
     /// One-to-one links that are not answered by their target.
@@ -83,7 +50,7 @@ struct DeviceImage: Equatable {
         }.sorted()
     }
 
-    /// Reads the service's records as the objects they stand for.
+    /// Reads records as the objects they stand for.
     init(records: [String: Record], mapping: RecordMapping) throws {
         for record in records.values {
             if let pair = JoinRecord(record) {

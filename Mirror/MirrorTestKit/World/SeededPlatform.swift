@@ -1,33 +1,6 @@
 public import Foundation
 public import Platform
-
-/// A generator whose words follow from its seed alone (SplitMix64).
-public final class SeededRandomness: Randomness, RandomNumberGenerator, Sendable {
-    private let state: Lock<UInt64>
-
-    public init(seed: UInt64) { state = Lock(seed) }
-
-    public func next() -> UInt64 {
-        state.withLock { state in
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var word = state
-            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-            return word ^ (word >> 31)
-        }
-    }
-
-    /// A number from 0 up to, not including, `bound`.
-    public func below(_ bound: Int) -> Int { bound <= 1 ? 0 : Int(next() % UInt64(bound)) }
-
-    /// Whether a die with so many percent falls.
-    public func chance(percent: Int) -> Bool { below(100) < percent }
-
-    /// One element, or nil of an empty collection.
-    public func pick<Element>(_ elements: [Element]) -> Element? {
-        elements.isEmpty ? nil : elements[below(elements.count)]
-    }
-}
+internal import SQLiteDriver
 
 /// A clock that stands still until the world moves it.
 public final class VirtualClock: Clock, Sendable {
@@ -41,29 +14,75 @@ public final class VirtualClock: Clock, Sendable {
     public func advance(seconds: Double) { date.withLock { $0 += seconds } }
 }
 
+/// A device's own clock, so many seconds before or behind the world's.
+struct SkewedClock: Clock {
+    let world: VirtualClock
+    let skewSeconds: Double
+
+    func now() -> Date { world.now() + skewSeconds }
+}
+
 /// The process was killed, as far as the device can tell.
 public struct SimulatedCrash: Error, Hashable, Sendable {
     /// The fault point at which it happened.
     public let point: String
 }
 
-/// Kills by dice at the fault points, and carries the bug a test planted.
+/// Kills by dice at the fault points.
 public final class SeededFaults: FaultPoints, Sendable {
     private let randomness: SeededRandomness
     private let percent: Lock<Int>
-    public let plantedBug: String?
 
-    public init(randomness: SeededRandomness, crashPercent: Int, plantedBug: String? = nil) {
+    public init(randomness: SeededRandomness, crashPercent: Int) {
         self.randomness = randomness
         percent = Lock(crashPercent)
-        self.plantedBug = plantedBug
     }
 
     public func reach(_ name: String) throws {
         let percent = percent.withLock { $0 }
-        if percent > 0, randomness.chance(percent: percent) { throw SimulatedCrash(point: name) }
+        if randomness.chance(percent: percent) { throw SimulatedCrash(point: name) }
     }
 
     /// Sets how often a fault point kills; 0 for never.
     public func setCrashPercent(_ value: Int) { percent.withLock { $0 = value } }
+}
+
+/// What can go wrong inside the service: it is killed in a transaction, or its disk is full.
+final class ServiceFaults: FaultPoints, Sendable {
+    private struct State {
+        var crashPercent = 0
+        var isDiskFull = false
+        var struckAt: String?
+    }
+    private let randomness: SeededRandomness
+    private let state = Lock(State())
+
+    init(randomness: SeededRandomness) { self.randomness = randomness }
+
+    func reach(_ name: String) throws {
+        let (percent, isFull) = state.withLock { ($0.crashPercent, $0.isDiskFull) }
+        if isFull, name == "service.write.beforeCommit" {
+            throw SQLiteFault(code: Self.full, message: "database or disk is full")
+        }
+        guard randomness.chance(percent: percent) else { return }
+        state.withLock { $0.struckAt = name }
+        throw SimulatedCrash(point: name)
+    }
+
+    func setCrashPercent(_ value: Int) { state.withLock { $0.crashPercent = value } }
+    var isDiskFull: Bool {
+        get { state.withLock { $0.isDiskFull } }
+        set { state.withLock { $0.isDiskFull = newValue } }
+    }
+
+    /// The point at which the service was killed since the last question.
+    func takeStrike() -> String? {
+        state.withLock { state in
+            defer { state.struckAt = nil }
+            return state.struckAt
+        }
+    }
+
+    /// SQLITE_FULL
+    private static let full: Int32 = 13
 }

@@ -7,21 +7,19 @@ internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
 
-/// One device of a simulated world: a real store in a file, its mirror, and a round that is
-/// performed one instruction at a time, so that anything may happen between two of them.
+/// One device of a simulated world: a real store in a file, and one or two processes that mirror
+/// it.
 final class SimulatedDevice {
     let name: String
     let platform: Environment
     private let settings: WorldSettings
-    private let file: URL
-    private(set) var mirrored: MirroredStore
-    private var performer: InstructionPerformer
-    private var machine: MirrorMachine?
-    /// What the machine wants next; nil while no round runs.
-    private(set) var instruction: MirrorMachine.Instruction?
-    private(set) var lastResult: RoundResult?
-    var requests = 0
+    private(set) var file: URL
+    private(set) var sessions: [SimulatedSession] = []
+    private var restores = 0
 
+    /// The first process, in which the app edits.
+    var session: SimulatedSession { sessions[0] }
+    var mirrored: MirroredStore { session.mirrored }
     var store: SQLiteRowStore { mirrored.store }
 
     init(name: String, file: URL, settings: WorldSettings, platform: Environment) throws {
@@ -29,69 +27,54 @@ final class SimulatedDevice {
         self.file = file
         self.settings = settings
         self.platform = platform
-        mirrored = try Self.open(file, settings, platform)
-        performer = InstructionPerformer(mirrored: mirrored, container: SimulatedService.container)
+        try restart()
         _ = try mirrored.prepare(container: SimulatedService.container)
     }
 
-    private static func open(
-        _ file: URL, _ settings: WorldSettings, _ platform: Environment
-    ) throws -> MirroredStore {
+    private func open() throws -> MirroredStore {
         var options = SQLiteStoreOptions()
         options.synchronous = .off
         let store = try SQLiteRowStore(
             url: file, model: settings.model, options: options, platform: platform)
-        return try MirroredStore(store: store, policy: settings.policy, platform: platform)
-    }
-
-    /// The process dies and starts again: what was in memory is gone, the file is as the last
-    /// commit left it.
-    func restart() throws {
-        machine = nil
-        instruction = nil
-        mirrored = try Self.open(file, settings, platform)
-        performer = InstructionPerformer(mirrored: mirrored, container: SimulatedService.container)
-    }
-
-    // MARK: Rounds
-
-    func startRound() {
-        var machine = MirrorMachine(zoneName: mirrored.settings.zoneName, limits: settings.limits)
-        instruction = machine.handle(.start)
-        self.machine = machine
-    }
-
-    /// Performs the next instruction if it concerns the store. Returns the request to carry when it
-    /// does not.
-    func step() throws -> RecordRequest? {
-        guard let instruction else { return nil }
-        switch instruction {
-        case .send(let request): return request
-        case .wait: handle(.woke)
-        case .finish(let result):
-            lastResult = result
-            machine = nil
-            self.instruction = nil
-        default:
-            if let event = try performer.perform(instruction) { handle(event) }
+        let sizes = settings.sizes
+        return try MirroredStore(store: store, policy: settings.policy, platform: platform) {
+            $0.batchRecordsMax = sizes.batchRecordsMax
+            $0.historyTransactionsMax = sizes.historyTransactionsMax
         }
-        return nil
     }
 
-    /// Tells the machine what happened.
-    func handle(_ event: MirrorMachine.Event) {
-        instruction = machine?.handle(event)
+    /// The processes die and start again: what was in memory is gone, the file is as the last
+    /// commit left it. Once the world calms down there is one process.
+    func restart(calm: Bool = false) throws {
+        sessions = [SimulatedSession(mirrored: try open())]
+        if settings.faults.devices.hasSecondProcess && !calm {
+            sessions.append(SimulatedSession(mirrored: try open()))
+        }
+    }
+
+    /// Starts again over a copy of `other`, which may be an earlier one of its own.
+    func restart(over other: URL) throws {
+        restores += 1
+        let next = file.deletingLastPathComponent()
+            .appendingPathComponent("\(name)-\(restores).sqlite")
+        try SimulatedFiles.copy(other, to: next)
+        file = next
+        try restart()
     }
 
     // MARK: Edits
 
-    /// Saves what `body` makes of the store, as an app would.
-    func edit(_ body: (StoreTransaction) throws -> ChangeSet) throws {
+    /// Saves what `body` makes of the store, as an app would. With `takesBack` it is undone before
+    /// it is committed.
+    func edit(
+        takesBack: Bool = false, _ body: (StoreTransaction) throws -> ChangeSet
+    ) throws {
         try store.write { transaction in
             var changes = try body(transaction)
             guard !changes.isEmpty else { return }
             changes.author = "app"
             _ = try transaction.apply(changes)
+            if takesBack { throw EditTakenBack() }
         }
     }
 
@@ -102,6 +85,13 @@ final class SimulatedDevice {
 
     /// The same within an edit, so that either both happen or neither.
     func recordName(of row: RowID, in transaction: StoreTransaction) throws -> String {
-        try Ledger(connection: transaction.connection, platform: platform).recordName(for: row)
+        try ledger(in: transaction).recordName(for: row)
+    }
+
+    func ledger(in transaction: StoreTransaction) -> Ledger {
+        Ledger(connection: transaction.connection, platform: platform)
     }
 }
+
+/// The app changed its mind before it committed.
+struct EditTakenBack: Error {}

@@ -1,6 +1,7 @@
 public import Foundation
 internal import MirrorEngine
 internal import Platform
+internal import RecordService
 internal import RecordWire
 internal import Stores
 
@@ -13,55 +14,66 @@ public final class SimulatedWorld {
     let settings: WorldSettings
     let randomness: SeededRandomness
     let clock = VirtualClock()
-    let faults: SeededFaults
-    let service: SimulatedService
+    let network: SimulatedNetwork
+    var service: SimulatedService { network.service }
     var devices: [SimulatedDevice] = []
     var editor: GraphEditor
-    private var delayed: [(request: RecordRequest, device: String)] = []
     /// What happened, a line for each event.
-    public private(set) var story: [String] = []
-    private let folder: URL
+    public internal(set) var story: [String] = []
+    /// What this world met.
+    public internal(set) var statistics = WorldStatistics()
+    /// Laws that were broken on the way.
+    var broken: [String] = []
+    /// Each device's fault points, armed once all devices are made.
+    private var crashing: [SeededFaults] = []
+    var lostTime: LostTime
 
     /// Makes the world in `folder`, which is created; the caller removes it.
     public init(seed: UInt64, settings: WorldSettings, folder: URL) throws {
         self.seed = seed
         self.settings = settings
-        self.folder = folder
+        lostTime = LostTime(folder: folder)
         randomness = SeededRandomness(seed: seed)
-        faults = SeededFaults(
-            randomness: SeededRandomness(seed: seed ^ 0xFA), crashPercent: 0,
-            plantedBug: settings.faults.plantedBug)
-        let platform = Environment(
-            clock: clock, randomness: SeededRandomness(seed: seed ^ 0x5E), faults: NoFaults())
-        service = try SimulatedService(platform: platform)
-        editor = GraphEditor(randomness: randomness, model: settings.model)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try makeDevices()
+        network = try SimulatedNetwork(
+            seed: seed, settings: settings, clock: clock, randomness: randomness, folder: folder)
+        editor = GraphEditor(
+            randomness: randomness, model: settings.model, weights: settings.edits)
+        editor.rollbackPercent = settings.faults.rollbackPercent
+        try makeDevices(in: folder)
+        network.arm()
     }
 
-    private func makeDevices() throws {
+    private func makeDevices(in folder: URL) throws {
         for index in 0..<settings.devices {
+            let faults = SeededFaults(
+                randomness: SeededRandomness(seed: seed &* 131 &+ UInt64(index)), crashPercent: 0)
+            crashing.append(faults)
+            let skew =
+                settings.clockSkewSecondsMax == 0
+                ? 0
+                : randomness.among(-settings.clockSkewSecondsMax...settings.clockSkewSecondsMax)
             let platform = Environment(
-                clock: clock, randomness: SeededRandomness(seed: seed &* 31 &+ UInt64(index + 1)),
-                faults: deviceFaults(index))
-            let file = folder.appendingPathComponent("device\(index).sqlite")
+                clock: SkewedClock(world: clock, skewSeconds: Double(skew)),
+                randomness: SeededRandomness(seed: seed &* 31 &+ UInt64(index + 1)),
+                faults: faults)
             devices.append(
                 try SimulatedDevice(
-                    name: String(UnicodeScalar(UInt8(65 + index))), file: file, settings: settings,
-                    platform: platform))
+                    name: String(UnicodeScalar(UInt8(65 + index))),
+                    file: folder.appendingPathComponent("device\(index).sqlite"),
+                    settings: settings, platform: platform))
         }
-        armFaults()
+        armDevices()
     }
 
-    /// The dice of the devices' fault points, which are thrown once all devices are made.
-    private var crashing: [SeededFaults] = []
-
-    private func deviceFaults(_ index: Int) -> SeededFaults {
-        let faults = SeededFaults(
-            randomness: SeededRandomness(seed: seed &* 131 &+ UInt64(index)),
-            crashPercent: 0, plantedBug: settings.faults.plantedBug)
-        crashing.append(faults)
-        return faults
+    /// Adds the conflict logs to the story of a world that broke a law.
+    private func tellLogs() throws {
+        for (device, entry) in try ConflictLog(self).entries {
+            tell(
+                "\(device) logged \(entry.property) of \(entry.recordName.prefix(6)), "
+                    + "\(entry.rule): \(entry.winner) of \(String(describing: entry.base)), "
+                    + "\(String(describing: entry.local)), \(String(describing: entry.remote))")
+        }
     }
 
     func tell(_ line: @autoclosure () -> String) { story.append(line()) }
@@ -72,143 +84,103 @@ public final class SimulatedWorld {
     public func run() throws -> [String] {
         for _ in 0..<settings.steps { try step() }
         try calmDown()
-        var broken = try settle()
+        try settle()
         if broken.isEmpty { broken = try WorldLaws(world: self).check() }
+        statistics.merge(network.statistics)
+        if !broken.isEmpty { try tellLogs() }
         return broken
     }
 
     private func step() throws {
-        clock.advance(seconds: Double(randomness.below(2_000)) / 1_000)
+        let isLong = randomness.chance(percent: 5)
+        clock.advance(seconds: Double(randomness.below(isLong ? 90_000 : 2_000)) / 1_000)
         guard let device = randomness.pick(devices) else { return }
+        if try strike(device) { return }
         switch randomness.below(100) {
-        case ..<30: try edit(on: device)
-        case ..<(30 + settings.faults.killPercent): try kill(device)
-        case 90...: try deliverDelayed()
+        case ..<32: try edit(on: device)
+        case 92...: try network.deliverDelayed(tell: { self.tell($0) })
         default:
-            if device.instruction == nil { device.startRound() }
-            for _ in 0..<(1 + randomness.below(6)) { try advance(device) }
+            guard let session = randomness.pick(device.sessions) else { return }
+            if !session.isRunning { session.startRound() }
+            for _ in 0..<(1 + randomness.below(6)) where session.isRunning {
+                guard try advance(session, of: device) else { break }
+            }
         }
     }
 
     /// An app's saves. They are not struck by the fault points: what was saved must be known for
     /// sure.
     private func edit(on device: SimulatedDevice) throws {
-        for faults in crashing { faults.setCrashPercent(0) }
-        defer { armFaults() }
-        let edits = 1 + randomness.below(3)
-        do {
-            for _ in 0..<edits {
-                if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
+        disarmDevices()
+        defer { armDevices() }
+        for _ in 0..<(1 + randomness.below(3)) {
+            if randomness.chance(percent: settings.faults.devices.oversizedPercent) {
+                editor.bytesOfNextText = settings.sizes.recordBytesMax
+                statistics.count(.oversized)
             }
-        } catch let crash as SimulatedCrash {
-            tell("\(device.name) killed at \(crash.point) while saving")
-            try device.restart()
+            if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
         }
+        if editor.takenBack > 0 { statistics.count(.rolledBackSave) }
     }
 
-    private func armFaults() {
+    func armDevices() {
         for faults in crashing { faults.setCrashPercent(settings.faults.crashPointPercent) }
     }
 
-    private func kill(_ device: SimulatedDevice) throws {
-        tell("\(device.name) killed")
-        try device.restart()
+    /// From now on no fault point kills.
+    func calmDevices() {
+        disarmDevices()
+        crashing = []
     }
 
-    private func deliverDelayed() throws {
-        guard !delayed.isEmpty else { return }
-        let message = delayed.remove(at: randomness.below(delayed.count))
-        tell("service gets a late copy from \(message.device)")
-        _ = try? service.handle(message.request, from: message.device)
-    }
+    func disarmDevices() { for faults in crashing { faults.setCrashPercent(0) } }
 
-    /// One instruction of a device's round, its request carried over a bad network.
-    private func advance(_ device: SimulatedDevice) throws {
+    /// One step of a round, its request carried over a bad network. Returns false once the process
+    /// was killed.
+    private func advance(
+        _ session: SimulatedSession, of device: SimulatedDevice
+    ) throws -> Bool {
         do {
-            guard let request = try device.step() else { return }
-            device.handle(try carry(request, from: device))
+            if let request = try session.step(now: clock.now()) {
+                try carry(request, session, device)
+            } else if !session.isRunning {
+                try roundEnded(session, device)
+            }
+            return true
         } catch let crash as SimulatedCrash {
             tell("\(device.name) killed at \(crash.point)")
+            statistics.count(.crashPoint)
             try device.restart()
+            return false
         }
     }
 
-    private func carry(
-        _ request: RecordRequest, from device: SimulatedDevice
-    ) throws -> MirrorMachine.Event {
-        device.requests += 1
-        let lost = MirrorFailure.transient(
-            MirrorError(.offline, "The simulated network lost it."), retryAfterSeconds: nil)
-        let id = try device.mirrored.deviceID()
-        if randomness.chance(percent: settings.faults.lostRequestPercent) {
-            tell("\(device.name) request lost")
-            if randomness.chance(percent: settings.faults.duplicatePercent) {
-                delayed.append((request, id))
-            }
-            return .failed(lost)
+    func carry(
+        _ request: RecordRequest, _ session: SimulatedSession, _ device: SimulatedDevice
+    ) throws {
+        let id = try session.mirrored.deviceID()
+        let answer = network.carry(request, from: device.name, id: id, &session.notes) {
+            self.tell($0)
         }
-        if randomness.chance(percent: settings.faults.busyPercent) {
-            var busy = RecordError(.throttled, "The simulated service is busy.")
-            busy.retryAfterSeconds = 1
-            return .failed(MirrorFailure(busy))
-        }
-        if randomness.chance(percent: settings.faults.duplicatePercent) {
-            delayed.append((request, id))
-        }
-        let answer = deliver(request, from: device, id: id)
-        if randomness.chance(percent: settings.faults.lostReplyPercent) {
-            tell("\(device.name) reply lost")
-            return .failed(lost)
-        }
-        return answer
+        session.answer(answer)
     }
 
-    private func deliver(
-        _ request: RecordRequest, from device: SimulatedDevice, id: String
-    ) -> MirrorMachine.Event {
-        do {
-            let response = try service.handle(request, from: id)
-            tell("\(device.name) \(request.summary) → \(response.summary)")
-            return .replied(response)
-        } catch {
-            tell("\(device.name) \(request.summary) refused: \(error)")
-            return .failed(MirrorFailure(error))
-        }
+    func roundEnded(_ session: SimulatedSession, _ device: SimulatedDevice) throws {
+        guard let result = session.lastResult else { return }
+        if let error = result.error { tell("\(device.name) ends its round: \(error.message)") }
+        disarmDevices()
+        defer { armDevices() }
+        broken += try RoundLaws(world: self).check(session, device, result)
     }
+}
 
-    // MARK: Coming to rest
-
-    private func calmDown() throws {
-        while !delayed.isEmpty { try deliverDelayed() }
-        for faults in crashing { faults.setCrashPercent(0) }
-        for device in devices { try device.restart() }
-    }
-
-    /// Rounds without faults until a whole pass moves nothing. Returns the law that was broken when
-    /// that takes too long.
-    private func settle() throws -> [String] {
-        for pass in 1...Self.quietPassesMax {
-            var moved = 0
-            for device in devices {
-                device.startRound()
-                while device.instruction != nil {
-                    guard let request = try device.step() else { continue }
-                    device.requests += 1
-                    device.handle(
-                        deliver(request, from: device, id: try device.mirrored.deviceID()))
-                }
-                guard let result = device.lastResult, result.isInSync else {
-                    let reason = device.lastResult?.error?.message ?? "no result"
-                    return ["\(device.name) does not come to rest: \(reason)"]
-                }
-                moved += result.exported + result.imported.received
-            }
-            tell("quiet pass \(pass): \(moved) records moved")
-            if moved == 0 { return [] }
-        }
-        return ["The devices go on exchanging records after \(Self.quietPassesMax) quiet passes."]
-    }
-
-    /// Passes after which devices that stopped editing must be equal.
-    static let quietPassesMax = 8
+/// What a world that loses time keeps of earlier times.
+struct LostTime {
+    let folder: URL
+    /// Copies of files that a restore may go back to.
+    var serviceCopies: [URL] = []
+    var storeCopies: [(device: String, file: URL)] = []
+    /// What devices and service held when faults ended.
+    var heldImages: [DeviceImage] = []
+    var heldByService: DeviceImage?
 }

@@ -10,16 +10,19 @@ public struct WorldSettings: Sendable {
     public var steps = 60
     public var policy = MergePolicy()
     public var faults = WorldFaults()
-    var limits = RoundLimits()
+    public var sizes = WorldSizes()
+    public var edits = EditWeights()
+    /// Seconds by which the devices' clocks differ from the world's, at most.
+    public var clockSkewSecondsMax = 0
+    /// Requests and answers travel as the bytes of the wire, with tokens, as from afar.
+    public var usesWire = false
 
-    public init(model: NSManagedObjectModel) {
-        self.model = model
-        limits.requestsMax = 400
-    }
+    public init(model: NSManagedObjectModel) { self.model = model }
 }
 
-/// Percentages at which things go wrong.
+/// Percentages at which things go wrong. Those of a message count per request, the others per step.
 public struct WorldFaults: Hashable, Sendable {
+    // MARK: Messages
     public var lostRequestPercent = 0
     /// The service did it, and its answer is lost.
     public var lostReplyPercent = 0
@@ -27,24 +30,101 @@ public struct WorldFaults: Hashable, Sendable {
     public var duplicatePercent = 0
     /// The service answers that it is busy.
     public var busyPercent = 0
+    /// The service puts off single records of a request.
+    public var recordErrorPercent = 0
+    /// The service does not know the sync token any more.
+    public var tokenExpiryPercent = 0
+
+    // MARK: Devices
     /// A device is killed between two instructions.
     public var killPercent = 0
     /// A device is killed at a named point inside a transaction.
     public var crashPointPercent = 0
-    /// A bug to plant, to see that the laws catch it.
-    public var plantedBug: String?
+    /// A save is taken back before it is committed; per edit.
+    public var rollbackPercent = 0
+    public var devices = DeviceFaults()
+    public var service = ServiceTroubles()
+    public var lostTime = LostTimeFaults()
+
+    public init() {}
+}
+
+/// What users do to a device that is hard on it.
+public struct DeviceFaults: Hashable, Sendable {
+    /// A second process runs rounds on the same file.
+    public var hasSecondProcess = false
+    /// `reset` is called, also in the middle of a round.
+    public var resetPercent = 0
+    /// A value that the service finds too large; per edit.
+    public var oversizedPercent = 0
+}
+
+/// What befalls the service.
+public struct ServiceTroubles: Hashable, Sendable {
+    /// It is killed, between its transactions or at a point inside one, and opens its file again.
+    public var killPercent = 0
+    /// Its disk is full for a while.
+    public var diskFullPercent = 0
+    /// The users' tokens are revoked for a while.
+    public var revokedPercent = 0
+    /// It does not make zones for a while.
+    public var zoneRefusedPercent = 0
+}
+
+/// What takes the service or a device back in time.
+public struct LostTimeFaults: Hashable, Sendable {
+    /// The service is put back to an earlier copy of its file.
+    public var serviceRestorePercent = 0
+    /// An empty service stands in its place.
+    public var serviceLossPercent = 0
+    /// Somebody deletes the zone.
+    public var zoneLossPercent = 0
+    /// A device's file is put back to an earlier copy, ledger and all.
+    public var storeRestorePercent = 0
+    /// A device's file is replaced by a copy of another's, ledger and all.
+    public var storeCopyPercent = 0
+
+    /// Whether any of it may happen, so that the oracle's memory is not what must be there.
+    var isPossible: Bool {
+        serviceRestorePercent + serviceLossPercent + zoneLossPercent + storeRestorePercent
+            + storeCopyPercent > 0
+    }
+}
+
+/// How much goes into one piece. Small pieces make small worlds meet what large ones meet.
+public struct WorldSizes: Hashable, Sendable {
+    /// Records in one page of changes.
+    public var pageRecordsMax = 400
+    /// Records in one batch of a device.
+    public var batchRecordsMax = 400
+    /// Transactions of the history that a device looks at in one go.
+    public var historyTransactionsMax = 500
+    /// Records in one request, as the service takes them.
+    public var operationsPerRequestMax = 400
+    /// Bytes of one record, as the service takes it.
+    public var recordBytesMax = 1_000_000
+
+    public init() {}
+}
+
+/// How often an edit is of a kind, as shares of their sum.
+public struct EditWeights: Hashable, Sendable {
+    public var insert = 30
+    public var change = 30
+    public var count = 10
+    public var relink = 12
+    public var pair = 10
+    public var delete = 8
+    /// A member of an ordered list moves.
+    public var move = 4
+    /// An object with a unique key is made; 0 in models without.
+    public var key = 0
+    /// How many unique keys there are to draw from.
+    public var keysCount = 12
+    /// Edits go to the oldest objects of each entity, so many of them, where devices meet; 0 for all.
+    public var focus = 0
 
     public init() {}
 
-    /// Each kind of fault is there or not, by dice.
-    public static func drawn(by randomness: SeededRandomness) -> WorldFaults {
-        var faults = WorldFaults()
-        if randomness.chance(percent: 40) { faults.lostRequestPercent = 5 + randomness.below(25) }
-        if randomness.chance(percent: 50) { faults.lostReplyPercent = 5 + randomness.below(30) }
-        if randomness.chance(percent: 30) { faults.duplicatePercent = 5 + randomness.below(20) }
-        if randomness.chance(percent: 20) { faults.busyPercent = 5 + randomness.below(20) }
-        if randomness.chance(percent: 40) { faults.killPercent = 2 + randomness.below(10) }
-        if randomness.chance(percent: 40) { faults.crashPointPercent = 5 + randomness.below(20) }
-        return faults
-    }
+    var sum: Int { insert + change + count + relink + pair + delete + move + key }
 }

@@ -1,0 +1,138 @@
+internal import ObjectModel
+internal import SQLiteStore
+internal import Stores
+
+/// Objects that are made, changed and deleted.
+extension GraphEditor {
+    mutating func insert(
+        _ entities: [EntityLayout], on device: SimulatedDevice
+    ) throws -> String? {
+        guard let entity = randomness.pick(entities),
+            let key = try device.store.reserveKeys(entity: entity.number, count: 1).first
+        else { return nil }
+        var row = Row(id: RowID(entity: entity.number, key: key), layout: entity)
+        row.attributes = entity.attributes.map { slot in
+            slot.attribute is NSDerivedAttributeDescription
+                ? .null : values.value(for: slot.attribute)
+        }
+        let name = try edit(row.id, on: device) { _ in
+            var changes = ChangeSet()
+            changes.inserts = [row]
+            return changes
+        }
+        memory.created(
+            name, entity: entity, row: row, by: device.name, at: try time(on: device))
+        for key in keys(of: row, entity) { memory.keys.made(name, with: key) }
+        return "makes \(entity.name) \(name.prefix(6))"
+    }
+
+    mutating func change(on device: SimulatedDevice) throws -> String? {
+        guard let row = try anyRow(on: device, where: { !$0.attributes.isEmpty }),
+            let entity = layout.entity(row.id.entity)
+        else { return nil }
+        let slot = randomness.below(entity.attributes.count)
+        let attribute = entity.attributes[slot].attribute
+        guard !EditMemory.isCounter(attribute), !(attribute is NSDerivedAttributeDescription) else {
+            return nil
+        }
+        var value = values.value(for: attribute)
+        if let bytes = bytesOfNextText, case .text = value {
+            value = .text(String(repeating: "x", count: bytes + 1))
+            bytesOfNextText = nil
+        }
+        return try change(row, entity, slot, to: value, on: device)
+    }
+
+    private mutating func change(
+        _ row: Row, _ entity: EntityLayout, _ slot: Int, to value: AttributeValue,
+        on device: SimulatedDevice
+    ) throws -> String {
+        let property = entity.attributes[slot].name
+        var update = RowUpdate(id: row.id, expectedVersion: row.version)
+        update.attributes = [(slot, value)]
+        let name = try save(update, on: device)
+        memory.changed(
+            name, property,
+            EditMemory.Write(
+                device: device.name, value: value, previous: row.attributes[slot],
+                time: try time(on: device)))
+        var changed = row
+        changed.attributes[slot] = value
+        for key in keys(of: row, entity) + keys(of: changed, entity)
+        where key.property == property { memory.keys.spoil(key) }
+        return "sets \(property) of \(name.prefix(6)) to \(value.summary)"
+    }
+
+    /// Adds to a counter.
+    mutating func count(on device: SimulatedDevice) throws -> String? {
+        let isCounter = { (slot: EntityLayout.AttributeSlot) in EditMemory.isCounter(slot.attribute)
+        }
+        guard let row = try anyRow(on: device, where: { $0.attributes.contains(where: isCounter) }),
+            let slot = layout.entity(row.id.entity)?.attributes.firstIndex(where: isCounter)
+        else { return nil }
+        let before = if case .integer(let value) = row.attributes[slot] { value } else { Int64(0) }
+        let added = Int64(1 + randomness.below(3))
+        var update = RowUpdate(id: row.id, expectedVersion: row.version)
+        update.attributes = [(slot, .integer(before + added))]
+        let name = try save(update, on: device)
+        memory.counted(name, added)
+        return "counts \(name.prefix(6)) from \(before) by \(added)"
+    }
+
+    mutating func delete(on device: SimulatedDevice) throws -> String? {
+        guard let row = try anyRow(on: device) else { return nil }
+        let name = try edit(row.id, on: device) {
+            try LinkEdit(layout: layout, store: $0).delete(row)
+        }
+        memory.deleted(name, seen: row.attributes)
+        if let entity = layout.entity(row.id.entity) {
+            for key in keys(of: row, entity) { memory.keys.spoil(key) }
+        }
+        return "deletes \(name.prefix(6))"
+    }
+
+    /// Shortens all texts of more than `bytes`, as a user does who is told that they are too large.
+    mutating func shortenTexts(on device: SimulatedDevice, above bytes: Int) throws {
+        rollbackPercent = 0
+        for entity in layout.entities where !entity.entity.isAbstract {
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            for row in try device.store.rows(matching: query) {
+                for (slot, value) in row.attributes.enumerated() {
+                    guard case .text(let text) = value, text.utf8.count > bytes else { continue }
+                    _ = try change(row, entity, slot, to: .text("short"), on: device)
+                }
+            }
+        }
+    }
+
+    /// The unique keys of one attribute that a row holds.
+    private func keys(of row: Row, _ layout: EntityLayout) -> [KeyMemory.Key] {
+        var keys: [KeyMemory.Key] = []
+        var entity: NSEntityDescription? = layout.entity
+        while let current = entity {
+            for names in current.uniquenessConstraintNames where names.count == 1 {
+                guard let slot = layout.attributeSlot(names[0]), !row.attributes[slot].isNull else {
+                    continue
+                }
+                keys.append(
+                    KeyMemory.Key(
+                        entity: current.name ?? "", property: names[0],
+                        value: row.attributes[slot]))
+            }
+            entity = current.superentity
+        }
+        return keys
+    }
+}
+
+extension AttributeValue {
+    /// The value for a story, where it is not too long to be read.
+    var summary: String {
+        if case .text(let text) = self, text.utf8.count > 80 {
+            "a text of \(text.utf8.count) bytes"
+        } else {
+            "\(self)"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Foundation
+internal import MirrorEngine
+internal import ObjectModel
+internal import RecordWire
+internal import Stores
+
+/// Nothing is discarded silently: a saved value that is not there at the end was replaced by
+/// somebody who had seen it, or is in somebody's conflict log.
+struct LogLaws {
+    let world: SimulatedWorld
+    let image: DeviceImage
+    let log: ConflictLog
+
+    private struct Line: Hashable {
+        let property: EditMemory.Property
+        let value: FieldValue?
+    }
+
+    private var memory: EditMemory { world.editor.memory }
+
+    func check() -> [String] {
+        var logged: Set<Line> = []
+        for (_, entry) in log.entries {
+            let property = EditMemory.Property(recordName: entry.recordName, name: entry.property)
+            for value in [entry.local, entry.remote] {
+                logged.insert(Line(property: property, value: value))
+            }
+        }
+        var broken: [String] = []
+        for (property, _) in memory.writes {
+            guard let entity = memory.entities[property.recordName], !world.mayMerge(entity),
+                let slot = world.editor.layout.entity(entity)?.attributeSlot(property.name),
+                !memory.decided.contains(property)
+            else { continue }
+            for value in memory.heads(of: property)
+            where !isKept(value, slot, property)
+                && !logged.contains(Line(property: property, value: value.plain))
+            {
+                broken.append(
+                    "\(value.summary) was saved as \(property.name) of "
+                        + "\(property.recordName.prefix(6)), is not there, and is in no log.")
+            }
+        }
+        return broken.sorted()
+    }
+
+    /// Whether the value is there, or went with an object whose deleter had seen it.
+    private func isKept(
+        _ value: AttributeValue, _ slot: Int, _ property: EditMemory.Property
+    ) -> Bool {
+        if let state = image.objects[property.recordName], state.attributes[slot] == value {
+            return true
+        }
+        let seen = memory.seenAtDeletion[property.recordName] ?? []
+        return seen.contains { $0[slot] == value }
+    }
+}
+
+extension AttributeValue {
+    /// The value as a conflict log shows it.
+    var plain: FieldValue? { AttributeCoding.fields(for: self).plain }
+}

@@ -1,0 +1,64 @@
+internal import MirrorEngine
+internal import RecordWire
+internal import SQLiteStore
+
+/// What holds at the end of each round, also of one over a bad network.
+struct RoundLaws {
+    let world: SimulatedWorld
+
+    func check(
+        _ session: SimulatedSession, _ device: SimulatedDevice, _ result: RoundResult
+    ) throws -> [String] {
+        var broken = isFrugal(session.notes, device)
+        guard result.isInSync, result.refused == 0, !session.notes.wasDisturbed else {
+            return broken
+        }
+        broken += try holdsWhatOthersWrote(session, device)
+        return broken
+    }
+
+    /// A round asks no more than there is to move: a storm is a fault.
+    private func isFrugal(_ notes: RoundNotes, _ device: SimulatedDevice) -> [String] {
+        let bound =
+            Self.requestsBase + Self.requestsPerFailure * notes.failures + notes.received
+            + notes.operations * 2
+        guard notes.requests > bound else { return [] }
+        return [
+            "\(device.name) made \(notes.requests) requests in a round with \(notes.failures) "
+                + "failures, \(notes.received) records received and \(notes.operations) sent."
+        ]
+    }
+
+    private static let requestsBase = 8
+    private static let requestsPerFailure = 3
+
+    /// A round that says it is in sync knows all that the service had taken before its last
+    /// request.
+    private func holdsWhatOthersWrote(
+        _ session: SimulatedSession, _ device: SimulatedDevice
+    ) throws -> [String] {
+        let state = world.network.journal.state(before: session.notes.journalEnd)
+        return try session.mirrored.store.read { store in
+            let ledger = device.ledger(in: store)
+            return try state.sorted { $0.key < $1.key }.compactMap { name, write -> String? in
+                guard try !knows(write.last, write.tags, ledger) else { return nil }
+                return "\(device.name) says it is in sync and lacks what was written of "
+                    + "\(name.prefix(6)) before its last request (@\(write.last.tag))."
+            }
+        }
+    }
+
+    private func knows(
+        _ write: ServiceJournal.Write, _ tags: Set<String>, _ ledger: Ledger
+    ) throws -> Bool {
+        let object = try ledger.entry(named: write.recordName)
+        let pair = object == nil ? try ledger.pair(named: write.recordName) : nil
+        if let tag = object?.base?.recordChangeTag ?? pair?.base?.recordChangeTag {
+            return tags.contains(tag) || (write.isDeletion && pair?.needsDelete == true)
+        }
+        if object != nil || pair != nil { return write.isDeletion }
+        // Gone here: deleted since, or merged into another.
+        if write.isDeletion { return true }
+        return try tags.count > 1 || ledger.receipt(of: write.recordName) != nil
+    }
+}

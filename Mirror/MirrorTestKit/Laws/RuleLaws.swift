@@ -1,0 +1,65 @@
+internal import MirrorEngine
+internal import Stores
+
+/// What the rules that need no knowledge of merging come to: the smallest name keeps a unique key,
+/// and under `latest` the later edit stays, by the clocks of the devices.
+struct RuleLaws {
+    let world: SimulatedWorld
+    let image: DeviceImage
+
+    private var memory: EditMemory { world.editor.memory }
+
+    func check() -> [String] {
+        smallestNameSurvives() + (world.settings.policy.standard.name == "latest" ? latest() : [])
+    }
+
+    private func smallestNameSurvives() -> [String] {
+        let keys = memory.keys.makers.filter { !memory.keys.spoiled.contains($0.key) }
+        world.statistics.count(
+            .keyCollision, times: memory.keys.makers.values.count { $0.count > 1 })
+        world.statistics.count(.keyChain, times: memory.keys.makers.values.count { $0.count > 2 })
+        world.statistics.count(.twinPair, times: memory.pairs.twins)
+        return keys.compactMap { key, names -> String? in
+            guard let smallest = names.min() else { return nil }
+            let others = names.filter { $0 != smallest && image.objects[$0] != nil }
+            if image.objects[smallest] != nil && others.isEmpty { return nil }
+            return "Of \(names.count) objects with one key of \(key.entity), "
+                + "\(smallest.prefix(6)) has the smallest name, and there "
+                + (image.objects[smallest] == nil ? "it is not" : "are others")
+                + ": \(others.sorted().map { String($0.prefix(6)) })."
+        }.sorted()
+    }
+
+    /// Of edits that differ in time and whose devices had seen nothing later, the latest stays.
+    private func latest() -> [String] {
+        var broken: [String] = []
+        for (name, state) in image.objects.sorted(by: { $0.key < $1.key })
+        where !world.mayMerge(state.entity) && !memory.dead.contains(name) {
+            guard let entity = world.editor.layout.entity(state.entity) else { continue }
+            for (slot, attribute) in entity.attributes.enumerated() {
+                let property = EditMemory.Property(recordName: name, name: attribute.name)
+                guard let winner = latestWrite(of: property),
+                    state.attributes[slot] != winner.value
+                else { continue }
+                broken.append(
+                    "\(attribute.name) of \(name.prefix(6)) is \(state.attributes[slot].summary), "
+                        + "though \(winner.device) wrote \(winner.value.summary) latest.")
+            }
+        }
+        return broken
+    }
+
+    private func latestWrite(of property: EditMemory.Property) -> EditMemory.Write? {
+        guard let writes = memory.writes[property], writes.count > 1,
+            Set(writes.map(\.value)).count == writes.count, writes.allSatisfy(\.time.isByClock)
+        else { return nil }
+        let byTime = writes.sorted { $0.time.milliseconds < $1.time.milliseconds }
+        let (last, second) = (byTime[byTime.count - 1], byTime[byTime.count - 2])
+        let margin = last.time.milliseconds - second.time.milliseconds
+        return margin > Self.marginMilliseconds ? last : nil
+    }
+
+    /// Edits this close may be in another order: a device gives the edits of one moment times of
+    /// their own.
+    private static let marginMilliseconds: Int64 = 100
+}

@@ -1,0 +1,230 @@
+internal import Foundation
+internal import MirrorEngine
+internal import Platform
+internal import RecordService
+internal import RecordWire
+
+/// The network between devices and service, and what strikes the service: it loses, doubles and
+/// delays messages, and carries them as values or as bytes.
+final class SimulatedNetwork {
+    let service: SimulatedService
+    private var settings: WorldSettings
+    private let randomness: SeededRandomness
+    private let faults: ServiceFaults
+    private var delayed: [(request: RecordRequest, device: String, id: String)] = []
+    /// Each write that the service took.
+    var journal = ServiceJournal()
+    var statistics = WorldStatistics()
+    /// Until so many requests more the service makes no zone, or lets nobody in.
+    private var zonesRefused = 0
+    private var strangers = 0
+    private var fullRequests = 0
+
+    init(
+        seed: UInt64, settings: WorldSettings, clock: VirtualClock, randomness: SeededRandomness,
+        folder: URL
+    ) throws {
+        self.settings = settings
+        self.randomness = randomness
+        faults = ServiceFaults(randomness: SeededRandomness(seed: seed ^ 0x5E_FA))
+        var limits = ServiceLimits()
+        limits.resultsMax = settings.sizes.pageRecordsMax
+        limits.operationsPerRequestMax = settings.sizes.operationsPerRequestMax
+        limits.recordBytesMax = settings.sizes.recordBytesMax
+        let platform = Environment(
+            clock: clock, randomness: SeededRandomness(seed: seed ^ 0x5E), faults: faults)
+        service = try SimulatedService(
+            platform: platform, folder: settings.faults.needsServiceFile ? folder : nil,
+            limits: limits)
+        if settings.usesWire { try service.issueTokens() }
+    }
+
+    /// Faults inside the service may strike from now on.
+    func arm() { faults.setCrashPercent(settings.faults.service.killPercent) }
+
+    // MARK: Requests
+
+    /// Carries a request and its answer, or loses one of them.
+    func carry(
+        _ request: RecordRequest, from device: String, id: String, _ notes: inout RoundNotes,
+        tell: (String) -> Void
+    ) -> Result<RecordResponse, any Error> {
+        notes.requests += 1
+        statistics.countRequest()
+        let answer = attempt(request, from: device, id: id, &notes, tell: tell)
+        if case .failure = answer { notes.failures += 1 }
+        if case .success(let response) = answer { notes.received += response.recordCount }
+        notes.operations += request.operationCount
+        return answer
+    }
+
+    private func attempt(
+        _ request: RecordRequest, from device: String, id: String, _ notes: inout RoundNotes,
+        tell: (String) -> Void
+    ) -> Result<RecordResponse, any Error> {
+        let percents = settings.faults
+        if chance(percents.lostRequestPercent) {
+            tell("\(device) request lost")
+            statistics.count(.lostRequest)
+            if chance(percents.duplicatePercent) { delayed.append((request, device, id)) }
+            return .failure(LostMessage())
+        }
+        if chance(percents.busyPercent) {
+            statistics.count(.busy)
+            var busy = RecordError(.throttled, "The simulated service is busy.")
+            busy.retryAfterSeconds = 1
+            return .failure(busy)
+        }
+        if chance(percents.duplicatePercent) { delayed.append((request, device, id)) }
+        notes.journalEnd = journal.count
+        let answer = deliver(request, from: device, id: id, &notes, tell: tell)
+        if chance(percents.lostReplyPercent) {
+            tell("\(device) reply lost")
+            statistics.count(.lostReply)
+            return .failure(LostMessage())
+        }
+        return answer
+    }
+
+    /// Delivers one message that was delayed.
+    func deliverDelayed(tell: (String) -> Void) throws {
+        guard !delayed.isEmpty else { return }
+        let message = delayed.remove(at: randomness.below(delayed.count))
+        tell("service gets a late copy from \(message.device)")
+        statistics.count(.lateCopy)
+        var notes = RoundNotes()
+        _ = deliver(
+            message.request, from: "late copy of \(message.device)", id: message.id, &notes,
+            tell: tell)
+    }
+
+    private func deliver(
+        _ request: RecordRequest, from device: String, id: String, _ notes: inout RoundNotes,
+        tell: (String) -> Void
+    ) -> Result<RecordResponse, any Error> {
+        do {
+            let response = try answer(request, id: id, &notes)
+            tell("\(device) \(request.summary) → \(response.summary)")
+            journal.note(request, response)
+            statistics.count(answerTo: request, response, sizes: settings.sizes)
+            return .success(response)
+        } catch {
+            if let point = faults.takeStrike() {
+                tell("service killed at \(point) while \(device) \(request.summary)")
+                statistics.count(.serviceKill)
+                journal.forget()
+                do {
+                    try service.kill()
+                } catch {
+                    return .failure(error)
+                }
+                return .failure(LostMessage())
+            }
+            tell("\(device) \(request.summary) refused: \(error)")
+            return .failure(error)
+        }
+    }
+
+    private func answer(
+        _ request: RecordRequest, id: String, _ notes: inout RoundNotes
+    ) throws -> RecordResponse {
+        if strangers > 0 { try endStrangers() }
+        if fullRequests > 0 {
+            fullRequests -= 1
+            faults.isDiskFull = fullRequests > 0
+        }
+        if zonesRefused > 0, case .modifyZones(let operations) = request {
+            zonesRefused -= 1
+            return .zones(operations.map { _ in .failure(Self.noZones) })
+        }
+        var request = request
+        if chance(settings.faults.tokenExpiryPercent), request.forgeToken() {
+            statistics.count(.tokenExpired)
+            notes.failures += 1
+        }
+        let putOff = putOffOperations(of: &request)
+        notes.failures += putOff.isEmpty ? 0 : 1
+        let response =
+            try settings.usesWire
+            ? service.handleOverWire(request, from: id) : service.handle(request, from: id)
+        return response.inserting(putOff)
+    }
+
+    private func chance(_ percent: Int) -> Bool { randomness.chance(percent: percent) }
+
+    /// Takes single operations out of a request; the service says of them that it is not ready.
+    private func putOffOperations(of request: inout RecordRequest) -> [Int] {
+        guard settings.faults.recordErrorPercent > 0,
+            case .modifyRecords(var modify) = request, !modify.atomic
+        else { return [] }
+        let places = modify.operations.indices.filter { _ in
+            chance(settings.faults.recordErrorPercent)
+        }
+        guard !places.isEmpty else { return [] }
+        statistics.count(.recordError)
+        for place in places.reversed() { modify.operations.remove(at: place) }
+        request = .modifyRecords(modify)
+        return places
+    }
+
+    private static let noZones = RecordError(.accessDenied, "The simulated service makes no zone.")
+
+    // MARK: Strikes
+
+    /// Begins a stretch in which the service refuses something. Returns whether one began.
+    func strike(tell: (String) -> Void) throws -> Bool {
+        if chance(settings.faults.service.diskFullPercent) {
+            tell("service's disk is full")
+            statistics.count(.diskFull)
+            fullRequests = 1 + randomness.below(6)
+            faults.isDiskFull = true
+            return true
+        }
+        if chance(settings.faults.service.zoneRefusedPercent) {
+            tell("service makes no zones")
+            statistics.count(.zoneRefused)
+            zonesRefused = 1 + randomness.below(3)
+            return true
+        }
+        if settings.usesWire, strangers == 0, chance(settings.faults.service.revokedPercent) {
+            tell("token is revoked")
+            statistics.count(.revokedToken)
+            strangers = 2 + randomness.below(4)
+            try service.revokeToken()
+            return true
+        }
+        return false
+    }
+
+    private func endStrangers() throws {
+        strangers -= 1
+        if strangers == 0 { try service.renewToken() }
+    }
+
+    /// Deletes the zone, as its owner may. Returns whether there was one.
+    func deleteZone(_ name: String) throws -> Bool {
+        let request = RecordRequest.modifyZones([ZoneOperation(.delete, ZoneID(zoneName: name))])
+        let response =
+            try settings.usesWire
+            ? service.handleOverWire(request, from: "owner")
+            : service.handle(request, from: "owner")
+        guard case .zones(let results) = response, case .zone? = results.first else { return false }
+        journal.forget()
+        return true
+    }
+
+    /// Delivers all that is delayed, and ends all faults.
+    func calmDown(tell: (String) -> Void) throws {
+        if strangers > 0 {
+            strangers = 1
+            try endStrangers()
+        }
+        faults.setCrashPercent(0)
+        faults.isDiskFull = false
+        (fullRequests, zonesRefused) = (0, 0)
+        let mayBeKilled = settings.faults.service.killPercent > 0
+        settings.faults = WorldFaults()
+        while !delayed.isEmpty { try deliverDelayed(tell: tell) }
+        if mayBeKilled { try service.kill() }
+    }
+}

@@ -1,0 +1,77 @@
+internal import Foundation
+internal import MirrorEngine
+internal import RecordWire
+internal import SQLiteStore
+
+/// One process over a device's file: its mirror, and a round that is performed one step at a time,
+/// so that anything may happen between two of them.
+final class SimulatedSession {
+    let mirrored: MirroredStore
+    private let performer: InstructionPerformer
+    private(set) var round: MirrorRound?
+    /// Before this moment the round waits.
+    private var wakeAt: Date?
+    private(set) var lastResult: RoundResult?
+    /// What the world notes of the round that runs.
+    var notes = RoundNotes()
+
+    init(mirrored: MirroredStore) {
+        self.mirrored = mirrored
+        performer = InstructionPerformer(mirrored: mirrored, container: SimulatedService.container)
+    }
+
+    var isRunning: Bool { round != nil }
+    var instruction: MirrorMachine.Instruction? { round?.instruction }
+
+    func startRound(limits: RoundLimits = RoundLimits()) {
+        round = MirrorRound(performer, limits: limits)
+        wakeAt = nil
+        lastResult = nil
+        notes = RoundNotes()
+    }
+
+    /// Performs the next step if it concerns the store, or the wait if its time has come. Returns
+    /// the request to carry otherwise.
+    func step(now: Date) throws -> RecordRequest? {
+        if let wakeAt {
+            guard now >= wakeAt else { return nil }
+            self.wakeAt = nil
+            round?.wake()
+        }
+        switch try round?.step() {
+        case .performed, nil: return nil
+        case .send(let request): return request
+        case .wait(let seconds):
+            wakeAt = now + seconds
+            return nil
+        case .finished(let result):
+            lastResult = result
+            round = nil
+            try mirrored.noteRound(error: result.error?.message, retryAt: nil)
+            return nil
+        }
+    }
+
+    /// Seconds until the round goes on by itself; nil when it does not wait.
+    func secondsToWait(now: Date) -> Double? { wakeAt.map { $0.timeIntervalSince(now) } }
+
+    /// What came of a request.
+    func answer(_ answer: Result<RecordResponse, any Error>) { round?.answer(answer) }
+
+    func abandonRound() { round = nil }
+}
+
+/// What one round did, as its driver saw it.
+struct RoundNotes {
+    var requests = 0
+    /// Requests that brought no useful answer.
+    var failures = 0
+    /// Operations sent.
+    var operations = 0
+    /// Records that came in pages or as answers to lookups.
+    var received = 0
+    /// How much the service had taken when the last request reached it.
+    var journalEnd = 0
+    /// Something happened to the ledger that the round does not know of.
+    var wasDisturbed = false
+}

@@ -1,0 +1,134 @@
+internal import MirrorEngine
+internal import ObjectModel
+
+extension WorldSettings {
+    /// A world as a seed draws it: model, sizes, rules, edits and faults. Each kind of fault is
+    /// there or not by dice of its own, and in some worlds one kind is alone. `extremes` adds the
+    /// kinds of which `WorldExtreme` speaks.
+    public static func drawn(
+        seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn
+    ) -> WorldSettings {
+        let dice = SeededRandomness(seed: seed &* 7919)
+        let isKeyed = dice.chance(percent: 35)
+        var settings = WorldSettings(
+            model: models[isKeyed ? 1 : 0][dice.chance(percent: 25) ? 1 : 0])
+        settings.devices = 2 + dice.below(2)
+        settings.policy = .drawn(by: dice)
+        settings.sizes = .drawn(by: dice)
+        settings.edits = .drawn(by: dice, isKeyed: isKeyed)
+        settings.faults = .drawn(by: dice)
+        settings.usesWire = dice.chance(percent: 20)
+        // The dice fall for all of them, so that a seed is the same world without one.
+        for extreme in WorldExtreme.allCases where dice.chance(percent: extreme.percent) {
+            if extremes.contains(extreme) { extreme.add(to: &settings) }
+        }
+        if dice.chance(percent: 30) { settings.clockSkewSecondsMax = 1 + dice.below(4_000) }
+        return settings
+    }
+}
+
+/// The sample models, with and without unique labels, with and without ordered tags. They are made
+/// once: reading a model costs more than a small world.
+private let models = [false, true].map { isKeyed in
+    [false, true].map { SampleModel.make(uniqueLabels: isKeyed, orderedTags: $0) }
+}
+
+/// A kind of fault beyond what the engine is promised to stand today, or a rule: each can be
+/// switched off while its cause is being mended.
+public enum WorldExtreme: String, CaseIterable, Sendable {
+    case errorRule, oversized, reset, zoneRefused, secondProcess
+    case zoneLoss, serviceRestore, serviceLoss, storeRestore, storeCopy
+
+    /// Those that worlds meet unless told otherwise.
+    public static let drawn: Set<WorldExtreme> = []
+
+    var percent: Int { self == .errorRule ? 15 : 6 }
+
+    func add(to settings: inout WorldSettings) {
+        switch self {
+        case .errorRule: settings.policy.standard = .error
+        case .oversized:
+            settings.sizes.recordBytesMax = 4_000
+            settings.faults.devices.oversizedPercent = 8
+        case .reset: settings.faults.devices.resetPercent = 3
+        case .zoneRefused: settings.faults.service.zoneRefusedPercent = 5
+        case .secondProcess: settings.faults.devices.hasSecondProcess = true
+        case .zoneLoss: settings.faults.lostTime.zoneLossPercent = 2
+        case .serviceRestore: settings.faults.lostTime.serviceRestorePercent = 3
+        case .serviceLoss: settings.faults.lostTime.serviceLossPercent = 2
+        case .storeRestore: settings.faults.lostTime.storeRestorePercent = 3
+        case .storeCopy: settings.faults.lostTime.storeCopyPercent = 2
+        }
+    }
+}
+
+extension MergePolicy {
+    static func drawn(by dice: SeededRandomness) -> MergePolicy {
+        let rules: [MergeRule] = [
+            .local, .local, .remote, .overwrite, .rollback, .max, .latest, .latest,
+        ]
+        return MergePolicy(
+            standard: dice.pick(rules) ?? .local,
+            deletion: dice.chance(percent: 30) ? .keepEdited : .deleteWins)
+    }
+}
+
+extension WorldSizes {
+    public static func drawn(by dice: SeededRandomness) -> WorldSizes {
+        var sizes = WorldSizes()
+        if dice.chance(percent: 50) { sizes.pageRecordsMax = 1 + dice.below(4) }
+        if dice.chance(percent: 50) { sizes.batchRecordsMax = 1 + dice.below(4) }
+        if dice.chance(percent: 40) { sizes.historyTransactionsMax = 1 + dice.below(4) }
+        sizes.operationsPerRequestMax = max(
+            sizes.batchRecordsMax, dice.chance(percent: 30) ? 8 : 400)
+        return sizes
+    }
+}
+
+extension EditWeights {
+    /// Most worlds have a little of everything; some have much of one kind.
+    static func drawn(by dice: SeededRandomness, isKeyed: Bool) -> EditWeights {
+        var weights = EditWeights()
+        if isKeyed {
+            weights.key = 10 + dice.below(25)
+            weights.keysCount = 2 + dice.below(8)
+        }
+        if dice.chance(percent: 40) { weights.focus = 2 + dice.below(3) }
+        switch dice.below(10) {
+        case 0: weights.pair = 60
+        case 1: weights.move = 40
+        case 2: weights.delete = 25
+        case 3: weights.relink = 50
+        case 4: weights.change = 90
+        default: break
+        }
+        return weights
+    }
+}
+
+extension WorldFaults {
+    /// Each kind of fault is there or not, by dice; in every fifth world one kind is alone.
+    public static func drawn(by dice: SeededRandomness) -> WorldFaults {
+        var faults = WorldFaults()
+        let kinds: [(percent: Int, draw: (inout WorldFaults) -> Void)] = [
+            (40, { $0.lostRequestPercent = dice.among(5...29) }),
+            (50, { $0.lostReplyPercent = dice.among(5...34) }),
+            (30, { $0.duplicatePercent = dice.among(5...24) }),
+            (15, { $0.busyPercent = dice.among(5...19) }),
+            (20, { $0.recordErrorPercent = dice.among(3...15) }),
+            (12, { $0.tokenExpiryPercent = dice.among(3...15) }),
+            (40, { $0.killPercent = dice.among(2...11) }),
+            (40, { $0.crashPointPercent = dice.among(5...24) }),
+            (30, { $0.rollbackPercent = dice.among(5...20) }),
+            (15, { $0.service.killPercent = dice.among(2...10) }),
+            (8, { $0.service.diskFullPercent = 2 }),
+            (5, { $0.service.revokedPercent = 2 }),
+        ]
+        if dice.chance(percent: 20) {
+            dice.pick(kinds)?.draw(&faults)
+            return faults
+        }
+        for kind in kinds where dice.chance(percent: kind.percent) { kind.draw(&faults) }
+        return faults
+    }
+}

@@ -8,14 +8,17 @@ import Testing
 
 /// The service, a zone or a store goes back to an older state: what any device holds comes back,
 /// and what was deleted stays deleted.
-@Suite struct EpochTests {
+@Suite final class EpochTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("epochs-\(UUID().uuidString)")
     let host: ServiceHost
     let a: Device
     let b: Device
     let note: RowID
 
     init() throws {
-        host = try ServiceHost()
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        host = try ServiceHost(in: folder)
         a = try Device(1, host.service, policy: MergePolicy(standard: .local))
         b = try Device(2, host.service, policy: MergePolicy(standard: .local))
         note = try a.insert("Note", ["title": .text("old"), "views": .integer(3)])
@@ -23,12 +26,9 @@ import Testing
         try b.sync()
     }
 
-    private func noteB() throws -> RowID { try b.only("Note") }
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
-    private func use(_ service: SimulatedService) {
-        a.service = service
-        b.service = service
-    }
+    private func noteB() throws -> RowID { try b.only("Note") }
 
     /// Rounds in turn until nothing moves, in the order of `devices`.
     private func settle(_ devices: [Device]) throws {
@@ -58,7 +58,7 @@ import Testing
         try a.insert("Note", ["title": .text("added")])
         try b.insert("Note", ["title": .text("of b")])
         try settle([a, b])
-        use(try host.restore(backup))
+        try host.service.restore(backup)
         try settle(aFirst ? [a, b] : [b, a])
         for device in [a, b] { #expect(try titles(device) == ["new", "added", "of b"]) }
         #expect(try host.titles() == ["new", "added", "of b"])
@@ -71,7 +71,7 @@ import Testing
         try a.insert("Note", ["title": .text("lost")])
         try a.sync()
         if bWroteBefore { try b.sync() }
-        use(try host.restore(backup))
+        try host.service.restore(backup)
         // A third device writes until the counter has passed what was lost.
         let c = try Device(3, host.service)
         for index in 0..<5 { try c.insert("Note", ["title": .text("c\(index)")]) }
@@ -88,7 +88,7 @@ import Testing
         try a.delete(note)
         try a.sync()
         if !deleterFirst { try b.sync() }
-        use(try host.restore(backup))
+        try host.service.restore(backup)
         try settle(deleterFirst ? [a, b] : [b, a])
         #expect(try a.rows("Note").isEmpty && b.rows("Note").isEmpty)
         #expect(try host.titles().isEmpty)
@@ -100,7 +100,7 @@ import Testing
         try settle([a, b])
         try a.delete(note)
         try a.sync()
-        use(try host.restore(backup))
+        try host.service.restore(backup)
         try settle([b, a])
         #expect(try a.rows("Note").isEmpty && b.rows("Note").isEmpty)
         #expect(try host.titles().isEmpty)
@@ -111,7 +111,7 @@ import Testing
         let backup = try host.backup()
         try a.set(note, "views", .integer(5))
         try settle([a, b])
-        use(try host.restore(backup))
+        try host.service.restore(backup)
         try a.set(note, "views", .integer(6))
         try b.set(noteB(), "views", .integer(7))
         try settle(aFirst ? [a, b] : [b, a])
@@ -126,7 +126,7 @@ import Testing
         try settle([a, b])
         try a.set(note, "title", .text("second"))
         try a.sync()
-        use(try host.restore(backup))
+        try host.service.restore(backup)
         try settle(newerFirst ? [a, b] : [b, a])
         #expect(try titles(a) == ["second"] && titles(b) == ["second"])
         #expect(try a.mirrored.conflicts().isEmpty && b.mirrored.conflicts().isEmpty)
@@ -139,11 +139,11 @@ import Testing
         let second = try host.backup()
         try b.insert("Note", ["title": .text("two")])
         try settle([b, a])
-        use(try host.restore(second))
+        try host.service.restore(second)
         try a.sync()
         try a.insert("Note", ["title": .text("three")])
         try a.sync()
-        use(try host.restore(first))
+        try host.service.restore(first)
         try settle([b, a])
         for device in [a, b] { #expect(try titles(device) == ["old", "one", "two", "three"]) }
     }
@@ -154,10 +154,10 @@ import Testing
         try settle([a, b])
         try a.set(note, "views", .integer(4))
         var isDone = false
-        a.intercept = { request in
+        a.intercept = { [host] request in
             guard case .modifyRecords = request, !isDone else { return nil }
             isDone = true
-            use(try host.restore(backup))
+            try host.service.restore(backup)
             return nil
         }
         try settle([a, b])
@@ -170,7 +170,7 @@ import Testing
         let backup = try host.backup()
         try a.insert("Note", ["title": .text("added")])
         try a.sync()
-        use(try host.restore(backup))
+        try host.service.restore(backup)
         let result = try a.sync()
         #expect(result.comparisons == 1 && result.imported.sentAgain == 1)
         #expect(result.notices.count == 1)
@@ -187,7 +187,7 @@ import Testing
         let tag = try b.insert("Tag", ["label": .text("t")])
         try b.pair(noteB(), "tags", with: tag)
         try b.sync()
-        use(try host.makeAnew())
+        try host.service.lose()
         try settle(aFirst ? [a, b] : [b, a])
         for device in [a, b] {
             #expect(try titles(device) == ["old", "only a", "only b"])
@@ -212,8 +212,6 @@ import Testing
     // MARK: Copies of a store
 
     @Test func aCopiedStoreTakesANameOfItsOwnAndLosesNoEdit() throws {
-        let folder = try temporaryFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("one.sqlite")
         do {
             let one = try Device(5, host.service, file: file)
@@ -221,7 +219,7 @@ import Testing
             let row = try one.only("Note")
             // Sent, and its answer lost: both copies will hold it as under way.
             try one.set(row, "views", .integer(5))
-            one.intercept = { request in
+            one.intercept = { [host] request in
                 guard case .modifyRecords = request else { return nil }
                 _ = try host.service.handle(request, from: "one")
                 throw RecordError(.badRequest, "lost")
@@ -247,8 +245,6 @@ import Testing
     }
 
     @Test func aStoreRestoredFromAnOlderCopyIsHealed() throws {
-        let folder = try temporaryFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("one.sqlite")
         let backup = folder.appendingPathComponent("backup.sqlite")
         do {
@@ -278,13 +274,6 @@ import Testing
         #expect(try a.value(note, "views") == .integer(4))
     }
 
-    private func temporaryFolder() throws -> URL {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("epochs-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
-    }
-
     private func copyStore(_ file: URL, to other: URL) throws {
         for suffix in ["", "-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: other.path + suffix)
@@ -297,57 +286,19 @@ import Testing
 }
 
 /// A service over a file that can be copied and put back.
-final class ServiceHost {
-    private let folder: URL
-    private let platform: Environment
-    private var backups = 0
-    private(set) var service: SimulatedService
-    private var file: URL
+struct ServiceHost {
+    let service: SimulatedService
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("service-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        platform = Environment(
-            clock: VirtualClock(), randomness: SeededRandomness(seed: 99), faults: NoFaults())
-        file = folder.appendingPathComponent("records0.sqlite")
-        service = try SimulatedService(platform: platform, path: file.path)
+    /// The service keeps its files in `folder`.
+    init(in folder: URL) throws {
+        service = try SimulatedService(
+            platform: Environment(
+                clock: VirtualClock(), randomness: SeededRandomness(seed: 99), faults: NoFaults()),
+            folder: folder)
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// Copies the data as they are now.
-    func backup() throws -> URL {
-        backups += 1
-        let copy = folder.appendingPathComponent("backup\(backups).sqlite")
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: file.path + suffix)
-        {
-            try FileManager.default.copyItem(
-                atPath: file.path + suffix, toPath: copy.path + suffix)
-        }
-        return copy
-    }
-
-    /// Starts a service over a copy of the data.
-    func restore(_ backup: URL) throws -> SimulatedService {
-        backups += 1
-        file = folder.appendingPathComponent("records\(backups).sqlite")
-        for suffix in ["", "-wal"]
-        where FileManager.default.fileExists(atPath: backup.path + suffix) {
-            try FileManager.default.copyItem(
-                atPath: backup.path + suffix, toPath: file.path + suffix)
-        }
-        service = try SimulatedService(platform: platform, path: file.path)
-        return service
-    }
-
-    /// Starts a service without data.
-    func makeAnew() throws -> SimulatedService {
-        backups += 1
-        file = folder.appendingPathComponent("records\(backups).sqlite")
-        service = try SimulatedService(platform: platform, path: file.path)
-        return service
-    }
+    func backup() throws -> URL { try #require(try service.copy()) }
 
     /// The titles of all notes it has.
     func titles() throws -> Set<String> {

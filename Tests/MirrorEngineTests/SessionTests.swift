@@ -74,7 +74,8 @@ import Testing
 }
 
 /// A channel that lets others run while a request is under way.
-private final class SlowChannel: RecordChannel, Sendable {
+private final class SlowChannel: RecordChannel, @unchecked Sendable {
+    // @unchecked: `service` is set once, and what it holds is Sendable.
     private struct State {
         var words: [String] = []
         var isBusy = false

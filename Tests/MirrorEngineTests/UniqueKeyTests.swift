@@ -229,10 +229,13 @@ import Testing
                 ])
         }
         _ = try b.mirrored.prepare(container: "test")
-        _ = try b.mirrored.apply(page(lines, moreComing: true))
+        _ = try b.mirrored.apply(
+            page(lines, moreComing: true), to: PageRequest(token: nil, toldWriteIDs: true))
         #expect(try b.rows("Line").count == 2)
         let folder = record("f", "Folder", ["CD_name": .string("f")])
-        _ = try b.mirrored.apply(page([folder], moreComing: false))
+        _ = try b.mirrored.apply(
+            page([folder], moreComing: false),
+            to: PageRequest(token: page(lines, moreComing: true).syncToken, toldWriteIDs: true))
         #expect(try b.rows("Line").count == 1)
         #expect(try b.target(b.only("Line"), "folder") == b.only("Folder"))
         #expect(try b.mirrored.conflicts().map(\.property) == ["count"])

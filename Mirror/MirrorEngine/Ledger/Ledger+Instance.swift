@@ -15,6 +15,10 @@ extension Ledger {
             nonce: String(platform.randomness.next(), radix: 36), witness: try witness())
     }
 
+    package func hasInFlightWrites() throws -> Bool {
+        try connection.value("SELECT 1 FROM ADIPTYCHSENT LIMIT 1") != nil
+    }
+
     /// Whether anything was sent without an answer, or waits to be sent: then it matters which
     /// writes the service has taken.
     package func hasWritesUnderWay() throws -> Bool {

@@ -16,6 +16,18 @@ package struct ZoneEntry: Hashable, Sendable {
     package var waiting = 0
 }
 
+/// What a page of changes was asked for with.
+package struct PageRequest: Hashable, Sendable {
+    package var token: String?
+    /// Whether the records tell which writes they contain.
+    package var toldWriteIDs: Bool
+
+    package init(token: String?, toldWriteIDs: Bool) {
+        self.token = token
+        self.toldWriteIDs = toldWriteIDs
+    }
+}
+
 extension Ledger {
     package func zone(_ name: String) throws -> ZoneEntry {
         let row = try connection.rows(

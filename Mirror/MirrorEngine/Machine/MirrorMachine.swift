@@ -25,7 +25,8 @@ package struct MirrorMachine: Sendable {
         case prepare
         case send(RecordRequest)
         case noteZone
-        case apply(ZoneChangesReply)
+        /// Apply a page that was asked for with a token, unless the ledger has moved on meanwhile.
+        case apply(ZoneChangesReply, PageRequest)
         case applyRecords([Record], EpochLine?)
         case analyse
         /// Build a batch of at most so many records; nil for as many as the settings allow.
@@ -79,6 +80,10 @@ package struct MirrorMachine: Sendable {
         case (.fetching, .noted): return fetch()
         case (.applying, .applied(let outcome, let moreComing, let token)):
             return applied(outcome, moreComing: moreComing, token: token)
+        case (.applying, .prepared(let zone)):
+            token = zone.token
+            client = zone.client
+            return fetch()
         case (.analysing, .analysed(let noted, let moreWaiting)):
             bounds.expect(noted)
             return moreWaiting ? enter(.analysing, .analyse) : build()
@@ -147,7 +152,11 @@ package struct MirrorMachine: Sendable {
         }
         see(page.records.map(\.recordChangeTag))
         bounds.readSome()
-        return enter(.applying, .apply(page))
+        return enter(
+            .applying,
+            .apply(
+                page,
+                PageRequest(token: token, toldWriteIDs: client?.wantsWriteIDs ?? false)))
     }
 
     private mutating func applied(

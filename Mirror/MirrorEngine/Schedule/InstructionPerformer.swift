@@ -22,8 +22,10 @@ package struct InstructionPerformer: Sendable {
         case .noteZone:
             try mirrored.noteZoneExists()
             return .noted
-        case .apply(let page):
-            let outcome = try mirrored.apply(page)
+        case .apply(let page, let request):
+            guard let outcome = try mirrored.apply(page, to: request) else {
+                return .prepared(try mirrored.prepare(container: container))
+            }
             return .applied(outcome, moreComing: page.moreComing, token: page.syncToken)
         case .applyRecords(let records, let line):
             return .applied(try mirrored.apply(records, line), moreComing: false, token: nil)

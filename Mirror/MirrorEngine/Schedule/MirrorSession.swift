@@ -108,7 +108,7 @@ public actor MirrorSession {
 
     private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) {
         switch instruction {
-        case .apply(let page): observe(.importing(records: page.records.count))
+        case .apply(let page, _): observe(.importing(records: page.records.count))
         case .send(.modifyRecords(let request)):
             observe(.exporting(records: request.operations.count, done: result.exported))
         default: break

@@ -83,10 +83,18 @@ public final class MirroredStore: Sendable {
         try write { try $0.ledger.setZoneExists(true, settings.zoneName) }
     }
 
-    /// Applies one page of the zone's changes and moves the token, in one transaction.
-    package func apply(_ page: ZoneChangesReply) throws -> ImportOutcome {
+    /// Applies one page of the zone's changes and moves the token, in one transaction. Returns nil
+    /// where another session, or a reset, has moved the ledger on since the page was asked for: a
+    /// page from elsewhere must not end a comparison, nor one without write IDs meet writes that
+    /// are under way.
+    package func apply(
+        _ page: ZoneChangesReply, to request: PageRequest
+    ) throws -> ImportOutcome? {
         let started = now
         return try write { mirror in
+            guard try mirror.ledger.zone(settings.zoneName).token == request.token,
+                try request.toldWriteIDs || !mirror.ledger.hasInFlightWrites()
+            else { return nil }
             try catchUp(mirror)
             try noteEpochs(page, mirror.ledger)
             var importing = try RecordImport(mirror: mirror)

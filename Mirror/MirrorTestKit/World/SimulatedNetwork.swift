@@ -42,6 +42,9 @@ final class SimulatedNetwork {
     /// Faults inside the service may strike from now on.
     func arm() { faults.setCrashPercent(settings.faults.service.killPercent) }
 
+    /// What the service's owner does is not struck.
+    func disarm() { faults.setCrashPercent(0) }
+
     // MARK: Requests
 
     /// Carries a request and its answer, or loses one of them.
@@ -198,11 +201,21 @@ final class SimulatedNetwork {
 
     private func endStrangers() throws {
         strangers -= 1
-        if strangers == 0 { try service.renewToken() }
+        guard strangers == 0 else { return }
+        disarm()
+        defer { arm() }
+        try service.renewToken()
+    }
+
+    /// Somebody clears the service's disk, since its owner wants to write.
+    func freeDisk() {
+        faults.isDiskFull = false
+        fullRequests = 0
     }
 
     /// Deletes the zone, as its owner may. Returns whether there was one.
     func deleteZone(_ name: String) throws -> Bool {
+        freeDisk()
         let request = RecordRequest.modifyZones([ZoneOperation(.delete, ZoneID(zoneName: name))])
         let response =
             try settings.usesWire

@@ -135,7 +135,18 @@ package final class SimulatedService {
     }
 
     /// Puts the service back to a copy of its file.
-    package func restore(_ copy: URL) throws { try reopen(from: copy) }
+    package func restore(_ copy: URL) throws {
+        try reopen(from: copy)
+        try renewTokens()
+    }
+
+    /// Tokens that were issued after the copy was made are unknown to it.
+    private func renewTokens() throws {
+        guard credentials != nil else { return }
+        let api = try service.accounts.issueAPIToken(container: Self.container, label: "world")
+        credentials?.api = api.secret
+        try renewToken()
+    }
 
     /// Puts an empty service in the place of this one.
     package func lose() throws {

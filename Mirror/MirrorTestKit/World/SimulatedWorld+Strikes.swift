@@ -6,6 +6,8 @@ extension SimulatedWorld {
     /// Throws the dice for each kind of strike. Returns whether one fell.
     func strike(_ device: SimulatedDevice) throws -> Bool {
         let faults = settings.faults
+        network.disarm()
+        defer { network.arm() }
         if randomness.chance(percent: faults.killPercent) { return try kill(device) }
         if randomness.chance(percent: faults.devices.resetPercent) { return try reset(device) }
         if settings.policy.standard.name == MergeRule.error.name,
@@ -77,6 +79,7 @@ extension SimulatedWorld {
         if randomness.chance(percent: faults.lostTime.serviceLossPercent) {
             tell("service is lost; an empty one is in its place")
             statistics.count(.serviceLost)
+            network.freeDisk()
             try service.lose()
             network.journal.forget()
             return true

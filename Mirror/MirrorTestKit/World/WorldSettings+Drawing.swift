@@ -40,7 +40,7 @@ public enum WorldExtreme: String, CaseIterable, Sendable {
     case zoneLoss, serviceRestore, serviceLoss, storeRestore, storeCopy
 
     /// Those that worlds meet unless told otherwise.
-    public static let drawn: Set<WorldExtreme> = []
+    public static let drawn: Set<WorldExtreme> = Set(allCases)
 
     var percent: Int { self == .errorRule ? 15 : 6 }
 

@@ -12,7 +12,8 @@ final class DailyForgetting {
             do {
                 try service.forgetOldDeletions()
             } catch {
-                console.warn("old deletions stay for now: \(error.reason)")
+                console.warn(
+                    "old deletions stay for now: \(CommandFailure.describe(error).message)")
             }
         }
         timer.resume()

@@ -5,6 +5,12 @@ enum ExitStatus: Int32, Sendable {
     case usage = 2
     /// Done, and conflicts wait for a decision.
     case conflictsWait = 3
+    /// Done, but values are missing because the external files that held them are gone.
+    case incomplete = 4
+    /// Ctrl-C or SIGTERM (128 + SIGINT): what was under way was undone.
+    case interrupted = 130
+    /// Whoever read standard output closed it, as `head` does (128 + SIGPIPE).
+    case outputClosed = 141
     /// The service is away or asks to wait: the same command may succeed later (EX_TEMPFAIL).
     case tryAgain = 75
 }

@@ -161,7 +161,7 @@ import Testing
         let before = try workshop.done(["export", library]).output
         let lines = (1...60_000).map { line("Tag/\($0)", "Tag", #""name":"t\#($0)""#) }
         let file = try workshop.write(lines.joined(separator: "\n"), to: "lines.jsonl")
-        for (signal, status) in [(SIGINT, Int32(130)), (SIGTERM, 130), (SIGKILL, 137)] {
+        for (signal, status) in [(SIGINT, Int32(130)), (SIGTERM, 143), (SIGKILL, 137)] {
             let child = try workshop.start(["import", library, file, "--json"])
             // Once the log has some of it, the import is in the midst of its transaction.
             let log = library + "-wal"

@@ -126,7 +126,7 @@ final class LineImport {
         _ body: (UnsafeBufferPointer<UInt8>, Int) throws -> Int
     ) throws {
         try source.forEachLine { bytes, number in
-            guard !interruption.isRequested else { throw Interruption.error }
+            try interruption.check()
             let done: Int
             do {
                 done = try body(bytes, number)

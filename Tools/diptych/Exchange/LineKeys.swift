@@ -10,7 +10,7 @@ final class LineKeys {
     private let putNamed: Statement
     private let findNumbered: Statement
     private let findNamed: Statement
-    /// What stands before the number in ids such as `Book/12`.
+    /// What stands before the number in ids such as `Book/p12`.
     private var prefixes: [[UInt8]: Int64] = [:]
     private var last: (prefix: [UInt8], number: Int64)?
     /// How many lines each entity has, by its place in the layout.
@@ -27,7 +27,7 @@ final class LineKeys {
         connection = try Connection(path: "")
         try connection.script(
             """
-            PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;
+            PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000;
             CREATE TABLE numbered (id INTEGER PRIMARY KEY, place INTEGER);
             CREATE TABLE named (id BLOB PRIMARY KEY, place INTEGER) WITHOUT ROWID;
             BEGIN;

@@ -56,7 +56,9 @@ final class LineSource {
         func hand(_ line: UnsafeBufferPointer<UInt8>) throws {
             number += 1
             let line = number == 1 ? Self.withoutMark(line) : line
-            if !line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { try body(line, number) }
+            if !line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) {
+                try body(line, number)
+            }
         }
         while true {
             while let line = block.nextLine() { try hand(line) }

@@ -15,7 +15,7 @@ struct MissingValues {
             count += 1
             guard count <= Self.toldMax else { continue }
             console.warn(
-                "\(entity.name)/\(row.id.key) lacks \(entity.attributes[slot].name): the external "
+                "\(entity.name)/p\(row.id.key) lacks \(entity.attributes[slot].name): the external "
                     + "file that holds it is gone.")
         }
     }

@@ -2,10 +2,11 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// Objects of one entity as lines of JSON: exact values, and links by the ids of other lines.
+/// Objects of one entity as lines of JSON: exact values, and links by the ids of other lines,
+/// as `inspect` shows them.
 struct ObjectLine {
     private let entity: EntityLayout
-    /// What stands before the key in the ids of each entity: `"Book/`.
+    /// What stands before the key in the ids of each entity: `"Book/p`.
     private let heads: [Int32: [UInt8]]
     /// Before the key of this entity's own lines, and behind it.
     private let start: [UInt8]
@@ -17,7 +18,7 @@ struct ObjectLine {
     init(_ entity: EntityLayout, in layout: ModelLayout) {
         self.entity = entity
         heads = Dictionary(
-            layout.entities.map { ($0.number, Self.quoted($0.name).dropLast() + [0x2F]) },
+            layout.entities.map { ($0.number, Self.quoted($0.name).dropLast() + Array("/p".utf8)) },
             uniquingKeysWith: { first, _ in first })
         start = Array("{\"id\":".utf8) + (heads[entity.number] ?? [])
         middle =
@@ -87,7 +88,7 @@ struct ObjectLine {
         } else {
             bytes.write("\"")
             bytes.write(Int64(id.entity))
-            bytes.write("/")
+            bytes.write("/p")
         }
         bytes.write(id.key)
         bytes.write("\"")

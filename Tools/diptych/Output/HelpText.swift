@@ -48,10 +48,7 @@ enum HelpText {
                1  the work failed; standard error says why and what to do
                2  wrong usage
                3  done, and conflicts wait for a decision
-               4  done, but values are missing: the external files that held them are gone
               75  the service is away or asks to wait; try again
-             130  interrupted; an import leaves the store as it was
-             141  whoever read the output closed it
 
             Example
               # start a service on this machine, then put a store under sync

@@ -65,8 +65,8 @@ import Testing
         if words.contains("Tag") || words == ["export"] { #expect(child.printed.contains("left")) }
     }
 
-    /// Moves a store with its log into a folder that cannot be written, and runs a verb on it there,
-    /// as nobody where this process could write all the same.
+    /// Moves a store with its log into a folder that cannot be written, and runs a verb on it
+    /// there, as nobody where this process could write all the same.
     private func readWhereNothingCanBeWritten(
         _ store: String, _ words: [String], in workshop: Workshop
     ) throws -> Child {
@@ -113,7 +113,8 @@ import Testing
             <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
                 <entity name="Photo">
                     <attribute name="name" optional="YES" attributeType="String"/>
-                    <attribute name="bytes" optional="\(isOptional ? "YES" : "NO")" attributeType="Binary" \
+                    <attribute name="bytes" optional="\(isOptional ? "YES" : "NO")" \
+            attributeType="Binary" \
             allowsExternalBinaryDataStorage="YES"/>
                 </entity>
             </model>

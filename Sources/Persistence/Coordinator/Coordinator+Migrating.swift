@@ -86,8 +86,8 @@ extension NSPersistentStoreCoordinator {
         try copy.run()
         guard copy.missingCount > 0 else { return }
         MissingValueNotice.write(
-            "\(copy.missingCount) values are not in the new store: the files that held them are gone "
-                + "from beside the old one.")
+            "\(copy.missingCount) values are not in the new store: the files that held them are "
+                + "gone from beside the old one.")
     }
 
     private func checkIsFree(_ opening: StoreOpening) throws {

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import SQLiteStore
 
-/// The command's `import` and `export` of JSON lines, beside raw SQLite writing and reading the same
-/// rows.
+/// The command's `import` and `export` of JSON lines, beside raw SQLite writing and reading the
+/// same rows.
 enum ExchangeReport {
     static func run(count: Int) throws {
         let folder = try TemporaryFolder()

@@ -32,7 +32,8 @@ final class Interruption: Sendable {
         let isCtrlC = number == SIGINT
         throw CommandError(
             isCtrlC ? "interrupted" : "terminated",
-            "\(isCtrlC ? "Interrupted" : "Told to end"); nothing was imported, the store is as it was.",
+            (isCtrlC ? "Interrupted" : "Told to end")
+                + "; nothing was imported, the store is as it was.",
             hint: "Run it again.", status: isCtrlC ? .interrupted : .terminated)
     }
 

@@ -41,7 +41,8 @@ final class LineKeys {
         numbers = layout.entities.map(\.number)
     }
 
-    /// Takes in a line of an entity, by the entity's place. Returns false where the id stands twice.
+    /// Takes in a line of an entity, by the entity's place. Returns false where the id stands
+    /// twice.
     func add(_ id: JSONText?, entity: Int) throws -> Bool {
         let place = Int64(entity) << 40 | Int64(counts[entity])
         counts[entity] += 1

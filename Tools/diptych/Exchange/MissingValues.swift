@@ -38,8 +38,9 @@ struct MissingValues {
     /// The exit status of work that was done, and says so where values are missing.
     func status(_ what: String) -> ExitStatus {
         guard count > 0 else { return .done }
+        let verb = count == 1 ? "is" : "are"
         console.warn(
-            "\(Figure.count(count, "value")) \(count == 1 ? "is" : "are") not \(what): the external "
+            "\(Figure.count(count, "value")) \(verb) not \(what): the external "
                 + "files are gone. Put them back from a copy of the store and run it again.")
         return .incomplete
     }

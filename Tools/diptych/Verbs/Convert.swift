@@ -76,9 +76,10 @@ struct Convert: Verb {
             }.map { "\(entity.name ?? "").\($0.name)" }
         }
         guard !names.isEmpty else { return }
+        let verb = names.count == 1 ? "is" : "are"
         console.warn(
-            "\(names.sorted().joined(separator: ", ")) \(names.count == 1 ? "is" : "are") derived and "
-                + "left out: \(type.title) store keeps no derived attributes.")
+            "\(names.sorted().joined(separator: ", ")) \(verb) derived and left out: "
+                + "\(type.title) store keeps no derived attributes.")
     }
 
     /// Returns how many objects the new store has.

@@ -11,11 +11,12 @@ struct ImportObjects: Verb {
         notes: [
             HelpText.wrapped(
                 "FILE is what 'diptych export' printed, or - for standard input. The objects are "
-                    + "added to those the store has, all or none: a bad line, Ctrl-C or a crash leaves "
-                    + "the store as it was. Links lead to lines of the same file, earlier or "
-                    + "later; of a link that one line names, both ends are set. Uniqueness constraints and required attributes are kept; "
-                    + "a missing attribute has no value, not its default. Memory does not grow with "
-                    + "the file.")
+                    + "added to those the store has, all or none: a bad line, Ctrl-C or a crash "
+                    + "leaves the store as it was. Links lead to lines of the same file, earlier "
+                    + "or later; of a link that one line names, both ends are set. Uniqueness "
+                    + "constraints and required attributes are kept; a missing attribute has no "
+                    + "value, not its default. Memory does not grow with the file where STORE is "
+                    + "SQLite.")
         ],
         examples: [
             (

@@ -143,14 +143,47 @@ import Testing
         #expect(try workshop.sql(library, "select count(*) from ZTAG") == "0")
     }
 
+    // MARK: Memory
+
+    /// A program that may have so much address space; nil where it does not even start so, as under
+    /// a sanitizer.
+    private func limited(
+        _ megabytes: Int, _ script: String, in workshop: Workshop
+    ) throws -> Child? {
+        let head = "ulimit -v \(megabytes << 10); "
+        let trial = try workshop.start(
+            "/bin/sh", ["-c", head + "'\(Workshop.command)' --version"])
+        guard trial.wait() == 0 else { return nil }
+        return try workshop.start("/bin/sh", ["-c", head + script])
+    }
+
+    @Test func memoryDoesNotGrowWithTheLines() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let filling = String(repeating: "a line of a hundred letters ", count: 4)
+        let lines = (1...60_000).map {
+            line(
+                "Book/\($0)", "Book", #""title":"\#(filling) \#($0)""#,
+                #""related":["Book/\#($0 % 60_000 + 1)"]"#)
+        }
+        let file = try workshop.write(lines.joined(separator: "\n"), to: "lines.jsonl")
+        let input = "cat '\(file)' | '\(Workshop.command)' import '\(library)' - --quiet"
+        guard let child = try limited(300, input, in: workshop) else { return }
+        #expect(child.wait() == 0, "\(child.complaint)")
+        #expect(try workshop.sql(library, "select count(*) from ZBOOK") == "60000")
+        let output = "'\(Workshop.command)' export '\(library)' --quiet"
+        let export = try #require(try limited(300, output, in: workshop))
+        #expect(export.wait() == 0, "\(export.complaint)")
+        #expect(export.printed.split(separator: "\n").count == 60_000)
+    }
+
     @Test func aLineWithoutEndTakesNoMoreMemoryThanALine() throws {
         let workshop = try Workshop()
         let library = try workshop.library()
         let script =
-            "(echo '{'; head -c 300000000 /dev/zero | tr '\\\\0' x) | "
-            + "\(Workshop.command) import \(library) - --json --longest-line 2"
-        let child = try workshop.start(
-            "/bin/sh", ["-c", "ulimit -v 2000000; " + script.replacing("echo '{'; ", with: "")])
+            "head -c 600000000 /dev/zero | "
+            + "'\(Workshop.command)' import '\(library)' - --json --longest-line 2"
+        guard let child = try limited(300, script, in: workshop) else { return }
         #expect(child.wait() == 1)
         #expect(child.complaint.contains("longer than 2 MB"))
     }

@@ -200,6 +200,26 @@ import Testing
         #expect(try workshop.sql(copy, both) == "2")
     }
 
+    /// Real files have links whose column for the target's entity is empty.
+    @Test func aLinkThatNamesNoEntityIsKept() throws {
+        let workshop = try Workshop()
+        let (store, model) = try workshop.everyKind()
+        let column = try workshop.sql(
+            store, "select name from pragma_table_info('ZITEM') where name glob 'Z[0-9]*PARTNER'")
+        _ = try workshop.sql(store, "update ZITEM set \(column) = null")
+        let export = try workshop.done(["export", store]).output
+        let copy = workshop.path("Copy.sqlite")
+        try workshop.done(["create", copy, "--model", model])
+        try workshop.done(["import", copy, "-"], input: export)
+        let other = workshop.path("Other.sqlite")
+        try workshop.done(["convert", store, other, "--to", "sqlite"])
+        for made in [copy, other] {
+            let links = "select count(*) from ZITEM where ZPARTNER is not null"
+            #expect(try workshop.sql(made, links) == "2")
+            try workshop.done(["inspect", made, "--check"])
+        }
+    }
+
     @Test func ownersThatAreGoneAreFoundWithoutAnInverse() throws {
         let workshop = try Workshop()
         let model = workshop.path("Lists.xcdatamodel")

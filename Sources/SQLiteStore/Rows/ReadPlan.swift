@@ -26,10 +26,14 @@ struct ReadPlan: Sendable {
         let entity: Int32
         let attributes: [(column: Int, kind: ColumnKind)]
         let toOnes: [Link]
+        /// The slots whose values may be in files.
+        private let external: [Int]
+        var mayMiss: Bool { !external.isEmpty }
 
         init(entity: Int32, attributes: [(column: Int, kind: ColumnKind)], toOnes: [Link]) {
             self.entity = entity
             self.attributes = attributes
+            external = attributes.indices.filter { attributes[$0].kind == .binary(external: true) }
             self.toOnes = toOnes
         }
 
@@ -42,21 +46,35 @@ struct ReadPlan: Sendable {
             }
         }
 
-        /// The links of the statement's present row.
-        func links(of statement: Statement) -> [Stores.Link?] {
-            toOnes.map { link in
+        /// The slots that read as null, although their columns name a file.
+        func missing(_ values: [AttributeValue], of statement: Statement) -> [Int] {
+            external.filter {
+                values[$0].isNull && !statement.isNull(at: attributes[$0].column)
+            }
+        }
+
+        /// The links of the statement's present row. `find` tells the entity of a key in the tree
+        /// of a declared one.
+        func links(
+            of statement: Statement, find: (Int32, Int64) throws -> Int32?
+        ) rethrows -> [Stores.Link?] {
+            try toOnes.map { link in
                 guard !statement.isNull(at: link.key) else { return nil }
                 var entity = link.destination
+                let key = statement.int64(at: link.key)
                 if let companion = link.companion {
-                    // Real files have some that name no entity: then the declared one is as good.
+                    // Real files have some that name no entity: then the target itself tells.
                     let named = Int32(truncatingIfNeeded: statement.int64(at: companion))
-                    if link.family.contains(named) { entity = named }
+                    if link.family.contains(named) {
+                        entity = named
+                    } else if let found = try find(entity, key), link.family.contains(found) {
+                        entity = found
+                    }
                 }
                 let order = link.order.flatMap {
                     statement.isNull(at: $0) ? nil : statement.int64(at: $0)
                 }
-                let target = RowID(entity: entity, key: statement.int64(at: link.key))
-                return Stores.Link(target, orderKey: order)
+                return Stores.Link(RowID(entity: entity, key: key), orderKey: order)
             }
         }
     }
@@ -108,18 +126,23 @@ struct ReadPlan: Sendable {
         columns.map { prefix + $0 }.joined(separator: ", ")
     }
 
-    /// The present row of a statement whose select list is this plan's.
-    func row(from statement: Statement, files: ExternalFiles?) throws -> Row {
+    /// The present row of a statement whose select list is this plan's. `find` tells the entity of
+    /// a key in the tree of a declared one.
+    func row(
+        from statement: Statement, files: ExternalFiles?, find: (Int32, Int64) throws -> Int32?
+    ) throws -> Row {
         guard let decoder = only ?? decoders[Int32(truncatingIfNeeded: statement.int64(at: 1))]
         else {
             throw StoreError(
                 .corrupt, "A row's entity number is not in the model; the file is damaged.",
                 fields: ["table": table, "entity": "\(statement.int64(at: 1))"])
         }
-        return Row(
+        let attributes = try decoder.attributes(of: statement, files: files)
+        var row = Row(
             id: RowID(entity: decoder.entity, key: statement.int64(at: 0)),
-            version: statement.int64(at: 2),
-            attributes: try decoder.attributes(of: statement, files: files),
-            toOnes: decoder.toOnes.isEmpty ? [] : decoder.links(of: statement))
+            version: statement.int64(at: 2), attributes: attributes,
+            toOnes: decoder.toOnes.isEmpty ? [] : try decoder.links(of: statement, find: find))
+        if decoder.mayMiss { row.missing = decoder.missing(attributes, of: statement) }
+        return row
     }
 }

@@ -38,7 +38,19 @@ final class RowReader {
         let (plan, statement) = try lookup(for: id.entity)
         defer { statement.rewind() }
         try statement.bind(.integer(id.key), at: 1)
-        return try statement.step() ? try plan.row(from: statement, files: files) : nil
+        return try statement.step() ? try row(from: statement, plan) : nil
+    }
+
+    private func row(from statement: Statement, _ plan: ReadPlan) throws -> Row {
+        try plan.row(from: statement, files: files) { try entity(of: $1, in: $0) }
+    }
+
+    /// The entity of the row that has a key in a declared entity's tree.
+    private func entity(of key: Int64, in declared: Int32) throws -> Int32? {
+        guard let table = schema.columns(of: declared)?.table else { return nil }
+        let number = try connection.value(
+            "SELECT Z_ENT FROM \(table) WHERE Z_PK = ?", [.integer(key)])
+        return number?.int64.flatMap { Int32(exactly: $0) }
     }
 
     private func lookup(for entity: Int32) throws -> (plan: ReadPlan, statement: Statement) {
@@ -60,10 +72,27 @@ final class RowReader {
         return rows
     }
 
+    /// Hands the rows of exactly one entity to `body` by key, at most `count` at a time. Memory
+    /// does not grow with the table; `body` may read meanwhile.
+    func forEachBatch(of entity: Int32, count: Int, _ body: ([Row]) throws -> Void) throws {
+        let plan = try plan(for: entity, includesSubentities: false)
+        let condition = plan.entityCondition.isEmpty ? "" : " WHERE \(plan.entityCondition)"
+        var batch: [Row] = []
+        try connection.forEachRow(
+            "SELECT \(plan.list()) FROM \(plan.table)\(condition) ORDER BY Z_PK"
+        ) { statement in
+            batch.append(try row(from: statement, plan))
+            guard batch.count >= count else { return }
+            try body(batch)
+            batch.removeAll(keepingCapacity: true)
+        }
+        if !batch.isEmpty { try body(batch) }
+    }
+
     /// The rows of a statement whose select list is the plan's.
     func rows(of statement: Statement, plan: ReadPlan) throws -> [Row] {
         var rows: [Row] = []
-        while try statement.step() { rows.append(try plan.row(from: statement, files: files)) }
+        while try statement.step() { rows.append(try row(from: statement, plan)) }
         return rows
     }
 

@@ -5,8 +5,16 @@ enum ExitStatus: Int32, Sendable {
     case usage = 2
     /// Done, and conflicts wait for a decision.
     case conflictsWait = 3
+    /// Done, but values are missing because the external files that held them are gone.
+    case incomplete = 4
     /// The service is away or asks to wait: the same command may succeed later (EX_TEMPFAIL).
     case tryAgain = 75
+    /// Ctrl-C, as a shell counts a program that SIGINT ended.
+    case interrupted = 130
+    /// Nobody reads the output any more, as behind `head`; as a shell counts SIGPIPE.
+    case outputClosed = 141
+    /// SIGTERM.
+    case terminated = 143
 }
 
 /// What went wrong, in one sentence, and what to do, in another.

@@ -124,7 +124,7 @@ struct Inspect: Verb {
             let members = problems.map { problem -> JSON in
                 [
                     "code": .string(problem.code), "message": .string(problem.message),
-                    "object": JSON(problem.object),
+                    "object": JSON(problem.object), "hint": .string(problem.hint),
                 ]
             }
             console.emit(["ok": .bool(problems.isEmpty), "problems": .array(members)])
@@ -137,6 +137,9 @@ struct Inspect: Verb {
             }
             console.line(table.text)
             console.line("\(access.name): \(Figure.count(problems.count, "problem")).")
+            for code in Set(problems.map(\.code)).sorted() {
+                console.line("\(code): \(CheckHint.hint(of: code))")
+            }
         }
         return problems.isEmpty ? .done : .failed
     }

@@ -22,7 +22,7 @@ struct Status: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        let standing = Standing(try access.openMirrored(zone: zone).status(), now: Date())
+        let standing = Standing(try access.mirrorStatus(zone: zone), now: Date())
         if console.isJSON {
             console.emit(standing.json)
         } else {

@@ -10,6 +10,8 @@ internal import SQLiteStore
 /// A round may be cancelled between two instructions; nothing is lost by it.
 public actor MirrorSession {
     private let performer: InstructionPerformer
+    /// How many records the round will have sent, as far as is known.
+    private var exportTotal = 0
     private let channel: any RecordChannel
     private let retry = RetryPolicy()
     private let sleeper: any Sleeper
@@ -47,17 +49,21 @@ public actor MirrorSession {
     }
 
     private func round() async throws -> RoundResult {
+        exportTotal = 0
         var machine = MirrorMachine(zoneName: performer.mirrored.settings.zoneName)
         var instruction = machine.handle(.start)
         while true {
             try Task.checkCancellation()
-            report(instruction, machine.result)
+            try report(instruction, machine.result)
             let event: MirrorMachine.Event
             switch instruction {
             case .finish(let result): return result
             case .send(let request): event = await send(request)
             case .wait(let attempt, let seconds):
-                guard let event = try await wait(attempt: attempt, seconds) else {
+                guard
+                    let event = try await wait(
+                        attempt: attempt, seconds, after: machine.result.lastFailure)
+                else {
                     return machine.givenUp
                 }
                 instruction = machine.handle(event)
@@ -78,21 +84,30 @@ public actor MirrorSession {
         }
     }
 
-    private func wait(attempt: Int, _ asked: Double?) async throws -> MirrorMachine.Event? {
+    private func wait(
+        attempt: Int, _ asked: Double?, after failure: MirrorError?
+    ) async throws -> MirrorMachine.Event? {
         let seconds = retry.seconds(
             afterAttempt: attempt, retryAfterSeconds: asked,
             randomness: performer.mirrored.settings.platform.randomness)
         guard let seconds else { return nil }
-        observe(.waiting(seconds: seconds))
+        observe(.waiting(seconds: seconds, reason: failure?.message))
         try await sleeper.sleep(seconds: seconds)
         return .woke
     }
 
-    private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) {
+    private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) throws {
         switch instruction {
         case .apply(let page): observe(.importing(records: page.records.count))
         case .send(.modifyRecords(let request)):
-            observe(.exporting(records: request.operations.count, done: result.exported))
+            let count = request.operations.count
+            // Counted once a pass: what waits is known once the history was read.
+            if exportTotal < result.exported + count {
+                exportTotal = max(
+                    try performer.mirrored.pendingTotal() + result.exported,
+                    result.exported + count)
+            }
+            observe(.exporting(records: count, done: result.exported, total: exportTotal))
         default: break
         }
     }
@@ -104,9 +119,11 @@ public actor MirrorSession {
 public enum SyncProgress: Sendable {
     /// A page of so many records is being applied.
     case importing(records: Int)
-    /// A batch of so many records is on its way; `done` were taken before.
-    case exporting(records: Int, done: Int)
-    case waiting(seconds: Double)
+    /// A batch of so many records is on its way; `done` were taken before, of `total` that wait in
+    /// all as far as is known.
+    case exporting(records: Int, done: Int, total: Int)
+    /// The next try is so many seconds away; `reason` says what went wrong where something did.
+    case waiting(seconds: Double, reason: String?)
 }
 
 /// The counts of a whole round.

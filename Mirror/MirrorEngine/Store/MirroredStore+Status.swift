@@ -71,6 +71,9 @@ extension MirroredStore {
     }
 
     func waitingConflicts() throws -> Int { try read { try $0.ledger.waitingConflicts() } }
+
+    /// How many records wait for export. Cost: one look at the waiting lines.
+    func pendingTotal() throws -> Int { try read { try $0.ledger.pendingCounts().total } }
 }
 
 extension Ledger {

@@ -27,7 +27,7 @@ struct Option: Sendable {
 /// Options that several verbs share, and those that all have.
 extension Option {
     static let json = Option("json", "print JSON, for programs")
-    static let quiet = Option("quiet", "print no progress")
+    static let quiet = Option("quiet", "print errors only, and what the verb is asked for")
     static let help = Option("help", "print this help")
     static let everywhere = [json, quiet, help]
 

@@ -4,9 +4,9 @@ internal import Stores
 
 /// One object as a line of JSON: exact values, and links by the ids of other lines.
 enum ObjectLine {
-    /// The id of a row within its export: `Book/12`.
+    /// The id of a row within its export, as `inspect` shows it: `Book/p12`.
     static func id(_ row: RowID, in layout: ModelLayout) -> String {
-        "\(layout.entity(row.entity)?.name ?? "\(row.entity)")/\(row.key)"
+        "\(layout.entity(row.entity)?.name ?? "\(row.entity)")/p\(row.key)"
     }
 
     /// The line of `row`. Properties without a value or a member are left out.

@@ -44,9 +44,10 @@ struct Convert: Verb {
     func run(_ console: Console) async throws -> ExitStatus {
         guard FileKind(of: output) == .absent else {
             throw CommandError(
-                "exists", "\(output.lastPathComponent) is there already.",
+                "exists", "\(output.path) is there already.",
                 hint: "Choose another name, or remove the file first.")
         }
+        try ParentFolder.require(of: output)
         let objects = try migrate()
         if console.isJSON {
             console.emit([
@@ -55,7 +56,7 @@ struct Convert: Verb {
             ])
         } else {
             let count = Figure.count(objects, "object")
-            console.line("Made \(output.path), \(type.title) store with \(count).")
+            console.note("Made \(output.path), \(type.title) store with \(count).")
         }
         return .done
     }

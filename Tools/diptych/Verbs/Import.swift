@@ -37,7 +37,7 @@ struct ImportObjects: Verb {
             console.emit(["inserted": JSON(changes.inserts.count)])
         } else {
             let count = Figure.count(changes.inserts.count, "object")
-            console.line("\(access.name): \(count) imported.")
+            console.note("\(access.name): \(count) imported.")
         }
         return .done
     }

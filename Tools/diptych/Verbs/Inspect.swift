@@ -84,7 +84,7 @@ struct Inspect: Verb {
             let known = try access.knownModel()
             let facts = ModelFacts(
                 model: try known ?? StoreFileKind(of: access.url).inferredModel(of: access.url))
-            if console.isJSON { console.emit(facts.json) } else { console.line(facts.text) }
+            if console.isJSON { console.emit(facts.json) } else { console.block(facts.text) }
             return .done
         case .schema:
             try printSchema(console)
@@ -104,7 +104,7 @@ struct Inspect: Verb {
             "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL "
                 + "ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 ELSE 3 END, rowid")
         guard console.isJSON else {
-            for row in rows { console.line((row[3].string ?? "") + ";") }
+            for row in rows { console.block((row[3].string ?? "") + ";") }
             return
         }
         let members = rows.map { row -> JSON in
@@ -135,7 +135,7 @@ struct Inspect: Verb {
             for problem in problems {
                 table.add(problem.code, problem.object ?? "", problem.message)
             }
-            console.line(table.text)
+            console.block(table.text)
             console.line("\(access.name): \(Figure.count(problems.count, "problem")).")
         }
         return problems.isEmpty ? .done : .failed
@@ -211,9 +211,9 @@ struct RowChoice: Sendable {
             guard !rows.isEmpty else { return console.line("No \(entity) matches.") }
             let table = try report.table(rows, of: layout)
             if table.width <= console.width {
-                console.line(table.text)
+                console.block(table.text)
             } else {
-                for row in rows { console.line(try report.block(row, console)) }
+                for row in rows { try report.printBlock(row, console) }
             }
         }
     }

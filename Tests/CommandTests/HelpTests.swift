@@ -5,7 +5,7 @@ import Testing
 @Suite struct HelpTests {
     static let verbs = [
         "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "create",
-        "edit", "export", "import", "convert", "model",
+        "edit", "export", "import", "convert", "model", "completion",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {
@@ -39,6 +39,35 @@ import Testing
         #expect(try workshop.run("--version", "--json").json["version"] is String)
         #expect(try workshop.run("-v").output == run.output)
         #expect(try workshop.run("--json", "--version").json["version"] is String)
+    }
+
+    @Test func theShellCompletesVerbsOptionsAndWords() throws {
+        let workshop = try Workshop()
+        let script = try workshop.done(["completion", "bash"]).output
+        try workshop.write(script, to: "diptych.bash")
+        func completed(_ words: String...) throws -> [String] {
+            let line = """
+                source '\(workshop.path("diptych.bash"))'
+                COMP_WORDS=(diptych \(words.map { "'\($0)'" }.joined(separator: " ")))
+                COMP_CWORD=\(words.count)
+                _diptych
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let child = try workshop.start("/usr/bin/env", ["bash", "-c", line])
+            #expect(child.wait() == 0 && child.complaint.isEmpty, "\(child.complaint)")
+            return child.printed.split(separator: "\n").map(String.init)
+        }
+        #expect(try completed("con") == ["conflicts", "convert"])
+        #expect(try completed("help", "st") == ["status"])
+        #expect(try completed("sync", "x.sqlite", "--re") == ["--remember"])
+        #expect(try completed("sync", "x.sqlite", "--policy", "l") == ["local", "latest"])
+        #expect(try completed("conflicts", "x", "--take", "") == ["base", "local", "remote"])
+        #expect(try completed("convert", "x", "y", "--to", "b") == ["binary"])
+        #expect(try completed("sync", "x").isEmpty)
+        let fish = try workshop.done(["completion", "fish"]).output
+        #expect(fish.contains("-n '__fish_seen_subcommand_from sync' -l policy -x -a 'local "))
+        #expect(try workshop.done(["completion", "zsh"]).output.hasPrefix("#compdef diptych\n"))
+        #expect(try workshop.run("completion", "csh").status == 2)
     }
 
     @Test func helpIsJSONWhereJSONIsAskedFor() throws {

@@ -153,7 +153,7 @@ struct LineImport {
         let near = Spelling.nearest(to: name, among: properties.map(\.name))
         return refusal(
             draft.number, "\(draft.entity.name) has no '\(name)'.",
-            near.map { "Did you mean \($0)?" } ?? "Compare with 'diptych inspect'.")
+            near.map { "Did you mean \($0)?" } ?? "Compare with `diptych inspect`.")
     }
 
     private func refusal(_ line: Int, _ message: String, _ hint: String) -> CommandError {

@@ -4,7 +4,8 @@ internal import Stores
 
 /// `diptych convert`: a store of one type as a store of another.
 struct Convert: Verb {
-    private static let type = Option("to", "TYPE", "sqlite, xml or binary")
+    private static let type = Option(
+        "to", "TYPE", words: StoreFileKind.allCases.map(\.word), "sqlite, xml or binary")
 
     static let manual = Manual(
         name: "convert", summary: "Copies a store into a new one of another type.",

@@ -26,6 +26,8 @@ public final class Connection {
     private var cache: [String: Statement] = [:]
     private var transactionDepth = 0
     private var knownCollector: IntegerCollector?
+    /// Outlives this connection and its statements, to clear away what they needed beside the file.
+    var tidier: Connection?
 
     /// Opens the database at `path` (":memory:" for one in memory). Waits up to
     /// `busyMilliseconds` for another connection's lock.

@@ -6,9 +6,12 @@ public import Foundation
 public final class Statement {
     let handle: OpaquePointer
     private unowned let connection: Connection
+    /// Held because SQLite closes a file with its last statement.
+    private let tidier: Connection?
 
     init(handle: OpaquePointer, connection: Connection) {
         self.handle = handle
+        tidier = connection.tidier
         self.connection = connection
     }
 

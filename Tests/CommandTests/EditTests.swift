@@ -3,6 +3,28 @@ import Testing
 
 /// Stores made and changed by the command.
 @Suite struct EditTests {
+    @Test func aTextOfJSONMayHoldALineSeparator() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let script =
+            "{\"insert\": \"Tag\", \"values\": {\"name\": \"a\u{2028}b\u{85}c\u{2029}\"}}\r\n"
+        try workshop.edit(library, script + "insert Tag name=\"d\u{2028}e\"\r\nsave")
+        let names = "select group_concat(hex(ZNAME)) from (select ZNAME from ZTAG order by 1)"
+        #expect(try workshop.sql(library, names) == "61E280A862C28563E280A9,64E280A865")
+    }
+
+    @Test func transformablesAreWrittenAsTheirBytes() throws {
+        let workshop = try Workshop()
+        let (store, _) = try workshop.everyKind()
+        try workshop.edit(store, "set Item[name == 'a'] shape=base64:AP8B\nsave")
+        #expect(
+            try workshop.sql(store, "select hex(ZSHAPE) from ZITEM where ZNAME = 'a'") == "00FF01")
+        let run = try workshop.run(
+            "edit", store, "-", "--json", input: "set Item[name == 'a'] shape=x")
+        #expect(run.errorCode == "script")
+        #expect((run.error["hint"] as? String)?.contains("base64:") == true)
+    }
+
     @Test func aStoreIsMadeOnce() throws {
         let workshop = try Workshop()
         let path = workshop.path("Library.sqlite")

@@ -147,8 +147,92 @@ import Testing
         #expect(run.status == 1)
         #expect(run.json["ok"] as? Bool == false)
         let problems = run.json["problems"] as? [[String: Any]] ?? []
-        #expect(problems.allSatisfy { Set($0.keys) == ["code", "message", "object"] })
+        #expect(problems.allSatisfy { Set($0.keys) == ["code", "message", "object", "hint"] })
         #expect(problems.contains { $0["code"] as? String == code })
+    }
+
+    private static let linkDamages: [(sql: String, code: String)] = [
+        ("update ZITEM set ZPARTNER = null where ZNAME = 'b'", "halfLink"),
+        (
+            "update ZITEM set ZPARTNER = (select Z_PK from ZITEM where ZNAME = 'c') "
+                + "where ZNAME = 'b'", "crossedLink"
+        ),
+        ("insert into Z_2FRIENDS select Z_PK, 99 from ZITEM where ZNAME = 'a'", "danglingPair"),
+        ("insert into Z_2FRIENDS select 98, Z_PK from ZITEM where ZNAME = 'a'", "danglingPair"),
+    ]
+
+    @Test(arguments: linkDamages) func linksWithOneEndAreFound(sql: String, code: String) throws {
+        let workshop = try Workshop()
+        let (store, _) = try workshop.everyKind()
+        try workshop.done(["inspect", store, "--check"])
+        let pairs = try workshop.sql(
+            store, "select name from sqlite_master where name like 'Z_%FRIENDS' and type = 'table'")
+        _ = try workshop.sql(store, sql.replacing("Z_2FRIENDS", with: pairs))
+        let run = try workshop.run("inspect", store, "--check", "--json")
+        #expect(run.status == 1)
+        let problems = run.json["problems"] as? [[String: Any]] ?? []
+        #expect(problems.contains { $0["code"] as? String == code })
+        #expect(problems.allSatisfy { ($0["hint"] as? String)?.isEmpty == false })
+        let text = try workshop.run("inspect", store, "--check").output
+        #expect(text.contains("\(code): "))
+    }
+
+    /// Apple's files have one-to-ones of which one end is null: the end that points counts.
+    @Test(arguments: ["sqlite", "xml", "binary"]) func aLinkWithOneEndIsKeptByConvert(
+        type: String
+    ) throws {
+        let workshop = try Workshop()
+        let (store, model) = try workshop.everyKind()
+        _ = try workshop.sql(store, "update ZITEM set ZPARTNER = null where ZNAME = 'a'")
+        let other = workshop.path("Other.store")
+        try workshop.done(["convert", store, other, "--to", type])
+        let lines = try workshop.done(["export", other, "--model", model]).lines
+        let partners = lines.filter {
+            ($0["relationships"] as? [String: Any])?["partner"] != nil
+        }.compactMap { ($0["values"] as? [String: Any])?["name"] as? String }
+        #expect(partners.sorted() == ["a", "b"])
+        let export = try workshop.done(["export", store]).output
+        let copy = workshop.path("Copy.sqlite")
+        try workshop.done(["create", copy, "--model", model])
+        try workshop.done(["import", copy, "-"], input: export)
+        try workshop.done(["inspect", copy, "--check"])
+        let both = "select count(*) from ZITEM where ZPARTNER is not null"
+        #expect(try workshop.sql(copy, both) == "2")
+    }
+
+    @Test func ownersThatAreGoneAreFoundWithoutAnInverse() throws {
+        let workshop = try Workshop()
+        let model = workshop.path("Lists.xcdatamodel")
+        try FileManager.default.createDirectory(atPath: model, withIntermediateDirectories: true)
+        try workshop.write(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
+                <entity name="List">
+                    <attribute name="name" optional="YES" attributeType="String"/>
+                    <relationship name="entries" optional="YES" toMany="YES" \
+            destinationEntity="Entry"/>
+                    <relationship name="first" optional="YES" maxCount="1" \
+            destinationEntity="Entry"/>
+                </entity>
+                <entity name="Entry">
+                    <attribute name="name" optional="YES" attributeType="String"/>
+                </entity>
+            </model>
+            """, to: "Lists.xcdatamodel/contents")
+        let store = workshop.path("Lists.sqlite")
+        try workshop.done(["create", store, "--model", model])
+        try workshop.edit(
+            store, "insert List l name=l\ninsert Entry e name=e\nlink l.entries e\nset l first=e")
+        try workshop.done(["inspect", store, "--check"])
+        for damage in ["delete from ZLIST", "delete from ZENTRY"] {
+            let copy = workshop.path("\(UUID().uuidString).sqlite")
+            try FileManager.default.copyItem(atPath: store, toPath: copy)
+            _ = try workshop.sql(copy, damage)
+            let problems = try workshop.run("inspect", copy, "--check", "--json").json["problems"]
+            let codes = (problems as? [[String: Any]] ?? []).compactMap { $0["code"] as? String }
+            #expect(codes == ["danglingLink"], "\(damage)")
+        }
     }
 
     @Test func anotherModelIsTold() throws {

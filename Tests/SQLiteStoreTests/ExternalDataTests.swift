@@ -130,6 +130,34 @@ import Testing
         #expect(try fixture.value(row.id, "large") == .data(bytes(300)))
     }
 
+    @Test func aValueWhoseFileIsGoneIsMarkedAndKeepsItsReference() throws {
+        let fixture = try open { $0.externalBytesMin = 100 }
+        let id = try fixture.insert("Kinds", ["large": .data(bytes(200))])
+        let none = try fixture.insert("Kinds")
+        let name = try #require(files().first)
+        let slot = try #require(try fixture.layout("Kinds").attributeSlot("large"))
+        #expect(try fixture.store.row(id)?.missing == [])
+        let file = folder.appendingPathComponent(name)
+        try FileManager.default.removeItem(at: file)
+        for row in try fixture.store.rows(matching: RowQuery(entity: id.entity)) {
+            #expect(row.attributes[slot] == .null)
+            #expect(row.missing == (row.id == none ? [] : [slot]))
+        }
+        let (text, _) = try #require(
+            try fixture.layout("Kinds").attributes.enumerated().first {
+                $1.attribute.attributeType == .stringAttributeType
+            })
+        var changes = ChangeSet()
+        var update = RowUpdate(id: id)
+        update.attributes = [(text, .text("changed"))]
+        changes.updates = [update]
+        _ = try fixture.store.save(changes)
+        // Its file is back from a copy, and so is the value.
+        try bytes(200).write(to: file)
+        #expect(try fixture.value(id, "large") == .data(bytes(200)))
+        #expect(try fixture.store.row(id)?.missing == [])
+    }
+
     @Test func openingRemovesWhatACrashLeft() throws {
         let id = try open { $0.externalBytesMin = 100 }.insert(
             "Kinds", ["large": .data(bytes(200))])

@@ -4,11 +4,12 @@ internal import Foundation
 @main
 struct Main {
     private static let usage = """
-        usage: diptych-bench [objects] [sync] [opening] [--count N] [--rounds N]
+        usage: diptych-bench [objects] [lines] [sync] [opening] [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
+          lines     import and export by the command, against raw SQLite
           sync      first export and first import over TLS on loopback
           opening   opening a store of 100 entities, walking through a million rows
-        Without a word, all three. --count is the number of objects and records (100000).
+        Without a word, all four. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -47,7 +48,7 @@ struct Main {
         while let word = rest.popFirst() {
             if numbers[word] != nil, let number = rest.popFirst().flatMap({ Int($0) }), number > 0 {
                 numbers[word] = number
-            } else if ["objects", "sync", "opening"].contains(word) {
+            } else if ["objects", "lines", "sync", "opening"].contains(word) {
                 chosen.insert(word)
             } else {
                 print(usage)
@@ -59,6 +60,7 @@ struct Main {
         if isChosen("objects") {
             try ObjectReport.run(count: count, rounds: numbers["--rounds"] ?? 1)
         }
+        if isChosen("lines") { try ExchangeReport.run(count: count * 10) }
         if isChosen("sync") { try SyncReport.run(counts: [max(1, count / 10), count]) }
         if isChosen("opening") { try OpeningReport.run(rows: count * 10) }
     }

@@ -39,6 +39,7 @@ struct MirrorTransaction {
         var state = ObjectState(
             entity: row.id.entity, attributes: mapping.attributes(of: row),
             toOnes: Array(repeating: nil, count: row.toOnes.count))
+        if !row.missing.isEmpty { try keepAgreed(row.missing, in: &state, named: name, layout) }
         for (slot, link) in row.toOnes.enumerated() {
             guard let link, let target = try recordName(of: link.target) else { continue }
             state.toOnes[slot] = NamedLink(
@@ -48,6 +49,16 @@ struct MirrorTransaction {
             try addPendingLinks(to: &state, named: name, layout)
         }
         return state
+    }
+
+    /// A value whose file is gone was not cleared by anybody: it stands as the two sides agreed on
+    /// it, so that nothing is sent of it, and what the service has can come back.
+    private func keepAgreed(
+        _ slots: [Int], in state: inout ObjectState, named name: String, _ layout: EntityLayout
+    ) throws {
+        guard let base = try ledger.entry(named: name)?.base, !base.deleted else { return }
+        let agreed = try mapping.state(of: base, entity: layout)
+        for slot in slots { state.attributes[slot] = agreed.attributes[slot] }
     }
 
     private func addPendingLinks(

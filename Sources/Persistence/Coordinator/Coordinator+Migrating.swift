@@ -84,6 +84,10 @@ extension NSPersistentStoreCoordinator {
     private func fill(_ rows: any RowStore, from store: NSPersistentStore) throws {
         var copy = StoreCopy(from: store.rowStore, to: rows)
         try copy.run()
+        guard copy.missingCount > 0 else { return }
+        MissingValueNotice.write(
+            "\(copy.missingCount) values are not in the new store: the files that held them are "
+                + "gone from beside the old one.")
     }
 
     private func checkIsFree(_ opening: StoreOpening) throws {

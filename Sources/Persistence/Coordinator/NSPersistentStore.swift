@@ -155,12 +155,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final func publish(_ id: NSManagedObjectID) { id.reservedSpace?.publish(id) }
 
     final func snapshot(_ row: Row) -> ObjectSnapshot {
-        ObjectSnapshot(
+        if !row.missing.isEmpty { MissingValueNotice.tell(row, in: rowStore.layout) }
+        return ObjectSnapshot(
             version: row.version, attributes: row.attributes, toOnes: targets(of: row.toOnes))
     }
 
     /// The snapshot of a row that is not needed any more: its values pass over.
     final func snapshot(consuming row: inout Row) -> ObjectSnapshot {
+        if !row.missing.isEmpty { MissingValueNotice.tell(row, in: rowStore.layout) }
         var attributes: [AttributeValue] = []
         swap(&attributes, &row.attributes)
         return ObjectSnapshot(

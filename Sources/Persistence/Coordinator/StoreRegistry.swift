@@ -66,8 +66,13 @@ package struct StoreOpening: @unchecked Sendable {
         var made = GraphFileOptions()
         made.isReadOnly = isReadOnly
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
+        made.leavesOutDerived = flag(Self.leavesOutDerivedOption) ?? false
         return made
     }
+
+    /// The option that opens an XML or binary store of a model with derived attributes, which such
+    /// a file does not keep.
+    package static let leavesOutDerivedOption = "DiptychLeavesOutDerivedAttributes"
 
     package func flag(_ key: String) -> Bool? { (options?[key] as? NSNumber)?.boolValue }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import ObjectModel
 internal import Stores
 
@@ -30,6 +30,7 @@ enum AttributeCoding {
         case .UUIDAttributeType: return (value as? UUID).map { .uuid($0) }
         case .URIAttributeType: return (value as? URL).map { .uri($0.absoluteString) }
         case .transformableAttributeType:
+            if let stored = value as? StoredBytes { return .data(stored.data) }
             return TransformableCoding.encode(value, for: attribute).map { .data($0) }
         case .objectIDAttributeType:
             return (value as? NSManagedObjectID).map { .uri($0.uriRepresentation().absoluteString) }
@@ -57,6 +58,14 @@ enum AttributeCoding {
             return TransformableCoding.decode(data, for: attribute)
         }
     }
+}
+
+/// What a transformable attribute keeps, for programs that do not know its class: set as its value
+/// it is stored as it is.
+package struct StoredBytes {
+    let data: Data
+
+    package init(_ data: Data) { self.data = data }
 }
 
 /// Turns the values of transformable attributes into bytes with the attribute's transformer.

@@ -7,10 +7,18 @@ internal import Stores
 ///
 /// Rows get new keys, in the order of the old. Into SQLite they go in batches within one
 /// transaction; the other types hold everything in memory anyway and are written once.
+///
+/// Of a one-to-one link that only one end knows the other end gets to know, too. A value whose file
+/// is gone is counted in `missingCount`; it has none in the copy.
 struct StoreCopy {
     private let source: any RowStore
     private let target: any RowStore
     private var ids: [RowID: RowID] = [:]
+    /// Rows of the source that another points at by a one-to-one, and which point nowhere: by slot,
+    /// who does.
+    private var openEnds: [RowID: [Int: RowID]] = [:]
+    /// How many values were lost before, with their files.
+    private(set) var missingCount = 0
     private static let batchCount = 2000
 
     init(from source: any RowStore, to target: any RowStore) {
@@ -20,6 +28,7 @@ struct StoreCopy {
 
     mutating func run() throws {
         try mapKeys()
+        try findOpenEnds()
         let copy = self
         if let database = target as? SQLiteRowStore {
             try database.write { _ in
@@ -55,6 +64,41 @@ struct StoreCopy {
             for (id, key) in zip(found, keys) {
                 ids[id] = RowID(entity: other.number, key: key)
             }
+        }
+    }
+
+    // MARK: Links that one end does not know
+
+    /// A pointing end wins over an end that nobody set; of several claims the first by key.
+    private mutating func findOpenEnds() throws {
+        for entity in source.layout.entities {
+            let slots = entity.toOnes.indices.filter {
+                entity.toOnes[$0].inverseRelationship.map { !$0.isToMany } ?? false
+            }
+            let mayMiss = entity.attributes.contains {
+                $0.attribute.allowsExternalBinaryDataStorage
+            }
+            guard !slots.isEmpty || mayMiss else { continue }
+            try forEachBatch(of: entity) { batch in
+                let rows = try source.rows(batch).sorted { $0.id < $1.id }
+                missingCount += rows.reduce(0) { $0 + $1.missing.count }
+                for slot in slots { try findOpenEnds(of: rows, entity.toOnes[slot], slot) }
+            }
+        }
+    }
+
+    private mutating func findOpenEnds(
+        of rows: [Row], _ relationship: NSRelationshipDescription, _ slot: Int
+    ) throws {
+        guard let back = relationship.inverseRelationship?.name else { return }
+        let targets = try source.rows(rows.compactMap { $0.toOnes[slot]?.target })
+        let ends = Dictionary(targets.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        for row in rows {
+            guard let target = row.toOnes[slot].flatMap({ ends[$0.target] }),
+                let end = source.layout.entity(target.id.entity)?.toOneSlot(back),
+                target.toOnes[end] == nil, openEnds[target.id]?[end] == nil
+            else { continue }
+            openEnds[target.id, default: [:]][end] = row.id
         }
     }
 
@@ -101,6 +145,10 @@ struct StoreCopy {
         moved.version = 1
         // A link to a row that is gone ends here; places in orders are set with the owner's order.
         moved.toOnes = row.toOnes.map { link in link.flatMap { ids[$0.target].map { Link($0) } } }
+        for (slot, owner) in openEnds[row.id] ?? [:] {
+            moved.toOnes[slot] = ids[owner].map { Link($0) }
+        }
+        moved.missing = []
         return moved
     }
 

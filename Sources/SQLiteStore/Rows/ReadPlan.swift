@@ -26,10 +26,14 @@ struct ReadPlan: Sendable {
         let entity: Int32
         let attributes: [(column: Int, kind: ColumnKind)]
         let toOnes: [Link]
+        /// The slots whose values may be in files.
+        private let external: [Int]
+        var mayMiss: Bool { !external.isEmpty }
 
         init(entity: Int32, attributes: [(column: Int, kind: ColumnKind)], toOnes: [Link]) {
             self.entity = entity
             self.attributes = attributes
+            external = attributes.indices.filter { attributes[$0].kind == .binary(external: true) }
             self.toOnes = toOnes
         }
 
@@ -39,6 +43,13 @@ struct ReadPlan: Sendable {
         ) throws -> [AttributeValue] {
             try attributes.map { column, kind in
                 try ValueCoding.read(statement, column, as: kind, files: files)
+            }
+        }
+
+        /// The slots that read as null, although their columns name a file.
+        func missing(_ values: [AttributeValue], of statement: Statement) -> [Int] {
+            external.filter {
+                values[$0].isNull && !statement.isNull(at: attributes[$0].column)
             }
         }
 
@@ -116,10 +127,12 @@ struct ReadPlan: Sendable {
                 .corrupt, "A row's entity number is not in the model; the file is damaged.",
                 fields: ["table": table, "entity": "\(statement.int64(at: 1))"])
         }
-        return Row(
+        let attributes = try decoder.attributes(of: statement, files: files)
+        var row = Row(
             id: RowID(entity: decoder.entity, key: statement.int64(at: 0)),
-            version: statement.int64(at: 2),
-            attributes: try decoder.attributes(of: statement, files: files),
+            version: statement.int64(at: 2), attributes: attributes,
             toOnes: decoder.toOnes.isEmpty ? [] : decoder.links(of: statement))
+        if decoder.mayMiss { row.missing = decoder.missing(attributes, of: statement) }
+        return row
     }
 }

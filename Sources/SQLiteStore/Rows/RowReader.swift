@@ -60,6 +60,23 @@ final class RowReader {
         return rows
     }
 
+    /// Hands the rows of exactly one entity to `body` by key, at most `count` at a time. Memory
+    /// does not grow with the table; `body` may read meanwhile.
+    func forEachBatch(of entity: Int32, count: Int, _ body: ([Row]) throws -> Void) throws {
+        let plan = try plan(for: entity, includesSubentities: false)
+        let condition = plan.entityCondition.isEmpty ? "" : " WHERE \(plan.entityCondition)"
+        var batch: [Row] = []
+        try connection.forEachRow(
+            "SELECT \(plan.list()) FROM \(plan.table)\(condition) ORDER BY Z_PK"
+        ) { statement in
+            batch.append(try plan.row(from: statement, files: files))
+            guard batch.count >= count else { return }
+            try body(batch)
+            batch.removeAll(keepingCapacity: true)
+        }
+        if !batch.isEmpty { try body(batch) }
+    }
+
     /// The rows of a statement whose select list is the plan's.
     func rows(of statement: Statement, plan: ReadPlan) throws -> [Row] {
         var rows: [Row] = []

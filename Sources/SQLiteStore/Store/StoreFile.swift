@@ -49,22 +49,11 @@ struct StoreFile {
     }
 
     private func connect() throws -> Connection {
-        let access: Connection.Access = options.isReadOnly ? .readOnly : .readWrite
-        let connection = try Connection(
-            path: path, access: access, busyMilliseconds: options.busyMilliseconds)
-        guard options.isReadOnly else { return connection }
-        do {
-            _ = try connection.value("SELECT count(*) FROM sqlite_master")
-            return connection
-        } catch let fault as SQLiteFault where fault.cannotOpen || fault.isReadOnly {
-            // A file in WAL mode in a folder that cannot be written: readable as it stands there,
-            // as long as nobody works with it.
-            guard Self.size(path + "-wal") > 0 else {
-                return try Connection(path: path, access: .immutable)
-            }
-            guard !FileManager.default.fileExists(atPath: path + "-shm") else { throw fault }
-            return try Connection(path: path, access: .abandoned)
+        guard !options.isReadOnly else {
+            return try .reading(path, busyMilliseconds: options.busyMilliseconds)
         }
+        return try Connection(
+            path: path, access: .readWrite, busyMilliseconds: options.busyMilliseconds)
     }
 
     static func size(_ path: String) -> Int64 {

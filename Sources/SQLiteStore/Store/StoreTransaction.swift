@@ -46,6 +46,13 @@ public final class StoreTransaction {
     public func count(matching query: RowQuery) throws -> Int {
         try working { try $0.count(matching: query) }
     }
+    /// Hands the rows of exactly one entity to `body` by key, at most `count` at a time, with flat
+    /// memory. `body` may read of the store meanwhile, but not write to it.
+    public func forEachBatch(
+        of entity: Int32, count: Int = 500, _ body: ([Row]) throws -> Void
+    ) throws {
+        try working { try $0.reader.forEachBatch(of: entity, count: count, body) }
+    }
     /// The members of a to-many relationship, in order where it is ordered.
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try working { try $0.reader.members(of: owner, toMany: slot) }

@@ -9,6 +9,8 @@ struct GraphDrawing<Format: GraphFormat> {
     private struct Template {
         var entity: String
         var attributes: [(name: String, type: String)]
+        /// Derived attributes are not kept: whoever opens the file computes them.
+        var derived: [Bool]
         var toOnes: [StoredRelationship]
         var toManys: [StoredRelationship]
         var orders: [Bool]
@@ -25,6 +27,7 @@ struct GraphDrawing<Format: GraphFormat> {
             attributes: entity.attributes.map {
                 (Format.propertyName($0.name), StoredType(of: $0.attribute).rawValue)
             },
+            derived: entity.attributes.map { $0.attribute is NSDerivedAttributeDescription },
             toOnes: entity.toOnes.map(head), toManys: entity.toManys.map(head),
             orders: entity.toManys.map(\.isOrdered))
     }
@@ -44,7 +47,8 @@ struct GraphDrawing<Format: GraphFormat> {
     private func object(_ row: Row) -> StoredObject? {
         guard let template = templates[row.id.entity] else { return nil }
         var object = StoredObject(entity: template.entity, key: row.id.key)
-        for (slot, value) in row.attributes.enumerated() where !value.isNull {
+        for (slot, value) in row.attributes.enumerated()
+        where !value.isNull && !template.derived[slot] {
             let (name, type) = template.attributes[slot]
             object.attributes.append(StoredAttribute(name: name, type: type, value: value))
         }

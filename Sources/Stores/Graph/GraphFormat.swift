@@ -20,6 +20,9 @@ public struct GraphFileOptions: Sendable {
     public var isReadOnly = false
     /// Opens files made for another model; what that model does not have is refused all the same.
     public var ignoresVersioning = false
+    /// Opens a store of a model with derived attributes, which the file does not keep: they are
+    /// computed from what it has. Else such a model is refused, as Apple refuses it.
+    public var leavesOutDerived = false
 
     public init() {}
 }

@@ -13,9 +13,12 @@ struct GraphNames {
     private var slots: [Int32: [String: Slot]] = [:]
     /// Modelled, yet not kept in stores: transient and fetched properties.
     private var unstored: [Int32: Set<String>] = [:]
+    private let leavesOutDerived: Bool
 
-    /// Throws where the file's spelling would make two names one, and for derived attributes.
-    init(_ layout: ModelLayout) throws {
+    /// Throws where the file's spelling would make two names one, and for derived attributes unless
+    /// they are to be left out.
+    init(_ layout: ModelLayout, leavingOutDerived: Bool = false) throws {
+        self.leavesOutDerived = leavingOutDerived
         for entity in layout.entities {
             let former = entities.updateValue(entity, forKey: entity.name.lowercased())
             if let former { throw Self.collision(former.name, entity.name) }
@@ -31,7 +34,8 @@ struct GraphNames {
             }
         }
         for (slot, place) in entity.attributes.enumerated() {
-            guard !(place.attribute is NSDerivedAttributeDescription) else {
+            if place.attribute is NSDerivedAttributeDescription {
+                if leavesOutDerived { continue }
                 throw StoreError(
                     .unsupported,
                     "Core Data provided atomic stores do not support derived properties, "

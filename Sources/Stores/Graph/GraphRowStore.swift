@@ -40,7 +40,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
                 "A \(Format.storeType) store needs a file; use an in-memory store without one.")
         }
         layout = ModelLayout(model: model, configuration: configuration)
-        let names = try GraphNames(layout)
+        let names = try GraphNames(layout, leavingOutDerived: options.leavesOutDerived)
         let file = GraphFile(url)
         let made = try Self.contents(of: file, layout, options, platform)
         let changes = try GraphLoading.changes(

@@ -5,6 +5,9 @@ public struct Row: Hashable, Sendable {
     public var version: Int64
     public var attributes: [AttributeValue]
     public var toOnes: [Link?]
+    /// Slots of attributes whose value is in a file that is gone. They read as null, but nobody
+    /// cleared them: whoever copies or compares rows leaves them out.
+    public var missing: [Int] = []
 
     public init(id: RowID, version: Int64, attributes: [AttributeValue], toOnes: [Link?]) {
         self.id = id

@@ -7,7 +7,9 @@ enum VerbTable {
     }
 
     /// Whether a verb takes Ctrl-C and SIGTERM into its own hands.
-    static func mindsSignals(_ name: String) -> Bool { name == Serve.manual.name }
+    static func mindsSignals(_ name: String) -> Bool {
+        [Serve.manual.name, ImportObjects.manual.name].contains(name)
+    }
 
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,

@@ -5,52 +5,104 @@ enum ExactDate {
     /// Seconds since 2001-01-01 UTC as ISO 8601 with every digit that counts; a date no calendar
     /// has, as the seconds themselves.
     static func text(_ seconds: Double) -> String {
+        var bytes: [UInt8] = []
+        write(seconds, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The same, behind what `bytes` has.
+    static func write(_ seconds: Double, to bytes: inout [UInt8]) {
         let whole = seconds.rounded(.down)
         guard seconds.isFinite, abs(seconds) < 2e11, let day = day(of: whole) else {
-            return "\(seconds)"
+            return bytes.append(contentsOf: "\(seconds)".utf8)
+        }
+        let fraction = fraction(seconds - whole)
+        guard fraction.isEmpty || Double("0" + fraction).map({ whole + $0 }) == seconds else {
+            return bytes.append(contentsOf: "\(seconds)".utf8)
         }
         let second = Int(whole) - day.start
-        let clock = [second / 3600, second / 60 % 60, second % 60].map { digits($0, 2) }
-        let text =
-            "\(digits(day.year, 4))-\(digits(day.month, 2))-\(digits(day.day, 2))T"
-            + clock.joined(separator: ":") + fraction(seconds - whole) + "Z"
-        return self.seconds(text) == seconds ? text : "\(seconds)"
+        append(day.year, 4, to: &bytes)
+        append(day.month, 2, after: "-", to: &bytes)
+        append(day.day, 2, after: "-", to: &bytes)
+        append(second / 3600, 2, after: "T", to: &bytes)
+        append(second / 60 % 60, 2, after: ":", to: &bytes)
+        append(second % 60, 2, after: ":", to: &bytes)
+        bytes.append(contentsOf: fraction.utf8)
+        bytes.append(UInt8(ascii: "Z"))
+    }
+
+    private static func append(
+        _ number: Int, _ count: Int, after mark: Unicode.Scalar? = nil, to bytes: inout [UInt8]
+    ) {
+        if let mark { bytes.append(UInt8(ascii: mark)) }
+        var scale = count == 4 ? 1000 : 10
+        while scale > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(number / scale % 10))
+            scale /= 10
+        }
     }
 
     /// What `text` made of a moment, or any ISO 8601 time in UTC; nil for another text.
     static func seconds(_ text: String) -> Double? {
-        guard let match = text.wholeMatch(of: form) else { return Double(text) }
-        let parts = [match.1, match.2, match.3, match.4, match.5, match.6].compactMap { Int($0) }
-        guard parts.count == 6, (1...12).contains(parts[1]), (1...31).contains(parts[2]),
-            parts[3] < 24, parts[4] < 60, parts[5] < 61
-        else { return nil }
-        let days = days(parts[0], parts[1], parts[2]) - epoch
-        let whole = days * 86_400 + parts[3] * 3600 + parts[4] * 60 + parts[5]
-        guard let fraction = match.7 else { return Double(whole) }
-        return Double("0" + fraction).map { Double(whole) + $0 }
+        var text = text
+        return text.withUTF8 { bytes -> Double? in
+            guard let moment = Moment(bytes) else {
+                return Double(String(decoding: bytes, as: UTF8.self))
+            }
+            guard (1...12).contains(moment.month), (1...31).contains(moment.day), moment.hour < 24,
+                moment.minute < 60, moment.second < 61
+            else { return nil }
+            let days = days(moment.year, moment.month, moment.day) - epoch
+            let whole =
+                days * 86_400 + moment.hour * 3600 + moment.minute * 60 + moment.second
+            guard let fraction = moment.fraction else { return Double(whole) }
+            return Double("0" + fraction).map { Double(whole) + $0 }
+        }
     }
 
-    // Made anew at each use: a regular expression may not be shared between threads.
-    private static var form:
-        Regex<
-            (
-                Substring, Substring, Substring, Substring, Substring, Substring, Substring,
-                Substring?
-            )
-        >
-    { /(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?Z/ }
+    /// The parts of `2026-03-14T09:26:53.589Z`.
+    private struct Moment {
+        let (year, month, day): (Int, Int, Int)
+        let (hour, minute, second): (Int, Int, Int)
+        /// With its point.
+        var fraction: String?
 
+        init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+            guard bytes.count >= 20, bytes[bytes.count - 1] == UInt8(ascii: "Z"),
+                bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
+                bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":"),
+                bytes[16] == UInt8(ascii: ":")
+            else { return nil }
+            func number(_ range: Range<Int>) -> Int? {
+                var number = 0
+                for byte in bytes[range] {
+                    guard (0x30...0x39).contains(byte) else { return nil }
+                    number = number * 10 + Int(byte - 0x30)
+                }
+                return number
+            }
+            guard let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+                let hour = number(11..<13), let minute = number(14..<16),
+                let second = number(17..<19)
+            else { return nil }
+            (self.year, self.month, self.day) = (year, month, day)
+            (self.hour, self.minute, self.second) = (hour, minute, second)
+            guard bytes.count > 20 else { return }
+            let rest = bytes[19..<bytes.count - 1]
+            guard rest.count > 1, rest.first == UInt8(ascii: "."),
+                rest.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
+            else { return nil }
+            fraction = String(decoding: rest, as: UTF8.self)
+        }
+    }
+
+    /// The digits of a part of a second, with their point.
     private static func fraction(_ part: Double) -> String {
         guard part > 0 else { return "" }
         let shortest = "\(part)"
         guard shortest.contains("e") else { return String(shortest.dropFirst()) }
         let long = String(format: "%.40f", part).dropFirst()
         return String(long.reversed().drop { $0 == "0" }.reversed())
-    }
-
-    private static func digits(_ number: Int, _ count: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
     // MARK: The calendar (proleptic Gregorian)

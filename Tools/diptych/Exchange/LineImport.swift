@@ -1,162 +1,199 @@
 internal import Foundation
 internal import ObjectModel
+internal import SQLiteStore
 internal import Stores
 
-/// Turns exported lines into the changes of one save.
-struct LineImport {
+/// Takes exported lines into a store, all or none, with memory that does not grow with them.
+///
+/// The lines are gone through up to three times: for their ids, for their rows, and for the links
+/// that no row holds. So a line may lead to a later one. Of a link that one line names, both ends
+/// are set.
+final class LineImport {
+    /// What came of it.
+    struct Outcome {
+        var objectCount = 0
+        /// Values that were lost before the export.
+        var missingCount = 0
+    }
+
+    private let source: LineSource
     private let store: any RowStore
-    private(set) var changes = ChangeSet()
-    private var ids: [String: RowID] = [:]
-    private var drafts: [Draft] = []
+    private let reader: LineReader
+    private let keys: LineKeys
+    private let progress: ProgressMeter
+    private let interruption: Interruption
+    private var outcome = Outcome()
+    /// Whether a line has links for the last pass.
+    private var hasMoreLinks = false
 
-    private struct Draft {
-        let number: Int
-        let entity: EntityLayout
-        let values: [String: Any]
-        let links: [String: Any]
-        let id: RowID
-    }
+    private static let batchCount = 1000
+    private static let batchBytes = 4 << 20
 
-    /// Reads all of `text`. Throws a `CommandError` that names the line.
-    init(_ text: String, into store: any RowStore) throws {
+    init(
+        _ source: LineSource, into store: any RowStore, progress: ProgressMeter,
+        interruption: Interruption
+    ) throws {
+        self.source = source
         self.store = store
-        var number = 0
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            number += 1
-            let blank = line.allSatisfy { $0.isWhitespace }
-            if !blank { try addDraft(String(line), number) }
-        }
-        for draft in drafts { try addRow(draft) }
+        self.progress = progress
+        self.interruption = interruption
+        reader = LineReader(store.layout)
+        keys = try LineKeys(store.layout)
     }
 
-    // MARK: Lines
-
-    private mutating func addDraft(_ line: String, _ number: Int) throws {
-        guard
-            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
-            let name = object["entity"] as? String
-        else { throw refusal(number, "The line is no object with an \"entity\".", Self.form) }
-        guard let entity = store.layout.entity(named: name) else {
-            let names = store.layout.entities.map(\.name).sorted()
-            throw refusal(
-                number, "The store has no entity '\(name)'.",
-                "It has \(names.joined(separator: ", ")).")
-        }
-        guard !entity.entity.isAbstract else {
-            throw refusal(
-                number, "\(name) is abstract; no object is of it.", "Name one of its subentities.")
-        }
-        let values = object["values"] ?? [String: Any]()
-        let links = object["relationships"] ?? [String: Any]()
-        guard let values = values as? [String: Any], let links = links as? [String: Any] else {
-            throw refusal(number, "The values or relationships are no object.", Self.form)
-        }
-        guard let key = try store.reserveKeys(entity: entity.number, count: 1).first else {
-            throw refusal(number, "The store gave no key.", "Run it again.")
-        }
-        let id = RowID(entity: entity.number, key: key)
-        if let given = object["id"] as? String, ids.updateValue(id, forKey: given) != nil {
-            throw refusal(number, "The id '\(given)' stands twice.", "Give each object its own.")
-        }
-        drafts.append(
-            Draft(number: number, entity: entity, values: values, links: links, id: id))
-    }
-
-    private static let form =
-        "Lines are as 'diptych export' writes them: "
-        + "{\"id\": …, \"entity\": …, \"values\": {…}, \"relationships\": {…}}."
-
-    // MARK: Objects
-
-    private mutating func addRow(_ draft: Draft) throws {
-        var row = Row(id: draft.id, layout: draft.entity)
-        try setValues(of: draft, &row)
-        for (name, value) in draft.links.sorted(by: { $0.key < $1.key }) {
-            if let slot = draft.entity.toOneSlot(name) {
-                let target = try target(value, draft, draft.entity.toOnes[slot])
-                row.toOnes[slot] = target.map { Link($0) }
-            } else if let slot = draft.entity.toManySlot(name) {
-                try addMembers(value, draft, slot)
-            } else {
-                throw unknown(name, draft, draft.entity.toOnes + draft.entity.toManys)
+    /// Does it. Throws a `CommandError` that names the line; then the store is as it was.
+    func run() throws -> Outcome {
+        try readKeys()
+        guard outcome.objectCount > 0 else { return outcome }
+        if let database = store as? SQLiteRowStore {
+            try database.write { transaction in
+                try fill(TransactionTarget(transaction))
+                progress.say("writing to the disk")
             }
+        } else {
+            let whole = WholeTarget()
+            try fill(whole)
+            _ = try store.save(whole.changes)
         }
-        changes.inserts.append(row)
+        return outcome
     }
 
-    private func setValues(of draft: Draft, _ row: inout Row) throws {
-        for (name, json) in draft.values.sorted(by: { $0.key < $1.key }) {
-            guard let slot = draft.entity.attributeSlot(name) else {
-                throw unknown(name, draft, draft.entity.attributes.map(\.attribute))
+    private func fill(_ target: any ImportTarget) throws {
+        try keys.reserve(from: store)
+        try readRows(into: target)
+        if hasMoreLinks { try readLinks(into: target) }
+    }
+
+    // MARK: Passes
+
+    private func readKeys() throws {
+        try forEachLine("reading", share: 0..<15) { bytes, _ in
+            let line = try reader.line(bytes)
+            guard try keys.add(line.id, entity: line.entity) else {
+                let id = try line.id?.string() ?? ""
+                throw LineFault(
+                    "The id '\(id.prefix(80))' stands twice.", "Give each object its own.")
             }
-            let attribute = draft.entity.attributes[slot].attribute
-            guard let value = ObjectLine.value(json, attribute.attributeType) else {
-                throw refusal(
-                    draft.number,
-                    "'\(json)' is no value for \(name), which is of the type "
-                        + "\(attribute.attributeType.fileName ?? "unknown").",
-                    "Dates are ISO 8601 in UTC, data base64, decimals and 64-bit integers texts.")
+            outcome.objectCount += 1
+            return outcome.objectCount
+        }
+    }
+
+    private func readRows(into target: any ImportTarget) throws {
+        var batch = RowBatch()
+        var done = 0
+        var counter = LineCounter(reader.layout)
+        try forEachLine("importing", share: 15..<85) { bytes, number in
+            let line = try reader.line(bytes)
+            var row = try counter.nextRow(of: line, keys, reader.layout)
+            outcome.missingCount += try reader.readValues(of: line, into: &row)
+            if line.hasLinks, try reader.readToOnes(of: line, into: &row, keys) {
+                hasMoreLinks = true
             }
-            row.attributes[slot] = value
+            batch.add(row, line: number, bytes: bytes.count)
+            done += 1
+            if batch.rows.count >= Self.batchCount || batch.bytes >= Self.batchBytes {
+                try batch.write(to: target)
+            }
+            return done
         }
-        let missing = zip(draft.entity.attributes, row.attributes).first {
-            $1.isNull && !$0.attribute.isOptional && !$0.name.contains(".")
-                && !($0.attribute is NSDerivedAttributeDescription)
+        try batch.write(to: target)
+    }
+
+    private func readLinks(into target: any ImportTarget) throws {
+        var links = LinkBatch(reader.layout)
+        var done = 0
+        var counter = LineCounter(reader.layout)
+        try forEachLine("linking", share: 85..<100) { bytes, number in
+            let line = try reader.line(bytes)
+            var row = try counter.nextRow(of: line, keys, reader.layout)
+            done += 1
+            guard line.hasLinks else { return done }
+            _ = try reader.readToOnes(of: line, into: &row, keys)
+            links.addOneToOnes(of: row, line: number)
+            try reader.forEachToMany(of: line, keys) {
+                links.addMembers($1, of: row.id, slot: $0, line: number)
+            }
+            if links.count >= Self.batchCount { try links.write(to: target) }
+            return done
         }
-        if let missing {
-            throw refusal(
-                draft.number, "\(draft.entity.name) lacks \(missing.0.name), which is required.",
-                "Give it a value.")
+        try links.write(to: target)
+    }
+
+    /// Goes through the lines; `body` returns how many objects are done.
+    private func forEachLine(
+        _ what: String, share: Range<Int>,
+        _ body: (UnsafeBufferPointer<UInt8>, Int) throws -> Int
+    ) throws {
+        try source.forEachLine { bytes, number in
+            try interruption.check()
+            let done: Int
+            do {
+                done = try body(bytes, number)
+            } catch let fault as LineFault {
+                throw LineImport.refusal(number, fault.message, fault.hint)
+            } catch let fault as JSONFault {
+                throw LineImport.refusal(number, fault.message, LineReader.form)
+            }
+            guard progress.isDue else { return }
+            let part = source.size.map { Double(source.position) / Double(max($0, 1)) }
+            let total = what == "reading" ? nil : outcome.objectCount
+            progress.tell(
+                what, done: done, of: total,
+                share: part.map { (Double(share.lowerBound) + $0 * Double(share.count)) / 100 })
         }
     }
 
-    // MARK: Links
-
-    private func target(
-        _ value: Any, _ draft: Draft, _ relationship: NSRelationshipDescription
-    ) throws -> RowID? {
-        if value is NSNull { return nil }
-        guard let name = value as? String, let id = ids[name] else {
-            throw refusal(
-                draft.number, "\(relationship.name) leads to '\(value)', which is no line here.",
-                "Export the objects it leads to as well.")
-        }
-        guard let destination = relationship.destinationEntity,
-            store.layout.entity(id.entity)?.entity.isKindOf(entity: destination) ?? false
-        else {
-            throw refusal(
-                draft.number, "\(relationship.name) leads to \(name), which is of another entity.",
-                "It leads to \(relationship.destinationEntity?.name ?? "nothing").")
-        }
-        return id
-    }
-
-    private mutating func addMembers(_ value: Any, _ draft: Draft, _ slot: Int) throws {
-        let relationship = draft.entity.toManys[slot]
-        guard let list = value as? [Any] else {
-            throw refusal(draft.number, "\(relationship.name) is no list of ids.", Self.form)
-        }
-        let members = try list.compactMap { try target($0, draft, relationship) }
-        guard !members.isEmpty else { return }
-        var change = ToManyChange(owner: draft.id, slot: slot)
-        let isMirrored = relationship.inverseRelationship.map { !$0.isToMany } ?? false
-        if !isMirrored { change.added = members.map { Link($0) } }
-        if relationship.isOrdered { change.order = members }
-        if relationship.isOrdered || !isMirrored { changes.toManys.append(change) }
-    }
-
-    // MARK: Errors
-
-    private func unknown(
-        _ name: String, _ draft: Draft, _ properties: [NSPropertyDescription]
-    ) -> CommandError {
-        let near = Spelling.nearest(to: name, among: properties.map(\.name))
-        return refusal(
-            draft.number, "\(draft.entity.name) has no '\(name)'.",
-            near.map { "Did you mean \($0)?" } ?? "Compare with `diptych inspect`.")
-    }
-
-    private func refusal(_ line: Int, _ message: String, _ hint: String) -> CommandError {
+    static func refusal(_ line: Int, _ message: String, _ hint: String) -> CommandError {
         CommandError("badLine", "Line \(line): \(message)", hint: hint + " Nothing was imported.")
+    }
+}
+
+/// Gives each line the row that was meant for it.
+private struct LineCounter {
+    private var places: [Int]
+
+    init(_ layout: ModelLayout) { places = Array(repeating: 0, count: layout.entities.count) }
+
+    mutating func nextRow(
+        of line: LineReader.Line, _ keys: LineKeys, _ layout: ModelLayout
+    ) throws -> Row {
+        guard let id = keys.row(entity: line.entity, place: places[line.entity]) else {
+            throw CommandError(
+                "changed", "The lines changed while they were read.",
+                hint: "Run it again. Nothing was imported.")
+        }
+        places[line.entity] += 1
+        return Row(id: id, layout: layout.entities[line.entity])
+    }
+}
+
+/// Rows on their way into the store, with the lines they came from.
+private struct RowBatch {
+    private(set) var rows: [Row] = []
+    private(set) var bytes = 0
+    private var lines: [Int] = []
+
+    mutating func add(_ row: Row, line: Int, bytes: Int) {
+        rows.append(row)
+        lines.append(line)
+        self.bytes += bytes
+    }
+
+    mutating func write(to target: any ImportTarget) throws {
+        guard !rows.isEmpty else { return }
+        do {
+            try target.insert(rows)
+        } catch let violation as UniquenessViolation {
+            var failure = CommandFailure.describe(violation)
+            if let place = rows.firstIndex(where: { $0.id == violation.id }) {
+                failure.message = "Line \(lines[place]): " + failure.message
+            }
+            failure.hint = (failure.hint.map { $0 + " " } ?? "") + "Nothing was imported."
+            throw failure
+        }
+        rows.removeAll(keepingCapacity: true)
+        lines.removeAll(keepingCapacity: true)
+        bytes = 0
     }
 }

@@ -2,88 +2,150 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// One object as a line of JSON: exact values, and links by the ids of other lines.
-enum ObjectLine {
-    /// The id of a row within its export, as `inspect` shows it: `Book/p12`.
-    static func id(_ row: RowID, in layout: ModelLayout) -> String {
-        "\(layout.entity(row.entity)?.name ?? "\(row.entity)")/p\(row.key)"
+/// Objects of one entity as lines of JSON: exact values, and links by the ids of other lines,
+/// as `inspect` shows them.
+struct ObjectLine {
+    private let entity: EntityLayout
+    /// What stands before the key in the ids of each entity: `"Book/p`.
+    private let heads: [Int32: [UInt8]]
+    /// Before the key of this entity's own lines, and behind it.
+    private let start: [UInt8]
+    private let middle: [UInt8]
+    private let attributes: [(slot: Int, name: [UInt8], type: NSAttributeType)]
+    private let toOnes: [[UInt8]]
+    private let toManys: [[UInt8]]
+
+    init(_ entity: EntityLayout, in layout: ModelLayout) {
+        self.entity = entity
+        heads = Dictionary(
+            layout.entities.map { ($0.number, Self.quoted($0.name).dropLast() + Array("/p".utf8)) },
+            uniquingKeysWith: { first, _ in first })
+        start = Array("{\"id\":".utf8) + (heads[entity.number] ?? [])
+        middle =
+            Array("\",\"entity\":".utf8) + Self.quoted(entity.name) + Array(",\"values\":{".utf8)
+        attributes = entity.attributes.enumerated().filter {
+            !($1.attribute is NSDerivedAttributeDescription)
+        }.map { ($0, Self.quoted($1.name) + [0x3A], $1.attribute.attributeType) }
+        toOnes = entity.toOnes.map { Self.quoted($0.name) + [0x3A] }
+        toManys = entity.toManys.map { Self.quoted($0.name) + [0x3A] }
     }
 
-    /// The line of `row`. Properties without a value or a member are left out.
-    static func json(_ row: Row, of entity: EntityLayout, in store: any RowStore) throws -> JSON {
-        var values: [(String, JSON)] = []
-        for (slot, value) in zip(entity.attributes, row.attributes)
-        where !value.isNull && !(slot.attribute is NSDerivedAttributeDescription) {
-            values.append((slot.name, json(value, slot.attribute.attributeType)))
+    private static func quoted(_ name: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.writeQuoted(name)
+        return bytes
+    }
+
+    /// Writes the line of `row`. Properties without a value or a member are left out; values whose
+    /// files are gone are named. `members` has each to-many's, by slot.
+    func write(_ row: Row, _ members: [[RowID: [Link]]], to bytes: inout [UInt8]) {
+        bytes += start
+        bytes.write(row.id.key)
+        bytes += middle
+        var isFirst = true
+        for (slot, name, type) in attributes where !row.attributes[slot].isNull {
+            Self.separate(&isFirst, &bytes)
+            bytes += name
+            Self.write(row.attributes[slot], type, to: &bytes)
         }
-        var links: [(String, JSON)] = []
-        for (relationship, link) in zip(entity.toOnes, row.toOnes) {
+        bytes.write("},\"relationships\":{")
+        isFirst = true
+        for (slot, link) in row.toOnes.enumerated() {
             guard let link else { continue }
-            links.append((relationship.name, .string(id(link.target, in: store.layout))))
+            Self.separate(&isFirst, &bytes)
+            bytes += toOnes[slot]
+            write(link.target, to: &bytes)
         }
-        for (slot, relationship) in entity.toManys.enumerated() {
-            let members = try store.members(of: row.id, toMany: slot)
-            guard !members.isEmpty else { continue }
-            let ids = members.map { id($0.target, in: store.layout) }
-            links.append((relationship.name, .array(ids.map(JSON.string))))
+        for (slot, owners) in members.enumerated() {
+            guard let links = owners[row.id], !links.isEmpty else { continue }
+            Self.separate(&isFirst, &bytes)
+            bytes += toManys[slot]
+            write(links, to: &bytes)
         }
-        return [
-            "id": .string(id(row.id, in: store.layout)), "entity": .string(entity.name),
-            "values": .object(values), "relationships": .object(links),
-        ]
+        bytes.write("}")
+        if !row.missing.isEmpty { writeMissing(row, to: &bytes) }
+        bytes.write("}")
     }
 
-    private static func json(_ value: AttributeValue, _ type: NSAttributeType) -> JSON {
+    private static func separate(_ isFirst: inout Bool, _ bytes: inout [UInt8]) {
+        if !isFirst { bytes.append(UInt8(ascii: ",")) }
+        isFirst = false
+    }
+
+    private func write(_ links: [Link], to bytes: inout [UInt8]) {
+        bytes.write("[")
+        var isFirst = true
+        for link in links {
+            Self.separate(&isFirst, &bytes)
+            write(link.target, to: &bytes)
+        }
+        bytes.write("]")
+    }
+
+    private func write(_ id: RowID, to bytes: inout [UInt8]) {
+        if let head = heads[id.entity] {
+            bytes += head
+        } else {
+            bytes.write("\"")
+            bytes.write(Int64(id.entity))
+            bytes.write("/p")
+        }
+        bytes.write(id.key)
+        bytes.write("\"")
+    }
+
+    private func writeMissing(_ row: Row, to bytes: inout [UInt8]) {
+        bytes.write(",\"missing\":[")
+        var isFirst = true
+        for slot in row.missing {
+            Self.separate(&isFirst, &bytes)
+            bytes.writeQuoted(entity.attributes[slot].name)
+        }
+        bytes.write("]")
+    }
+
+    // MARK: Values
+
+    private static func write(
+        _ value: AttributeValue, _ type: NSAttributeType, to bytes: inout [UInt8]
+    ) {
         switch value {
-        case .null: .null
-        case .integer(let number):
-            switch type {
-            case .booleanAttributeType where number == 0 || number == 1: .bool(number == 1)
-            case .integer16AttributeType, .integer32AttributeType: .integer(number)
-            default: .string(String(number))
-            }
-        case .double(let number): .double(number)
-        case .decimal(let number): .string(number.description)
-        case .text(let text), .uri(let text): .string(text)
-        case .date(let seconds): .string(ExactDate.text(seconds))
-        case .uuid(let uuid): .string(uuid.uuidString)
-        case .data(let data): .string(data.base64EncodedString())
+        case .null: bytes.write("null")
+        case .integer(let number): write(number, type, to: &bytes)
+        case .double(let number): write(number, to: &bytes)
+        case .decimal(let number): bytes.writePlain(number.description)
+        case .text(let text), .uri(let text): bytes.writeQuoted(text)
+        case .date(let seconds):
+            bytes.write("\"")
+            ExactDate.write(seconds, to: &bytes)
+            bytes.write("\"")
+        case .uuid(let uuid): bytes.writePlain(uuid.uuidString)
+        case .data(let data): bytes.writePlain(data.base64EncodedString())
         }
     }
 
-    /// Reads what `json` wrote of a value; nil for one that is none of the attribute's type.
-    static func value(_ json: Any, _ type: NSAttributeType) -> AttributeValue? {
-        if json is NSNull { return .null }
-        let text = json as? String
-        let number = json as? NSNumber
+    private static func write(
+        _ number: Int64, _ type: NSAttributeType, to bytes: inout [UInt8]
+    ) {
         switch type {
-        case .booleanAttributeType, .integer16AttributeType, .integer32AttributeType,
-            .integer64AttributeType:
-            return integer(text, number).map { .integer($0) }
-        case .doubleAttributeType, .floatAttributeType:
-            return (text.flatMap { Double($0) } ?? number.flatMap(double)).map { .double($0) }
-        case .decimalAttributeType:
-            return (text ?? number?.stringValue).flatMap { Decimal(string: $0) }
-                .map { .decimal($0) }
-        case .stringAttributeType: return text.map { .text($0) }
-        case .URIAttributeType: return text.map { .uri($0) }
-        case .dateAttributeType: return text.flatMap { ExactDate.seconds($0) }.map { .date($0) }
-        case .UUIDAttributeType: return text.flatMap { UUID(uuidString: $0) }.map { .uuid($0) }
-        case .binaryDataAttributeType, .transformableAttributeType:
-            return text.flatMap { Data(base64Encoded: $0) }.map { .data($0) }
-        default: return nil
+        case .booleanAttributeType where number == 1: bytes.write("true")
+        case .booleanAttributeType where number == 0: bytes.write("false")
+        case .integer16AttributeType, .integer32AttributeType: bytes.write(number)
+        default:
+            bytes.write("\"")
+            bytes.write(number)
+            bytes.write("\"")
         }
     }
 
-    /// Foundation reads a number of 17 digits as a decimal, whose own double lacks the last digit.
-    private static func double(_ number: NSNumber) -> Double? {
-        number is NSDecimalNumber ? Double(number.stringValue) : number.doubleValue
-    }
-
-    private static func integer(_ text: String?, _ number: NSNumber?) -> Int64? {
-        if let text { return Int64(text) }
-        guard let number else { return nil }
-        let whole = number.int64Value
-        return Double(whole) == number.doubleValue ? whole : nil
+    /// Numbers that JSON does not know are texts.
+    private static func write(_ number: Double, to bytes: inout [UInt8]) {
+        guard number.isFinite else { return bytes.writePlain("\(number)") }
+        let isWhole = number == number.rounded() && abs(number) < 1e15
+        if isWhole && !(number == 0 && number.sign == .minus) {
+            bytes.write(Int64(number))
+        } else {
+            bytes.append(contentsOf: "\(number)".utf8)
+        }
     }
 }

@@ -5,10 +5,9 @@ enum LineScript {
     /// The steps of `text`. Throws a `CommandError` that tells the line.
     static func read(_ text: String) throws -> [ScriptStep] {
         var steps: [ScriptStep] = []
-        for (index, line) in text.split(
-            omittingEmptySubsequences: false, whereSeparator: \.isNewline
-        )
-        .enumerated() {
+        // U+2028 and its like may stand in a text of JSON; they end no line.
+        let lines = text.split(omittingEmptySubsequences: false) { ["\n", "\r\n"].contains($0) }
+        for (index, line) in lines.enumerated() {
             do {
                 let action =
                     line.drop(while: \.isWhitespace).first == "{"

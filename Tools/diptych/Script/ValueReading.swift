@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Persistence
 
 /// Reads a script's text as a value of an attribute.
 enum ValueReading {
@@ -32,6 +33,14 @@ enum ValueReading {
         case .dateAttributeType:
             (date(text), ("a date", "Write it as 2026-03-14T09:26:53Z or 2026-03-14."))
         case .binaryDataAttributeType: (data(text), ("data", "Write it as base64:…."))
+        case .transformableAttributeType:
+            (
+                data(text).map { StoredBytes($0) },
+                (
+                    "transformable",
+                    "Write its stored bytes as base64:…, as 'diptych export' has them."
+                )
+            )
         case .UUIDAttributeType: (UUID(uuidString: text), ("a UUID", "It has 36 characters."))
         case .URIAttributeType: (URL(string: text), ("an address", "Write it as https://…."))
         default:

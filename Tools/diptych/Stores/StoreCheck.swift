@@ -11,6 +11,9 @@ struct StoreCheck {
         let message: String
         /// The object's id, or the name of what is concerned.
         let object: String?
+
+        /// What to do about problems of this code.
+        var hint: String { CheckHint.hint(of: code) }
     }
 
     private let transaction: StoreTransaction
@@ -68,9 +71,14 @@ struct StoreCheck {
             if columns.root == entity.number { try checkKeys(of: columns) }
             for (relationship, link) in zip(entity.toOnes, columns.toOnes) {
                 try checkLinks(relationship.name, link, columns)
+                try checkOneToOne(relationship, link, columns)
             }
-            for place in columns.toManys {
-                if case .join(let side) = place { try checkPairs(side, columns.table) }
+            for (relationship, place) in zip(entity.toManys, columns.toManys) {
+                switch place {
+                case .join(let side): try checkPairs(side, relationship, columns)
+                case .owned(let members): try checkMembers(members, relationship, columns)
+                case .inverse, .absent: break
+                }
             }
         }
         try checkExternalFiles()
@@ -130,15 +138,64 @@ struct StoreCheck {
         }
     }
 
-    private mutating func checkPairs(_ side: JoinSide, _ owners: String) throws {
+    /// Both ends of a one-to-one should know each other. Apple's files have some that do not.
+    private mutating func checkOneToOne(
+        _ relationship: NSRelationshipDescription, _ link: LinkColumns, _ columns: EntityColumns
+    ) throws {
+        guard let back = relationship.inverseRelationship, !back.isToMany,
+            let table = link.destinationTable,
+            let slot = transaction.layout.entity(link.destination)?.toOneSlot(back.name),
+            let end = schema.columns(of: link.destination)?.toOnes[slot].key
+        else { return }
+        let wrong = try connection.rows(
+            "SELECT s.Z_PK, d.Z_PK, d.\(end) FROM \(columns.table) s JOIN \(table) d "
+                + "ON d.Z_PK = s.\(link.key) WHERE s.Z_ENT = ? AND d.\(end) IS NOT s.Z_PK "
+                + "LIMIT 100", [.integer(Int64(columns.number))])
+        for row in wrong {
+            let isOpen = row[2].isNull
+            note(
+                isOpen ? "halfLink" : "crossedLink",
+                "\(relationship.name) points at key \(row[1].int64 ?? 0) of \(table), whose "
+                    + "\(back.name) points \(isOpen ? "nowhere" : "elsewhere").",
+                id(columns.number, row[0]))
+        }
+    }
+
+    /// A relationship that no other is the inverse of is looked at from both its ends here.
+    private mutating func checkPairs(
+        _ side: JoinSide, _ relationship: NSRelationshipDescription, _ columns: EntityColumns
+    ) throws {
+        try checkPairs(side.owner, in: side.table, columns.table)
+        guard side.isReflexive || relationship.inverseRelationship == nil else { return }
+        try checkPairs(side.member, in: side.table, side.destinationTable)
+    }
+
+    private mutating func checkPairs(_ column: String, in pairs: String, _ table: String) throws {
         let dangling = try connection.rows(
-            "SELECT j.\(side.owner), j.\(side.member) FROM \(side.table) j WHERE NOT EXISTS "
-                + "(SELECT 1 FROM \(owners) o WHERE o.Z_PK = j.\(side.owner)) LIMIT 100")
+            "SELECT DISTINCT j.\(column) FROM \(pairs) j WHERE NOT EXISTS "
+                + "(SELECT 1 FROM \(table) o WHERE o.Z_PK = j.\(column)) LIMIT 100")
         for row in dangling {
             note(
                 "danglingPair",
-                "A pair in \(side.table) names key \(row[0].int64 ?? 0) of \(owners), which is not "
-                    + "there.", side.table)
+                "A pair in \(pairs) names key \(row[0].int64 ?? 0) of \(table), which is not "
+                    + "there.", pairs)
+        }
+    }
+
+    /// Members of a to-many without inverse name their owner in a column that no to-one reads.
+    private mutating func checkMembers(
+        _ members: MemberColumns, _ relationship: NSRelationshipDescription,
+        _ columns: EntityColumns
+    ) throws {
+        let dangling = try connection.rows(
+            "SELECT m.Z_PK, m.\(members.key) FROM \(members.table) m WHERE m.\(members.key) "
+                + "IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(columns.table) o "
+                + "WHERE o.Z_PK = m.\(members.key)) LIMIT 100")
+        for row in dangling {
+            note(
+                "danglingLink",
+                "It is a member of \(relationship.name) of key \(row[1].int64 ?? 0) of "
+                    + "\(columns.table), which is not there.", id(members.member, row[0]))
         }
     }
 

@@ -69,6 +69,7 @@ enum StoreFileKind: String, Sendable, CaseIterable {
     ) throws -> any RowStore {
         var graph = GraphFileOptions()
         graph.isReadOnly = readOnly
+        graph.leavesOutDerived = true
         graph.ignoresVersioning = anyVersion
         switch self {
         case .sqlite:

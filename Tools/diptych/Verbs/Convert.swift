@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 internal import Persistence
 internal import Stores
 
@@ -16,7 +17,9 @@ struct Convert: Verb {
                     + "only read. The new store is a store of its own, with its own identity: "
                     + "history and the state of the mirror stay behind. XML and binary stores keep "
                     + "no copy of their model, so they need --model, and have no derived "
-                    + "attributes.")
+                    + "attributes. Of a one-to-one link that only one end knows, both ends know "
+                    + "in the new store. Exit status 4: values are missing, as their external "
+                    + "files are gone.")
         ],
         examples: [
             ("diptych convert Library.sqlite Library.xml --to xml", "a file to read and compare"),
@@ -49,7 +52,10 @@ struct Convert: Verb {
                 hint: "Choose another name, or remove the file first.")
         }
         try ParentFolder.require(of: output)
+        var missing = MissingValues(console)
+        try missing.find(in: access.openAny(readOnly: true))
         let objects = try migrate()
+        tellDerived(console)
         if console.isJSON {
             console.emit([
                 "path": .string(output.path), "type": .string(type.rawValue),
@@ -59,7 +65,23 @@ struct Convert: Verb {
             let count = Figure.count(objects, "object")
             console.note("Made \(output.path), \(type.title) store with \(count).")
         }
-        return .done
+        return missing.status("in \(output.path)")
+    }
+
+    /// XML and binary stores keep no derived attributes: whoever opens one computes them.
+    private func tellDerived(_ console: Console) {
+        guard type != .sqlite, let model = try? access.model() else { return }
+        let names = model.entities.flatMap { entity in
+            entity.attributesByName.values.filter {
+                $0 is NSDerivedAttributeDescription
+                    && entity.superentity?.attributesByName[$0.name] == nil
+            }.map { "\(entity.name ?? "").\($0.name)" }
+        }
+        guard !names.isEmpty else { return }
+        let verb = names.count == 1 ? "is" : "are"
+        console.warn(
+            "\(names.sorted().joined(separator: ", ")) \(verb) derived and left out: "
+                + "\(type.title) store keeps no derived attributes.")
     }
 
     /// Returns how many objects the new store has.
@@ -67,10 +89,14 @@ struct Convert: Verb {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try access.model())
         let source = try coordinator.addPersistentStore(
             ofType: StoreFileKind(of: access.url).rawValue, configurationName: nil, at: access.url,
-            options: [NSReadOnlyPersistentStoreOption: true])
+            options: [
+                NSReadOnlyPersistentStoreOption: true, StoreOpening.leavesOutDerivedOption: true,
+            ])
         let made = try coordinator.migratePersistentStore(
-            source, to: output, options: [NSSQLitePragmasOption: access.pragmas],
-            withType: type.rawValue)
+            source, to: output,
+            options: [
+                NSSQLitePragmasOption: access.pragmas, StoreOpening.leavesOutDerivedOption: true,
+            ], withType: type.rawValue)
         return try made.rowStore.layout.entities.reduce(0) { sum, entity in
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false

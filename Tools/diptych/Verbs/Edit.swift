@@ -22,9 +22,9 @@ struct EditStore: Verb {
 
             OBJECT is an alias, an x-coredata:// id, or Entity[predicate], such as
             Book[pages > 300]. Values are plain words and numbers, "texts in quotes" with \\n,
-            \\t, \\", \\\\ and \\u{…}, true, false, null, dates as 2026-03-14T09:26:53Z, data as
-            base64:…. A to-one relationship takes an OBJECT. The end of the script saves what
-            is left.
+            \\t, \\", \\\\ and \\u{…}, true, false, null, dates as 2026-03-14T09:26:53Z, data and
+            the bytes of transformables as base64:…. A to-one relationship takes an OBJECT. The end
+            of the script saves what is left.
 
             The same as JSON, one object a line
               {"insert": "Book", "as": "b", "values": {"title": "Emma", "pages": 474}}

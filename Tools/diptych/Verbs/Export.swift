@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Stores
 
 /// `diptych export`: a store as JSON Lines.
 struct Export: Verb {
@@ -12,6 +11,8 @@ struct Export: Verb {
                     + "lines. Values are exact: dates are ISO 8601 with every digit, decimals and "
                     + "64-bit integers texts, data base64. What has no value is left out, and so "
                     + "are transient and derived attributes. 'diptych import' reads it back. "
+                    + "A value whose external file is gone is named under \"missing\", and the "
+                    + "exit status is 4. Memory does not grow with the store. "
                     + "STORE may be SQLite, XML or binary; the last two need --model.")
         ],
         examples: [
@@ -24,16 +25,14 @@ struct Export: Verb {
     init(_ arguments: Arguments) throws { access = StoreAccess(arguments) }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        let store = try access.openAny(readOnly: true)
-        try store.reading {
-            for entity in store.layout.entities {
-                var query = RowQuery(entity: entity.number)
-                query.includesSubentities = false
-                try store.stream(query) { row in
-                    console.emit(try ObjectLine.json(row, of: entity, in: store))
-                }
-            }
+        let export = LineExport(
+            try access.openAny(readOnly: true), progress: ProgressMeter(console),
+            missing: MissingValues(console))
+        do {
+            try export.run()
+        } catch is LineOutput.Closed {
+            return .outputClosed
         }
-        return .done
+        return export.missing.status("in the output")
     }
 }

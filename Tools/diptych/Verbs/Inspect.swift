@@ -43,9 +43,11 @@ struct Inspect: Verb {
 
     private let access: StoreAccess
     private let mode: Mode
+    private let invocation: Invocation
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
+        invocation = arguments.invocation
         let choices = [Self.entity, Self.properties, Self.schema, Self.check].filter(
             arguments.has)
         guard choices.count <= 1 else {
@@ -124,7 +126,7 @@ struct Inspect: Verb {
             let members = problems.map { problem -> JSON in
                 [
                     "code": .string(problem.code), "message": .string(problem.message),
-                    "object": JSON(problem.object),
+                    "object": JSON(problem.object), "hint": .string(problem.hint),
                 ]
             }
             console.emit(["ok": .bool(problems.isEmpty), "problems": .array(members)])
@@ -137,6 +139,9 @@ struct Inspect: Verb {
             }
             console.block(table.text)
             console.line("\(access.name): \(Figure.count(problems.count, "problem")).")
+            for code in Set(problems.map(\.code)).sorted() {
+                console.line("\(code): \(invocation.completing(CheckHint.hint(of: code)))")
+            }
         }
         return problems.isEmpty ? .done : .failed
     }

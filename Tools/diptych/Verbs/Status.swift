@@ -26,9 +26,8 @@ struct Status: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        let mirrored = try access.openMirrored(zone: zone)
-        let standing = Standing(try mirrored.status(), now: Date())
-        let device = standing.status == nil ? nil : try mirrored.deviceID()
+        let standing = Standing(try access.mirrorStatus(zone: zone), now: Date())
+        let device = try standing.status == nil ? nil : access.deviceID()
         if console.isJSON {
             console.emit(standing.json(device: device))
         } else {

@@ -1,0 +1,47 @@
+internal import Foundation
+
+extension Connection {
+    /// Opens an existing file for reading, wherever it lies, and leaves its folder as it found it.
+    ///
+    /// A file in WAL mode wants a log and its index beside it. Where they cannot be made, the file
+    /// is read as it stands, with its log where it has one, as long as nobody works with it. Where
+    /// they were not there before, they are gone when the connection and its statements are.
+    public static func reading(
+        _ path: String, busyMilliseconds: Int32 = 10_000
+    ) throws -> Connection {
+        let tidier = tidier(of: path)
+        let connection = try Connection(
+            path: path, access: .readOnly, busyMilliseconds: busyMilliseconds)
+        connection.tidier = tidier
+        do {
+            try connection.look()
+            return connection
+        } catch let fault as SQLiteFault where fault.cannotOpen || fault.isReadOnly {
+            guard size(path + "-wal") ?? 0 > 0 else {
+                return try Connection(path: path, access: .immutable)
+            }
+            guard size(path + "-shm") == nil else { throw fault }
+            return try Connection(path: path, access: .abandoned)
+        }
+    }
+
+    /// A connection that may write but does not: SQLite lets only such a one remove a log that is
+    /// empty, and only when nobody else has the file open. Nil where there is nothing to clear
+    /// away, or something that was there before.
+    private static func tidier(of path: String) -> Connection? {
+        let isAlone = ["-wal", "-shm", "-journal"].allSatisfy { size(path + $0) == nil }
+        guard isAlone, let writer = try? Connection(path: path, access: .readWrite),
+            !writer.isReadOnly, (try? writer.pragma("journal_mode")) == "wal",
+            (try? writer.look()) != nil
+        else { return nil }
+        return writer
+    }
+
+    private func look() throws { _ = try value("SELECT count(*) FROM sqlite_master") }
+
+    /// Bytes in a file; nil where there is none.
+    private static func size(_ path: String) -> Int64? {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int64(facts.st_size) : nil
+    }
+}

@@ -88,6 +88,11 @@ public final class CurlChannel: RecordChannel {
         let fields = [
             "host": configuration.serviceURL.host ?? "", "status": String(answer.status),
         ]
+        // A proxy before the service has bounds of its own, and says so in its own words.
+        if answer.status == 413 {
+            return RecordError(
+                .limitExceeded, "The request is larger than what is before the service takes.")
+        }
         guard ![429, 502, 503, 504].contains(answer.status) else {
             return TransportError(
                 .unavailable, "The service is away or overloaded; try again later.",

@@ -64,5 +64,6 @@ public struct TransportError: ChannelFailure, Sendable, CustomStringConvertible 
     }
 
     public var isTransient: Bool { code.isTransient }
+    public var isTooLarge: Bool { code == .responseTooLarge }
     public var description: String { message }
 }

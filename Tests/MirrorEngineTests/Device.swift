@@ -56,6 +56,13 @@ final class Device {
         }
     }
 
+    /// The first batch of a store that was never synced.
+    func firstBatch() throws -> ExportBatch {
+        _ = try mirrored.prepare(container: "test")
+        while try mirrored.analyse().moreWaiting {}
+        return try mirrored.nextBatch()
+    }
+
     private func answer(_ request: RecordRequest) -> MirrorMachine.Event {
         requests.append(request)
         do {
@@ -108,6 +115,21 @@ final class Device {
         var changes = ChangeSet()
         var change = ToManyChange(owner: row, slot: slot)
         if adding { change.added = [Link(other)] } else { change.removed = [other] }
+        var mark = RowUpdate(id: row)
+        mark.changedToManys = [slot]
+        changes.updates = [mark]
+        changes.toManys = [change]
+        _ = try store.save(changes)
+    }
+
+    /// Moves the members of an ordered relationship, as a context saves it.
+    func reorder(_ row: RowID, _ name: String, _ members: [RowID]) throws {
+        guard let slot = store.layout.entity(row.entity)?.toManySlot(name) else {
+            throw Missing(name: name)
+        }
+        var changes = ChangeSet()
+        var change = ToManyChange(owner: row, slot: slot)
+        change.order = members
         var mark = RowUpdate(id: row)
         mark.changedToManys = [slot]
         changes.updates = [mark]

@@ -15,14 +15,18 @@ internal import Stores
 struct BatchBuilder {
     let mirror: MirrorTransaction
     private(set) var batch = ExportBatch()
+    private let recordsMax: Int
+    /// A record did not fit any more; it begins the next batch.
+    private var isClosed = false
 
-    init(mirror: MirrorTransaction) { self.mirror = mirror }
-
-    private var isFull: Bool {
-        batch.items.count >= mirror.settings.batchRecordsMax
-            || batch.bytes >= mirror.settings.batchBytesMax
+    /// `recordsMax` is less than the settings' where the service would not take as many at a time.
+    init(mirror: MirrorTransaction, recordsMax: Int) {
+        self.mirror = mirror
+        self.recordsMax = max(1, min(recordsMax, mirror.settings.batchRecordsMax))
     }
-    private var room: Int { mirror.settings.batchRecordsMax - batch.items.count }
+
+    private var isFull: Bool { isClosed || batch.items.count >= recordsMax }
+    private var room: Int { recordsMax - batch.items.count }
 
     /// Returns the next batch; an empty one when nothing waits.
     mutating func build() throws -> ExportBatch {
@@ -74,14 +78,12 @@ struct BatchBuilder {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             try addTimes(to: &record, entity: row.id.entity)
             record.recordChangeTag = entry.base?.recordChangeTag
-            return append(
-                .object(key: entry.key, transaction: entry.pendingTransaction), .create, record,
-                record)
+            return try append(entry, .create, record, record)
         }
         let layout = try mirror.layout(of: row.id)
         let slots = state.changes(from: try mirror.mapping.state(of: base, entity: layout))
         if slots.isEmpty {
-            return try mirror.ledger.clearUpload(key: entry.key, upTo: entry.pendingTransaction)
+            return try mirror.ledger.clearUpload(key: entry.key)
         }
         var change = Record(
             recordName: entry.recordName, recordType: base.recordType,
@@ -96,8 +98,20 @@ struct BatchBuilder {
                 result.fields.removeValue(forKey: name)
             }
         }
-        append(
-            .object(key: entry.key, transaction: entry.pendingTransaction), .update, change, result)
+        try append(entry, .update, change, result)
+    }
+
+    /// A line that the mirror marked is sent as of the newest transaction, so that a mark made
+    /// while the batch is under way is no part of what its answer settles.
+    private mutating func append(
+        _ entry: RecordEntry, _ kind: RecordOperation.Kind, _ record: Record, _ result: Record
+    ) throws {
+        var transaction = entry.pendingTransaction
+        if transaction <= 0 { transaction = max(1, try mirror.store.lastTransactionNumber()) }
+        let subject = ExportBatch.Subject.object(key: entry.key, transaction: transaction)
+        guard append(subject, kind, record, result), transaction != entry.pendingTransaction
+        else { return }
+        try mirror.ledger.setPendingTransaction(transaction, key: entry.key)
     }
 
     /// The times of edits travel with the values they belong to.
@@ -111,7 +125,8 @@ struct BatchBuilder {
         guard let base = entry.base else {
             let known = try mirror.ledger.lastSent(entry.recordName)
             guard let known else { return try forget(entry) }
-            return append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
+            append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
+            return
         }
         append(.deletedObject(key: entry.key), .delete, bare(base), base)
     }
@@ -127,16 +142,24 @@ struct BatchBuilder {
     // MARK: Pairs
 
     private mutating func addPairs() throws {
-        for entry in try mirror.ledger.pendingPairs(after: 0, limit: room) where !isFull {
-            entry.needsDelete ? try addDeletion(of: entry) : try add(entry)
+        var cursor: Int64 = 0
+        // Pairs that need no request leave room for those behind them.
+        while !isFull {
+            let entries = try mirror.ledger.pendingPairs(after: cursor, limit: room)
+            guard let last = entries.last else { return }
+            cursor = last.key
+            for entry in entries where !isFull {
+                entry.needsDelete ? try addDeletion(of: entry) : try add(entry)
+            }
         }
     }
 
     private mutating func add(_ entry: PairEntry) throws {
-        let pair = try orderKeys(of: entry)
+        let pair = try mirror.placed(entry.pair)
         var record = pair.record(named: entry.recordName)
         guard let base = entry.base else {
-            return append(.pair(key: entry.key), .create, record, record)
+            append(.pair(key: entry.key), .create, record, record)
+            return
         }
         record.recordChangeTag = base.recordChangeTag
         if record.fields == base.fields {
@@ -155,46 +178,31 @@ struct BatchBuilder {
         }
     }
 
-    /// The pair with the places its members have now, where a side is ordered.
-    private func orderKeys(of entry: PairEntry) throws -> JoinRecord {
-        var pair = entry.pair
-        guard
-            let kind = mirror.pairs.kind(
-                entityNames: pair.entityNames, relationshipNames: pair.relationshipNames),
-            kind.isOrdered, let first = try mirror.ledger.row(named: pair.first),
-            let second = try mirror.ledger.row(named: pair.second)
-        else { return pair }
-        if kind.first.isOrdered {
-            pair.firstOrder = try place(of: second, among: first, in: kind.first.name)
-        }
-        if let inverse = kind.second, inverse.isOrdered {
-            pair.secondOrder = try place(of: first, among: second, in: inverse.name)
-        }
-        return pair
-    }
-
-    private func place(of member: RowID, among owner: RowID, in name: String) throws -> Int64? {
-        guard let slot = try mirror.layout(of: owner).toManySlot(name) else { return nil }
-        return try mirror.store.members(of: owner, toMany: slot).first { $0.target == member }?
-            .orderKey
-    }
-
     // MARK: Names
 
     private mutating func addDroppedNames() throws {
-        for name in try mirror.ledger.namesToDrop(limit: room) {
+        for name in try mirror.ledger.namesToDrop(limit: room) where !isFull {
             let record = Record(recordName: name, recordType: "")
             append(.droppedName, .forceDelete, record, record)
         }
     }
 
+    /// Adds an operation if it fits, or is the first: a record larger than any batch goes alone, so
+    /// that its refusal is its own. Returns whether it was added.
+    @discardableResult
     private mutating func append(
         _ subject: ExportBatch.Subject, _ kind: RecordOperation.Kind, _ record: Record,
         _ result: Record
-    ) {
+    ) -> Bool {
+        let bytes = record.approximateBytes
+        guard batch.isEmpty || batch.bytes + bytes <= mirror.settings.batchBytesMax else {
+            isClosed = true
+            return false
+        }
         batch.items.append(
             .init(subject: subject, operation: RecordOperation(kind, record), result: result))
-        batch.bytes += record.approximateBytes
+        batch.bytes += bytes
+        return true
     }
 
     /// A record with its name and tag and no fields.

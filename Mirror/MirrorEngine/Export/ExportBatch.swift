@@ -38,17 +38,24 @@ package struct ExportBatch: Hashable, Sendable {
 extension Record {
     /// A rough measure of the record's size on the wire.
     package var approximateBytes: Int {
-        fields.reduce(64) { sum, field in
+        fields.reduce(128 + recordName.utf8.count) { sum, field in
             sum + field.key.utf8.count + 32 + Self.bytes(field.value)
         }
     }
 
     private static func bytes(_ value: FieldValue?) -> Int {
         switch value {
-        case .string(let text): text.utf8.count
+        case .string(let text): escapedBytes(text)
         case .bytes(let data): data.count * 4 / 3
         case .list(_, let values): values.reduce(8) { $0 + bytes($1) }
-        default: 16
+        default: 24
+        }
+    }
+
+    /// The bytes of a text as a JSON string.
+    private static func escapedBytes(_ text: String) -> Int {
+        text.utf8.reduce(2) { sum, byte in
+            sum + (byte < 0x20 ? 6 : byte == 0x22 || byte == 0x5C || byte == 0x2F ? 2 : 1)
         }
     }
 }

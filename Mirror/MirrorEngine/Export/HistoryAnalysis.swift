@@ -15,11 +15,16 @@ struct HistoryAnalysis {
 
     /// The net change of one row over the transactions read.
     private struct NetChange {
+        var isInserted = false
         var isDeleted = false
         var needsPairs = false
         var transaction: Int64 = 0
         /// When each property under the rule `latest` was saved last.
         var edits: [String: Date] = [:]
+        /// One-to-one ends that an update named.
+        var partners: Set<String> = []
+        /// Ordered one-to-manys that an update named: their members may have moved.
+        var lists: Set<String> = []
     }
 
     /// Reads at most `limit` transactions. Returns how many changes were noted, and whether more
@@ -33,6 +38,10 @@ struct HistoryAnalysis {
         let nets = digest(transactions)
         let rows = nets.keys.sorted(by: mirror.settings.exportOrder.precedes)
         for row in rows { try note(row, nets[row] ?? NetChange()) }
+        for row in rows { try noteLinks(of: row, nets[row] ?? NetChange()) }
+        if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
+            try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        }
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.ledger.set(.historyToken, to: .integer(last.number))
         try mirror.ledger.finish()
@@ -45,7 +54,7 @@ struct HistoryAnalysis {
             let oldest = try mirror.store.connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?
                 .int64
         else { return try mirror.store.lastTransactionNumber() <= token }
-        return oldest <= token + 1
+        return oldest <= token || oldest == token &+ 1
     }
 
     private func digest(_ transactions: [HistoryTransaction]) -> [RowID: NetChange] {
@@ -60,8 +69,12 @@ struct HistoryAnalysis {
                     net.edits[property] = transaction.date
                 }
                 switch change.kind {
-                case .insert: net.needsPairs = true
-                case .update: net.needsPairs = net.needsPairs || changesPairs(change)
+                case .insert:
+                    net.isInserted = true
+                    net.needsPairs = true
+                case .update:
+                    net.needsPairs = net.needsPairs || changesPairs(change)
+                    noteRelationships(change, in: &net)
                 case .delete: net.isDeleted = true
                 }
                 nets[change.id] = net
@@ -78,6 +91,17 @@ struct HistoryAnalysis {
         return timed.filter { property in
             changed.contains(property)
                 || changed.contains(String(property.prefix { $0 != "." }))
+        }
+    }
+
+    private func noteRelationships(_ change: HistoryChange, in net: inout NetChange) {
+        guard let layout = mirror.mapping.layout.entity(change.id.entity) else { return }
+        for name in change.changedProperties {
+            if let slot = layout.toOneSlot(name), layout.toOnes[slot].isOneToOne {
+                net.partners.insert(name)
+            } else if let slot = layout.toManySlot(name), layout.toManys[slot].ordersToOnes {
+                net.lists.insert(name)
+            }
         }
     }
 
@@ -102,6 +126,44 @@ struct HistoryAnalysis {
         }
         if net.needsPairs { try mirror.comparePairs(of: row) }
         if !net.edits.isEmpty { try noteEdits(net.edits, of: row) }
+    }
+
+    /// Whether the change may have written one end of a one-to-one relationship and not the other.
+    private func mayLeaveOneEnd(_ row: RowID, _ net: NetChange) -> Bool {
+        guard !net.isDeleted, net.isInserted || !net.partners.isEmpty else { return false }
+        return mirror.mapping.layout.entity(row.entity).map(OneToOneRepair.concerns) ?? false
+    }
+
+    /// What an edit of one object's relationships means for the objects at their other ends.
+    private func noteLinks(of row: RowID, _ net: NetChange) throws {
+        guard !net.isDeleted, let layout = mirror.mapping.layout.entity(row.entity) else { return }
+        for name in net.partners.sorted() {
+            guard let slot = layout.toOneSlot(name) else { continue }
+            let base = try mirror.ledger.entry(for: row)?.base.flatMap { $0.deleted ? nil : $0 }
+                .map { try mirror.mapping.state(of: $0, entity: layout) }
+            try OneToOneRepair(mirror: mirror).follow(row, slot, base: base?.toOnes[slot])
+        }
+        for name in net.lists.sorted() {
+            guard let slot = layout.toManySlot(name) else { continue }
+            try noteMoves(in: layout.toManys[slot], slot, of: row, net.transaction)
+        }
+    }
+
+    /// A move within an ordered one-to-many stands in the history of the owner alone: the members
+    /// whose place is not that of their base wait for export. Cost: O(members).
+    private func noteMoves(
+        in relationship: NSRelationshipDescription, _ slot: Int, of owner: RowID,
+        _ transaction: Int64
+    ) throws {
+        guard let inverse = relationship.inverseRelationship?.name else { return }
+        for link in try mirror.store.members(of: owner, toMany: slot) {
+            guard let base = try mirror.ledger.entry(for: link.target)?.base,
+                let layout = mirror.mapping.layout.entity(link.target.entity),
+                let place = layout.toOneSlot(inverse),
+                mirror.mapping.link(place, of: layout, in: base)?.orderKey != link.orderKey
+            else { continue }
+            try mirror.ledger.enqueueUpload(link.target, transaction: transaction)
+        }
     }
 
     private func noteEdits(_ edits: [String: Date], of row: RowID) throws {
@@ -142,6 +204,7 @@ struct HistoryAnalysis {
             }
         }
         try noteMissingRows()
+        try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         try mirror.ledger.set(.historyToken, to: .integer(last))
         try mirror.ledger.finish()
         return noted
@@ -156,5 +219,15 @@ struct HistoryAnalysis {
             let row = RowID(entity: Int32(truncatingIfNeeded: entity), key: key)
             if try mirror.store.row(row) == nil { try noteDeletion(of: row) }
         }
+    }
+}
+
+extension NSRelationshipDescription {
+    /// Whether both ends lead to one object.
+    var isOneToOne: Bool { !isToMany && inverseRelationship.map { !$0.isToMany } ?? false }
+
+    /// Whether its members keep their places in their own rows, beside their to-one link.
+    var ordersToOnes: Bool {
+        isToMany && isOrdered && inverseRelationship.map { !$0.isToMany } ?? false
     }
 }

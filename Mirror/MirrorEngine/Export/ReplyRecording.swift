@@ -60,26 +60,38 @@ struct ReplyRecording {
 
     // MARK: Accepted
 
+    /// An answer counts for a line only while the line stands as the batch met it: another process
+    /// may have moved the ledger on meanwhile, and knows the record's newer state then.
     private mutating func accept(_ item: ExportBatch.Item, _ record: Record) throws {
         outcome.exported += 1
+        let name = item.result.recordName
+        let sentUpon = item.operation.record.recordChangeTag
         var base = item.result
         base.recordChangeTag = record.recordChangeTag
         base.writeID = item.operation.record.writeID
         switch item.subject {
         case .object(let key, let transaction):
+            guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
+                entry.base?.recordChangeTag == sentUpon
+            else { return }
             try mirror.ledger.setExported(base, key: key, upTo: transaction)
         case .deletedObject:
-            if let entry = try mirror.ledger.entry(named: item.result.recordName) {
-                try mirror.ledger.removeEntry(entry)
-            }
+            guard let entry = try mirror.ledger.entry(named: name), entry.needsCloudDelete
+            else { return }
+            try mirror.ledger.removeEntry(entry)
         case .pair(let key):
+            guard let entry = try mirror.ledger.pair(named: name), entry.key == key,
+                entry.base?.recordChangeTag == sentUpon
+            else { return }
             try mirror.ledger.setPairBase(base, key: key)
-            try mirror.ledger.setPair(key, isUploaded: true)
+            // A pair that was moved meanwhile is not there yet as it stands.
+            let isMoved = try JoinRecord(base) != mirror.placed(entry.pair)
+            try mirror.ledger.setPair(key, isUploaded: !isMoved)
         case .deletedPair:
-            if let entry = try mirror.ledger.pair(named: item.result.recordName) {
-                try mirror.ledger.removePair(entry)
-            }
-        case .droppedName: try mirror.ledger.markDropped(item.result.recordName)
+            guard let entry = try mirror.ledger.pair(named: name), entry.needsDelete
+            else { return }
+            try mirror.ledger.removePair(entry)
+        case .droppedName: try mirror.ledger.markDropped(name)
         }
     }
 
@@ -109,10 +121,18 @@ struct ReplyRecording {
     /// The service does not know the record: what was to be deleted is gone, what was to be changed
     /// is sent whole.
     private mutating func forget(_ item: ExportBatch.Item) throws {
+        let name = item.result.recordName
+        let sentUpon = item.operation.record.recordChangeTag
         switch item.subject {
         case .object(let key, _):
+            guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
+                entry.base?.recordChangeTag == sentUpon
+            else { return }
             try mirror.ledger.clearBase(key: key)
         case .pair(let key):
+            guard let entry = try mirror.ledger.pair(named: name), entry.key == key,
+                entry.base?.recordChangeTag == sentUpon
+            else { return }
             try mirror.ledger.connection.run(
                 "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = NULL WHERE Z_PK = ?",
                 [.integer(key)])

@@ -7,9 +7,11 @@ internal import Stores
 ///
 /// Two devices may have given one object to different partners at the same time; field by field the
 /// merge then leaves ends that do not meet. The end that comes first by entity and relationship
-/// name decides: of several claims to one partner the one with the smallest record name stays.
-/// Every device decides alike; what it changes waits for export, and each link that is let go is a
-/// line of the conflict log, under the rule `oneToOne`.
+/// name decides: of several claims to one partner the one with the smallest record name stays. An
+/// end without a value decides nothing: it is filled from the end that points at it, as in stores
+/// whose ends were never both written. Every device decides alike, from the records alone; what it
+/// changes waits for export, and each link that is let go is a line of the conflict log, under the
+/// rule `oneToOne`.
 struct OneToOneRepair {
     let mirror: MirrorTransaction
 
@@ -23,11 +25,14 @@ struct OneToOneRepair {
         let answerTable: String
         let answerSlot: Int
         let answerEntity: EntityLayout
+
+        var claimProperty: String { claimEntity.toOnes[claimSlot].name }
+        var answerProperty: String { answerEntity.toOnes[answerSlot].name }
     }
 
     /// Whether the model has such relationships at all.
     static func concerns(_ layout: EntityLayout) -> Bool {
-        layout.toOnes.contains { $0.inverseRelationship.map { !$0.isToMany } ?? false }
+        layout.toOnes.contains(where: \.isOneToOne)
     }
 
     /// Returns how many rows were changed.
@@ -89,27 +94,51 @@ struct OneToOneRepair {
             }
             .sorted { $0.1 < $1.1 }
             for (row, _) in named.dropFirst() {
-                try settle(row, pair.claimEntity.toOnes[pair.claimSlot].name, to: nil)
+                try settle(row, pair.claimProperty, to: nil)
                 dropped += 1
             }
         }
         return dropped
     }
 
-    /// Each partner points back at whoever claims it, and at nobody else.
+    /// Each partner points back at whoever claims it. One that nobody claims keeps whom it points
+    /// at, as far as that one is free.
     private func answerClaims(_ pair: Pair) throws -> Int {
         let answer = pair.answer.key
         let wrong = try mirror.store.connection.rows(
-            "SELECT p.Z_PK, c.Z_PK FROM \(pair.answerTable) p LEFT JOIN \(pair.claimTable) c "
-                + "ON c.\(pair.claim.key) = p.Z_PK WHERE p.\(answer) IS NOT c.Z_PK")
+            "SELECT p.Z_PK, c.Z_PK, p.\(answer) FROM \(pair.answerTable) p "
+                + "LEFT JOIN \(pair.claimTable) c ON c.\(pair.claim.key) = p.Z_PK "
+                + "WHERE p.\(answer) IS NOT c.Z_PK")
+        var unclaimed: [(name: String, row: RowID, wanted: Int64)] = []
         for line in wrong {
             guard let key = line[0].int64, let partner = try row(pair.answerEntity, key) else {
                 continue
             }
-            let claimant = try line[1].int64.flatMap { try row(pair.claimEntity, $0) }
-            try settle(partner, pair.answerEntity.toOnes[pair.answerSlot].name, to: claimant)
+            if let claimant = try line[1].int64.flatMap({ try row(pair.claimEntity, $0) }) {
+                try settle(partner, pair.answerProperty, to: claimant)
+            } else if let wanted = line[2].int64 {
+                unclaimed.append((try mirror.ledger.recordName(for: partner), partner, wanted))
+            }
+        }
+        for (_, partner, wanted) in unclaimed.sorted(by: { $0.name < $1.name }) {
+            try fillClaim(of: partner, wanted, pair)
         }
         return wrong.count
+    }
+
+    /// Writes the deciding end of a link of which only the other end has a value.
+    private func fillClaim(of partner: RowID, _ wanted: Int64, _ pair: Pair) throws {
+        guard let claimant = try row(pair.claimEntity, wanted) else {
+            // It leads to nothing, so there is no link to lose.
+            return try set(partner, pair.answerProperty, to: nil)
+        }
+        let claimed = try self.partner(of: claimant, pair.claimProperty)
+        if claimed == partner { return }
+        if claimed != nil { return try settle(partner, pair.answerProperty, to: nil) }
+        // A claim that waits for its target is no absent one.
+        let waiting = try mirror.ledger.pendingLinks(of: mirror.ledger.recordName(for: claimant))
+        guard !waiting.contains(where: { $0.property == pair.claimProperty }) else { return }
+        try set(claimant, pair.claimProperty, to: partner)
     }
 
     /// A relationship that is its own inverse, such as a spouse: by record name, each claim to
@@ -151,7 +180,31 @@ struct OneToOneRepair {
         return nil
     }
 
-    // MARK: A link that was put back
+    // MARK: A link that somebody chose
+
+    /// Lets the other ends follow an edit made here that wrote one end only, such as a line of an
+    /// import or an edit by another program. `base` is what the end had before.
+    func follow(_ row: RowID, _ slot: Int, base: NamedLink?) throws {
+        let layout = try mirror.layout(of: row)
+        let relationship = layout.toOnes[slot]
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            let present = try mirror.store.row(row)?.toOnes[slot]
+        else { return try release(row, slot, base: base) }
+        guard try partner(of: present.target, inverse.name) != row else { return }
+        let name = try mirror.ledger.recordName(for: present.target)
+        if let base, base.recordName != name { try meet(row, slot) }
+    }
+
+    /// The end was cleared here: whoever it led to lets go too. An end that never had a value was
+    /// not cleared.
+    private func release(_ row: RowID, _ slot: Int, base: NamedLink?) throws {
+        let relationship = try mirror.layout(of: row).toOnes[slot]
+        guard let base, let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            let former = try mirror.ledger.row(named: base.recordName),
+            try partner(of: former, inverse.name) == row
+        else { return }
+        try set(former, inverse.name, to: nil)
+    }
 
     /// Makes the other ends meet a link that somebody chose: the partner answers it, and whoever
     /// was linked with either lets go.

@@ -21,7 +21,10 @@ extension RecordImport {
     /// The service no longer has an object. Deletion wins over an edit made here, unless the policy
     /// keeps what was edited.
     mutating func applyDeletion(of record: Record) throws {
-        guard let entry = try mirror.ledger.entry(named: record.recordName) else { return }
+        guard let entry = try mirror.ledger.entry(named: record.recordName) else {
+            // A record that could not be read here is gone.
+            return try mirror.ledger.forgetRefusal(of: record.recordName)
+        }
         if entry.base?.deleted == true, entry.base?.recordChangeTag == record.recordChangeTag {
             return
         }

@@ -15,14 +15,22 @@ extension RecordImport {
     }
 
     mutating func applyObjects(_ records: [Record]) throws {
-        var arrivals: [Arrival] = []
+        var rows: [RowID] = []
         let hasReceipts = try mirror.ledger.hasReceipts()
         for record in records {
-            if let arrival = try receive(record, hasReceipts: hasReceipts) {
-                arrivals.append(arrival)
+            guard let arrival = try receive(record, hasReceipts: hasReceipts) else { continue }
+            // Named twice in one page: the earlier one is settled before the later one is.
+            if let earlier = unsettled.removeValue(forKey: arrival.entry.row) {
+                try settle(earlier)
+                try flush()
+            } else {
+                rows.append(arrival.entry.row)
             }
+            unsettled[arrival.entry.row] = arrival
         }
-        for arrival in arrivals { try settle(arrival) }
+        for row in rows {
+            if let arrival = unsettled.removeValue(forKey: row) { try settle(arrival) }
+        }
     }
 
     /// Finds or makes the object's line, so that links among the records of one batch find each
@@ -34,7 +42,10 @@ extension RecordImport {
         }
         if hasReceipts, let receipt = try mirror.ledger.receipt(of: record.recordName) {
             // Dropped, and alive all the same: another device kept it for an edit of its own.
-            guard receipt.isDropped else { return nil }
+            guard receipt.isDropped else {
+                try logOutdone(record, layout)
+                return nil
+            }
             try mirror.ledger.removeReceipt(of: record.recordName)
         }
         guard let state = try readableState(of: record, layout) else { return nil }
@@ -103,13 +114,18 @@ extension RecordImport {
 
     // MARK: Settling
 
-    private mutating func settle(_ arrival: Arrival) throws {
+    mutating func settle(_ arrival: Arrival) throws {
         if arrival.isNew {
             guard try !settleTwin(arrival) else { return }
-            try insert(arrival)
-        } else {
-            try merge(arrival)
+            return try insert(arrival)
         }
+        guard hasRenamed else { return try merge(arrival) }
+        let name = arrival.record.recordName
+        guard let entry = try mirror.ledger.entry(named: name), entry.row == arrival.entry.row
+        else { return try logOutdone(arrival.record, arrival.layout) }
+        var renewed = arrival
+        renewed.entry = entry
+        try merge(renewed)
     }
 
     mutating func insert(_ arrival: Arrival) throws {

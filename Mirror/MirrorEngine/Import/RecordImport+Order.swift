@@ -34,15 +34,24 @@ extension RecordImport {
             members.append((try mirror.ledger.recordName(for: link.target), link, key))
         }
         members.sort { ($0.key, $0.name) < ($1.key, $1.name) }
-        var last: Int64?
-        for member in members {
-            guard let previous = last, member.key <= previous else {
-                last = member.key
+        for (member, key) in zip(members, Self.distinct(members.map(\.key)))
+        where member.key != key {
+            try move(member.link.target, to: key, in: list)
+        }
+    }
+
+    /// The keys, sorted, each larger than the one before; where the numbers end, all are given anew.
+    static func distinct(_ keys: [Int64]) -> [Int64] {
+        var distinct: [Int64] = []
+        for key in keys {
+            guard let last = distinct.last, key <= last else {
+                distinct.append(key)
                 continue
             }
-            try move(member.link.target, to: previous + 1, in: list)
-            last = previous + 1
+            guard last < .max else { return keys.indices.map { 2048 + Int64($0) * 1024 } }
+            distinct.append(last + 1)
         }
+        return distinct
     }
 
     private mutating func move(_ member: RowID, to key: Int64, in list: OrderedList) throws {

@@ -61,14 +61,29 @@ extension RecordImport {
 
     /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair
     /// with the smaller name stays and the service drops the other. Returns whether `entry` stays.
-    private func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
+    private mutating func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
         let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
-        if rivals.contains(where: { $0.recordName < entry.recordName }) {
+        if let winner = rivals.first(where: { $0.recordName < entry.recordName }) {
+            try logLostMember(of: entry, kind, to: winner)
             try mirror.ledger.queuePairDeletion(entry)
             return false
         }
-        for rival in rivals { try mirror.ledger.queuePairDeletion(rival) }
+        for rival in rivals {
+            try logLostMember(of: rival, kind, to: entry)
+            try mirror.ledger.queuePairDeletion(rival)
+        }
         return true
+    }
+
+    /// The owner that loses a member to another one finds it in the log.
+    private mutating func logLostMember(
+        of entry: PairEntry, _ kind: PairKind, to winner: PairEntry
+    ) throws {
+        guard let owner = try mirror.ledger.row(named: entry.pair.first) else { return }
+        outcome.conflicts += 1
+        try mirror.ledger.log(
+            lostMember: entry.pair.second, of: mirror.ledger.recordName(for: owner),
+            entity: mirror.layout(of: owner).name, property: kind.first.name)
     }
 
     /// The place among the other side's ordered members, where that side is ordered.

@@ -10,9 +10,11 @@ extension RecordImport {
     /// Merges a record whose unique key an object here has already. Returns false when there is
     /// none.
     mutating func settleTwin(_ arrival: Arrival) throws -> Bool {
-        guard let holder = try holder(of: arrival.state, arrival.layout),
-            let row = try mirror.store.row(holder)
-        else { return false }
+        var found = try holder(of: arrival.state, arrival.layout)
+        while let holder = found, try givesUpKey(holder) {
+            found = try self.holder(of: arrival.state, arrival.layout)
+        }
+        guard let holder = found?.row, let row = try mirror.store.row(holder) else { return false }
         guard holder.entity == arrival.layout.number else {
             try settleCousin(arrival)
             return true
@@ -79,10 +81,21 @@ extension RecordImport {
 
     /// Absorbs whoever holds a unique key of `state`, which is to become that of `entry`, or lets
     /// it absorb `entry`: the smaller record name stays. Returns whether `entry` is still there.
-    private mutating func makeRoom(
+    mutating func makeRoom(
         for state: ObjectState, _ entry: RecordEntry, _ layout: EntityLayout
     ) throws -> Bool {
-        while let holder = try holder(of: state, layout, except: entry.row) {
+        settling[entry.row] = state
+        defer { settling[entry.row] = nil }
+        while let found = try holder(of: state, layout, except: entry.row) {
+            if try givesUpKey(found) {
+                // Whoever was settled first may have absorbed this one.
+                let present = try mirror.ledger.entry(named: entry.recordName)
+                guard present?.row == entry.row, try mirror.store.row(entry.row) != nil else {
+                    return false
+                }
+                continue
+            }
+            let holder = found.row
             let name = try mirror.ledger.recordName(for: holder)
             guard let other = try mirror.ledger.entry(named: name) else { return true }
             if entry.recordName < name {
@@ -97,6 +110,7 @@ extension RecordImport {
 
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
+        hasRenamed = true
         let mayBeKnown = try twin.base != nil || mirror.ledger.lastSent(twin.recordName) != nil
         let owners = try oneWayOwners(of: twin.recordName)
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
@@ -105,6 +119,7 @@ extension RecordImport {
         try mirror.ledger.forgetSent(twin.recordName)
         try mirror.ledger.repoint(
             key: twin.key, to: twin.row, named: arrival.record.recordName)
+        try mirror.ledger.rename(twin.recordName, to: arrival.record.recordName)
         try mirror.ledger.setBase(arrival.record, key: twin.key)
         if mayBeKnown {
             try mirror.ledger.keepReceipt(forDropping: twin.recordName, mergedInto: twin.key)
@@ -139,6 +154,7 @@ extension RecordImport {
 
     /// Moves what points at the loser to the survivor and removes the loser; its values are logged.
     private mutating func absorb(_ loser: RecordEntry, into survivor: RecordEntry) throws {
+        hasRenamed = true
         try flush()
         try logAbsorbed(loser, into: survivor)
         for (source, slot) in try mirror.store.referrers(of: loser.row) where source != loser.row {
@@ -185,10 +201,17 @@ extension RecordImport {
         of source: RowID, _ slot: Int, to survivor: RecordEntry
     ) throws {
         let relationship = try mirror.layout(of: source).toOnes[slot]
-        var link = try mirror.store.row(source)?.toOnes[slot]
+        // A row that was absorbed meanwhile has no links any more.
+        guard let row = try mirror.store.row(source),
+            try makeRoom(for: NamedLink(survivor.recordName), of: row, slot)
+        else { return }
+        var link = row.toOnes[slot]
         link?.target = survivor.row
         let target = try mirror.layout(of: survivor.row)
-        if !target.entity.fits(relationship) { link = nil }
+        if !target.entity.fits(relationship) {
+            try logRelease(of: row, slot)
+            link = nil
+        }
         if let inverse = relationship.inverseRelationship, !inverse.isToMany,
             let place = target.toOneSlot(inverse.name), link != nil
         {
@@ -228,35 +251,64 @@ extension RecordImport {
     private mutating func logAbsorbed(
         _ loser: RecordEntry, into survivor: RecordEntry
     ) throws {
-        guard let lost = try mirror.store.row(loser.row),
-            let kept = try mirror.store.row(survivor.row)
+        guard let lost = try mirror.store.row(loser.row) else { return }
+        let state = try mirror.state(of: lost, named: loser.recordName)
+        try logLost(state, try mirror.layout(of: loser.row), to: survivor.row)
+    }
+
+    /// A record came under a name that was merged into another object here: what it says besides
+    /// is logged.
+    mutating func logOutdone(_ record: Record, _ layout: EntityLayout) throws {
+        guard let row = try mirror.ledger.row(named: record.recordName),
+            let state = try? mirror.mapping.state(of: record, entity: layout)
         else { return }
-        let layout = try mirror.layout(of: loser.row)
-        let lostState = try mirror.state(of: lost, named: loser.recordName)
+        try logLost(state, layout, to: row)
+    }
+
+    /// Logs the values that an object loses to the one it is merged into.
+    private mutating func logLost(
+        _ lostState: ObjectState, _ layout: EntityLayout, to survivor: RowID
+    ) throws {
+        guard let kept = try mirror.store.row(survivor) else { return }
+        let name = try mirror.ledger.recordName(for: survivor)
         // Objects of two entities have no values in common to compare.
         let keptState =
-            lost.id.entity == kept.id.entity
-            ? try mirror.state(of: kept, named: survivor.recordName) : ObjectState(empty: layout)
-        for slot in lostState.changes(from: keptState) {
+            lostState.entity == kept.id.entity
+            ? try mirror.state(of: kept, named: name) : ObjectState(empty: layout)
+        // An absent value is none to lose.
+        let present = Set(lostState.changes(from: nil))
+        for slot in lostState.changes(from: keptState) where present.contains(slot) {
             var conflict = PropertyConflict(
                 slot: slot, property: slot.name(in: layout), rule: "unique",
                 base: keptState.value(slot), local: keptState.value(slot),
                 remote: lostState.value(slot))
             conflict.take(.local)
-            try log(conflict, layout, survivor.recordName)
+            try log(conflict, layout, name)
         }
+    }
+
+    /// Logs a link that is let go because the object it leads to became one of another entity.
+    private mutating func logRelease(of row: Row, _ slot: Int) throws {
+        let layout = try mirror.layout(of: row.id)
+        let name = try mirror.ledger.recordName(for: row.id)
+        let link = try mirror.state(of: row, named: name).toOnes[slot]
+        var conflict = PropertyConflict(
+            slot: .toOne(slot), property: layout.toOnes[slot].name, rule: "unique",
+            base: .link(link), local: .link(link), remote: .link(nil))
+        conflict.take(.remote)
+        try log(conflict, layout, name)
     }
 
     /// The row other than `own` that has one of the unique keys of `state` already.
     private func holder(
         of state: ObjectState, _ layout: EntityLayout, except own: RowID? = nil
-    ) throws -> RowID? {
+    ) throws -> KeyHolder? {
         for constraint in layout.uniquenessConstraints {
             guard let values = try key(of: state, layout, constraint.names) else { continue }
             let declaring = mirror.mapping.layout.entity(named: constraint.entity) ?? layout
             let row = try mirror.store.holder(
                 of: constraint.names, values: values, in: declaring.number)
-            if let row, row != own { return row }
+            if let row, row != own { return KeyHolder(row: row, names: constraint.names) }
         }
         return nil
     }

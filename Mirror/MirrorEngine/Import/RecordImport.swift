@@ -20,6 +20,14 @@ struct RecordImport {
     var arrived: [String] = []
     /// Ordered lists that changed, to be checked for members at the same place.
     var touchedLists: Set<OrderedList> = []
+    /// Objects of this page that are still to be settled, by row, and the deletions that come with
+    /// it: a unique key may pass from one to another within a page.
+    var unsettled: [RowID: Arrival] = [:]
+    var deletionsAhead: [Record] = []
+    /// Rows that are being settled, with what they are to become.
+    var settling: [RowID: ObjectState] = [:]
+    /// A name was merged into another since this page began.
+    var hasRenamed = false
     /// False where no link waits for its target; nil until somebody asks.
     private var mayHavePendingLinks: Bool?
 
@@ -43,6 +51,7 @@ struct RecordImport {
                 objects.append(record)
             }
         }
+        deletionsAhead = deletions
         try applyObjects(objects)
         try flush()
         try resolveArrivals()
@@ -52,6 +61,7 @@ struct RecordImport {
         for record in pairs { try apply(pair: record) }
         try flush()
         for record in deletions { try applyDeletion(of: record) }
+        deletionsAhead = []
         try flush()
         try repairOrder()
         try flush()
@@ -120,13 +130,30 @@ struct RecordImport {
             else { continue }
             try mirror.ledger.dropPending(pending.recordName, property: pending.property)
             let relationship = try mirror.layout(of: source).toOnes[slot]
-            guard try mirror.store.row(source)?.toOnes[slot] == nil,
-                try mirror.layout(of: target).entity.fits(relationship)
+            guard let row = try mirror.store.row(source), row.toOnes[slot] == nil,
+                try mirror.layout(of: target).entity.fits(relationship),
+                try makeRoom(for: pending.target, of: row, slot)
             else { continue }
             var update = RowUpdate(id: source)
             update.toOnes = [(slot, Link(target, orderKey: pending.target.orderKey))]
             changes.updates.append(update)
             noteList(of: source, slot: slot, target: target)
         }
+    }
+
+    /// Lets an object with the same unique key be absorbed before a link that is part of the key is
+    /// written. Returns whether `row` is still there.
+    mutating func makeRoom(for link: NamedLink?, of row: Row, _ slot: Int) throws -> Bool {
+        let layout = try mirror.layout(of: row.id)
+        let name = layout.toOnes[slot].name
+        guard layout.uniquenessConstraints.contains(where: { $0.names.contains(name) }) else {
+            return true
+        }
+        try flush()
+        let own = try mirror.ledger.recordName(for: row.id)
+        guard let entry = try mirror.ledger.entry(named: own) else { return true }
+        var state = try mirror.state(of: row, named: own)
+        state.toOnes[slot] = link
+        return try makeRoom(for: state, entry, layout)
     }
 }

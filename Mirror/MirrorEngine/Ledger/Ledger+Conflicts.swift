@@ -36,16 +36,41 @@ extension Ledger {
         try connection.run(
             "DELETE FROM ADIPTYCHCONFLICT WHERE ZRECORDNAME = ? AND ZPROPERTY = ? "
                 + "AND ZWINNER = 'waiting'", [.text(recordName), .text(conflict.property)])
-        try connection.run(
-            "INSERT INTO ADIPTYCHCONFLICT (ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, ZRULE, ZWINNER, "
-                + "ZBASE, ZLOCAL, ZREMOTE) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        try insert(
+            [.text(entity), .text(recordName), .text(conflict.property)], rule: conflict.rule,
+            winner: conflict.winner,
             [
-                SQLiteValue(platform.clock.now()), .text(entity), .text(recordName),
-                .text(conflict.property), .text(conflict.rule), .text(conflict.winner.rawValue),
                 Self.blob(conflict.base), Self.blob(conflict.local),
                 Self.blob(conflict.remote, by: modified),
             ])
     }
+
+    /// Logs that an owner lost a member of a to-many without inverse to another owner.
+    package func log(
+        lostMember member: String, of owner: String, entity: String, property: String
+    ) throws {
+        let link = Self.blob(.link(NamedLink(member)))
+        try insert(
+            [.text(entity), .text(owner), .text(property)], rule: "oneOwner", winner: .remote,
+            [link, link, .null])
+    }
+
+    private func insert(
+        _ place: [SQLiteValue], rule: String, winner: PropertyConflict.Winner,
+        _ values: [SQLiteValue]
+    ) throws {
+        try connection.run(
+            "INSERT INTO ADIPTYCHCONFLICT (ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, ZRULE, ZWINNER, "
+                + "ZBASE, ZLOCAL, ZREMOTE) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [SQLiteValue(platform.clock.now())] + place + [.text(rule), .text(winner.rawValue)]
+                + values)
+        try connection.run(
+            "DELETE FROM ADIPTYCHCONFLICT WHERE ZWINNER <> 'waiting' AND Z_PK <= ?",
+            [.integer(connection.lastInsertedRowID - Self.conflictsMax)])
+    }
+
+    /// So many of the newest lines are kept; one that waits for a decision is kept at any age.
+    package static let conflictsMax: Int64 = 10_000
 
     /// The log, newest last. Cost: O(lines).
     package func conflicts(waitingOnly: Bool = false) throws -> [ConflictEntry] {

@@ -24,17 +24,19 @@ extension Ledger {
 
     /// The time of an edit that was saved at `date`: later than every time seen before.
     package func tick(at date: Date) throws -> EditTime {
-        let now = Int64((date.timeIntervalSince1970 * 1_000).rounded(.down))
-        let milliseconds = max(now, (try setting(.editClock)?.int64 ?? 0) + 1)
+        // A date in a damaged history is no time, and a clock in a damaged ledger has an end.
+        let now = Int64(exactly: (date.timeIntervalSince1970 * 1_000).rounded(.down)) ?? 0
+        let seen = min(try setting(.editClock)?.int64 ?? 0, EditTime.credible.upperBound - 2)
+        let milliseconds = min(max(now, seen + 1), EditTime.credible.upperBound - 1)
         try set(.editClock, to: .integer(milliseconds))
         return EditTime(milliseconds: milliseconds, device: try deviceID())
     }
 
     /// Moves the clock past the times that another device's record carries.
     package func witness(_ times: EditTimes) throws {
-        guard let latest = times.times.values.map(\.milliseconds).max(),
-            latest > (try setting(.editClock)?.int64 ?? 0)
-        else { return }
-        try set(.editClock, to: .integer(latest))
+        guard let latest = times.times.values.map(\.milliseconds).max() else { return }
+        let reached = min(latest, EditTime.witnessedMax)
+        guard reached > (try setting(.editClock)?.int64 ?? 0) else { return }
+        try set(.editClock, to: .integer(reached))
     }
 }

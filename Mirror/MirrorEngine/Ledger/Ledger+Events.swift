@@ -38,7 +38,13 @@ extension Ledger {
                 SQLiteValue(error == nil), SQLiteValue(started), SQLiteValue(platform.clock.now()),
                 SQLiteValue(error), .blob(bytes),
             ])
+        try connection.run(
+            "DELETE FROM ANSCKEVENT WHERE Z_PK <= ?",
+            [.integer(connection.lastInsertedRowID - Self.eventsMax)])
     }
+
+    /// So many of the newest events are kept.
+    static let eventsMax: Int64 = 1_000
 
     /// The events, oldest first.
     package func events() throws -> [MirrorEvent] {

@@ -137,6 +137,7 @@ extension Ledger {
         let mayBeKnown = try entry.base != nil || lastSent(entry.recordName) != nil
         if mayBeKnown {
             try setPair(entry.key, needsDelete: true)
+            try forgetRefusal(of: entry.recordName)
         } else {
             try removePair(entry)
         }

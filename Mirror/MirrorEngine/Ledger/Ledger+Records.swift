@@ -13,7 +13,8 @@ package struct RecordEntry: Sendable {
     package var needsUpload: Bool
     /// The object is gone here, and the service is still to be told.
     package var needsCloudDelete: Bool
-    /// The history transaction of the newest change that waits for export.
+    /// The history transaction of the newest change that waits for export; 0 where the mirror
+    /// itself marked the line since it was last sent.
     package var pendingTransaction: Int64
     /// The merge base, with its change tag; nil until the service has the record.
     package var base: Record?
@@ -116,11 +117,12 @@ extension Ledger {
     }
 
     /// Notes that a row changed in `transaction` and waits for export; makes its line when it has
-    /// none.
+    /// none. 0 stands for a change by the mirror itself, which no answer that is under way settles.
     package func enqueueUpload(_ row: RowID, transaction: Int64) throws {
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = "
-                + "?3, "
+                + "CASE WHEN ?3 = 0 THEN 0 "
+                + "ELSE max(?3, ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0)) END, "
                 + "ZPENDINGEXPORTCHANGETYPENUMBER = 1 WHERE ZENTITYID = ?1 AND ZENTITYPK = ?2",
             Self.values(row) + [.integer(transaction)])
         if connection.changes == 0 {
@@ -144,14 +146,24 @@ extension Ledger {
             "UPDATE ANSCKRECORDMETADATA SET ZNEEDSCLOUDDELETE = ?1, "
                 + "ZNEEDSUPLOAD = CASE WHEN ?1 = 1 THEN 0 ELSE ZNEEDSUPLOAD END WHERE Z_PK = ?2",
             [SQLiteValue(needed), .integer(key)])
+        // What the service would not take as it was may be taken as a deletion.
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = (SELECT ZCKRECORDNAME FROM "
+                + "ANSCKRECORDMETADATA WHERE Z_PK = ?)", [.integer(key)])
     }
 
-    /// Clears the export mark of a line unless something changed after `transaction`.
-    package func clearUpload(key: Int64, upTo transaction: Int64) throws {
+    /// Clears the export mark of a line that was found to differ from its base in nothing.
+    package func clearUpload(key: Int64) throws {
         try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 0, ZLASTEXPORTEDTRANSACTIONNUMBER = ?2 "
-                + "WHERE Z_PK = ?1 AND ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0) <= ?2",
-            [.integer(key), .integer(transaction)])
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 0, ZLASTEXPORTEDTRANSACTIONNUMBER = "
+                + "ZPENDINGEXPORTTRANSACTIONNUMBER WHERE Z_PK = ?", [.integer(key)])
+    }
+
+    /// Notes that a line is sent as of `transaction`, so that a mark made after it is told apart.
+    package func setPendingTransaction(_ transaction: Int64, key: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZPENDINGEXPORTTRANSACTIONNUMBER = ? WHERE Z_PK = ?",
+            [.integer(transaction), .integer(key)])
     }
 
     /// Points a line at another row, or gives its row another record name.
@@ -159,6 +171,16 @@ extension Ledger {
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZENTITYID = ?, ZENTITYPK = ?, ZCKRECORDNAME = ? "
                 + "WHERE Z_PK = ?", Self.values(row) + [.text(name), .integer(key)])
+    }
+
+    /// What hangs on a record name goes on under another: conflicts that wait, times of edits,
+    /// links that wait for their targets.
+    package func rename(_ name: String, to other: String) throws {
+        for table in ["ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ANSCKIMPORTPENDINGRELATIONSHIP"] {
+            try connection.run(
+                "UPDATE OR REPLACE \(table) SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",
+                [.text(other), .text(name)])
+        }
     }
 
     /// Keeps `record` as the merge base of a line. What was sent before is thereby answered.
@@ -171,14 +193,14 @@ extension Ledger {
     }
 
     /// The service has the record as of `transaction`: it is the base, and waits no longer unless
-    /// the object changed since.
+    /// the object changed since, or the mirror marked it since.
     package func setExported(_ record: Record, key: Int64, upTo transaction: Int64) throws {
         try keepBase(record, key: key)
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1, ZNEEDSUPLOAD = CASE WHEN "
-                + "ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0) <= ?2 THEN 0 ELSE ZNEEDSUPLOAD END, "
+                + "ZPENDINGEXPORTTRANSACTIONNUMBER BETWEEN 1 AND ?2 THEN 0 ELSE ZNEEDSUPLOAD END, "
                 + "ZLASTEXPORTEDTRANSACTIONNUMBER = CASE WHEN "
-                + "ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0) <= ?2 THEN ?2 "
+                + "ZPENDINGEXPORTTRANSACTIONNUMBER BETWEEN 1 AND ?2 THEN ?2 "
                 + "ELSE ZLASTEXPORTEDTRANSACTIONNUMBER END WHERE Z_PK = ?1",
             [.integer(key), .integer(transaction)])
         try forgetSent(record.recordName)

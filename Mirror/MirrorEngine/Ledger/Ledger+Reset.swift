@@ -33,7 +33,7 @@ extension Ledger {
         try setZoneExists(false, zone)
         try setToken(nil, zone: zone)
         for key: LedgerKey in [
-            .container, .identity, .initialImport, .echoesWriteIDs, .lastError, .retryAt,
+            .container, .initialImport, .echoesWriteIDs, .lastError, .retryAt,
             .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
@@ -42,7 +42,8 @@ extension Ledger {
         try connection.run(
             "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZISUPLOADED = 0 WHERE ZNEEDSDELETE = 0")
         try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1 WHERE ZNEEDSCLOUDDELETE = 0")
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = 0 "
+                + "WHERE ZNEEDSCLOUDDELETE = 0")
     }
 
     private func dropTags() throws {

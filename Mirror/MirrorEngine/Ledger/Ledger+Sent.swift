@@ -47,6 +47,11 @@ extension Ledger {
             ])
     }
 
+    /// What was refused is gone, or has changed since.
+    package func forgetRefusal(of name: String) throws {
+        try connection.run("DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)])
+    }
+
     /// Notes that the object called `name` is now one with the line `key`; the service is to drop
     /// the name.
     package func keepReceipt(forDropping name: String, mergedInto key: Int64) throws {

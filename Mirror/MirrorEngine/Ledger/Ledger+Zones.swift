@@ -9,6 +9,8 @@ package struct ZoneEntry: Hashable, Sendable {
     package var exists: Bool
     /// Where the last import ended; nil to read the zone from its beginning.
     package var token: String?
+    /// Records that waited for export when the zone was looked at.
+    package var waiting = 0
 }
 
 extension Ledger {

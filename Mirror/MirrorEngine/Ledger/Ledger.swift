@@ -47,9 +47,6 @@ package struct LedgerKey: Hashable, Sendable {
     /// The number of the last history transaction that was analysed.
     package static let historyToken = LedgerKey(
         text: "NSCloudKitMirroringDelegateLastHistoryTokenKey")
-    /// Who the service says we are.
-    package static let identity = LedgerKey(
-        text: "NSCloudKitMirroringDelegateCKIdentityRecordNameDefaultsKey")
     /// The digest of the model with which the zone was last read.
     package static let modelDigest = LedgerKey(text: "DiptychModelDigest")
     /// This device's name in the stamps of what it writes.

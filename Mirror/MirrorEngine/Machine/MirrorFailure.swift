@@ -5,6 +5,8 @@ package enum MirrorFailure: Sendable {
     /// The sync token is of no use any more: read the zone from its beginning.
     case tokenExpired
     case zoneMissing
+    /// The request is larger than the service, or something before it, takes.
+    case tooLarge(RecordError)
     /// Worth another try, after so many seconds where the service said so.
     case transient(MirrorError, retryAfterSeconds: Double?)
     case permanent(MirrorError)
@@ -13,6 +15,7 @@ package enum MirrorFailure: Sendable {
         switch error.code {
         case .changeTokenExpired: self = .tokenExpired
         case .zoneNotFound: self = .zoneMissing
+        case .limitExceeded: self = .tooLarge(error)
         case .throttled:
             self = .transient(
                 MirrorError(.throttled, "The service asks to wait: \(error.reason)", cause: error),
@@ -21,11 +24,7 @@ package enum MirrorFailure: Sendable {
             self = .transient(
                 MirrorError(.offline, "The service is not ready: \(error.reason)", cause: error),
                 retryAfterSeconds: error.retryAfterSeconds)
-        default:
-            self = .permanent(
-                MirrorError(
-                    .serviceRefused, "The service refused the request: \(error.reason)",
-                    fields: ["code": error.code.rawValue], cause: error))
+        default: self = .permanent(MirrorError(refusal: error))
         }
     }
 
@@ -33,6 +32,8 @@ package enum MirrorFailure: Sendable {
     package init(_ error: any Error) {
         if let error = error as? RecordError {
             self.init(error)
+        } else if let error = error as? any ChannelFailure, error.isTooLarge {
+            self = .tooLarge(RecordError(.limitExceeded, error.message))
         } else if let error = error as? any ChannelFailure {
             let failure = MirrorError(.offline, error.message, fields: error.fields, cause: error)
             self =
@@ -43,5 +44,14 @@ package enum MirrorFailure: Sendable {
             self = .permanent(
                 MirrorError(.offline, "The service could not be asked: \(error)", cause: error))
         }
+    }
+}
+
+extension MirrorError {
+    /// The service's refusal of a whole request, in its own words.
+    init(refusal error: RecordError) {
+        self.init(
+            .serviceRefused, "The service refused the request: \(error.reason)",
+            fields: ["code": error.code.rawValue], cause: error)
     }
 }

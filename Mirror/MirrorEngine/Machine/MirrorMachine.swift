@@ -28,8 +28,11 @@ package struct MirrorMachine: Sendable {
         case apply(ZoneChangesReply)
         case applyRecords([Record])
         case analyse
-        case build
+        /// Build a batch of at most so many records; nil for as many as the settings allow.
+        case build(recordsMax: Int?)
         case record(ExportBatch, RecordsReply)
+        /// Put the batch's records aside: the service takes none of them even alone.
+        case refuse(ExportBatch, RecordError)
         case forgetToken
         case forgetZone
         /// Wait before another try: at least what the service asked for, more with each attempt.
@@ -48,14 +51,16 @@ package struct MirrorMachine: Sendable {
     package private(set) var result = RoundResult()
     private var phase = Phase.idle
     private var token: String?
-    private var attempts = 0
-    private var passes = 0
+    private var bounds: RoundBounds
     /// Something was sent since the zone was last read to its end.
     private var hasSent = false
+    /// How many records the next batch may have, after one that was too large.
+    private var recordsMax: Int?
 
     package init(zoneName: String, limits: RoundLimits = RoundLimits()) {
         zoneID = ZoneID(zoneName: zoneName)
         self.limits = limits
+        bounds = RoundBounds(limits: limits)
     }
 
     /// Takes note of what happened and says what to do next.
@@ -63,17 +68,16 @@ package struct MirrorMachine: Sendable {
         if case .failed(let failure) = event { return handle(failure) }
         switch (phase, event) {
         case (_, .start): return enter(.preparing, .prepare)
-        case (.preparing, .prepared(let zone)):
-            token = zone.token
-            return zone.exists ? fetch() : makeZone()
-        case (.makingZone, .replied): return enter(.makingZone, .noteZone)
+        case (.preparing, .prepared(let zone)): return prepared(zone)
+        case (.makingZone, .replied(let response)): return madeZone(response)
         case (.makingZone, .noted): return fetch()
         case (.fetching, .replied(let response)): return receive(response)
         case (.fetching, .noted): return fetch()
         case (.applying, .applied(let outcome, let moreComing, let token)):
             return applied(outcome, moreComing: moreComing, token: token)
-        case (.analysing, .analysed(_, let moreWaiting)):
-            return moreWaiting ? enter(.analysing, .analyse) : enter(.building, .build)
+        case (.analysing, .analysed(let noted, let moreWaiting)):
+            bounds.expect(noted)
+            return moreWaiting ? enter(.analysing, .analyse) : build()
         case (.building, .built(let batch)): return send(batch)
         case (.sending(let batch), .replied(let response)): return record(batch, response)
         case (.recording, .recorded(let outcome)): return recorded(outcome)
@@ -93,21 +97,38 @@ package struct MirrorMachine: Sendable {
 
     // MARK: Import
 
+    private mutating func prepared(_ zone: ZoneEntry) -> Instruction {
+        token = zone.token
+        bounds.expect(zone.waiting)
+        guard bounds.beginPass() else { return stopStorm() }
+        return zone.exists ? fetch() : makeZone()
+    }
+
     private mutating func makeZone() -> Instruction {
-        result.requests += 1
-        return enter(.makingZone, .send(.modifyZones([ZoneOperation(.create, zoneID)])))
+        send(.modifyZones([ZoneOperation(.create, zoneID)]), in: .makingZone)
+    }
+
+    /// A zone that the service will not make ends the round with the service's words.
+    private mutating func madeZone(_ response: RecordResponse) -> Instruction {
+        guard case .zones(let zones) = response, let answer = zones.first else {
+            return stop(.serviceRefused, "The service answered zones/modify with something else.")
+        }
+        guard case .failure(let error) = answer else { return enter(.makingZone, .noteZone) }
+        guard error.code.isTransient else { return end(with: MirrorError(refusal: error)) }
+        return handle(MirrorFailure(error))
     }
 
     private mutating func fetch() -> Instruction {
-        passes += 1
-        guard passes <= limits.requestsMax else {
-            return stop(
-                .stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
-        }
         hasSent = false
-        result.requests += 1
         let zone = ZoneChanges.Zone(zoneID: zoneID, syncToken: token)
-        return enter(.fetching, .send(.zoneChanges(ZoneChanges(zones: [zone]))))
+        return send(.zoneChanges(ZoneChanges(zones: [zone])), in: .fetching)
+    }
+
+    /// The only way to a request.
+    private mutating func send(_ request: RecordRequest, in next: Phase) -> Instruction {
+        guard bounds.countRequest() else { return stopStorm() }
+        result.requests += 1
+        return enter(next, .send(request))
     }
 
     private mutating func receive(_ response: RecordResponse) -> Instruction {
@@ -115,7 +136,10 @@ package struct MirrorMachine: Sendable {
             return stop(.serviceRefused, "The service answered changes/zone with something else.")
         }
         if let error = page.failure { return handle(MirrorFailure(error)) }
-        attempts = 0
+        guard !page.moreComing || page.syncToken != token else {
+            return stop(.serviceRefused, "The service says that more comes, and never sends it.")
+        }
+        bounds.readSome()
         return enter(.applying, .apply(page))
     }
 
@@ -123,31 +147,41 @@ package struct MirrorMachine: Sendable {
         _ outcome: ImportOutcome, moreComing: Bool, token next: String?
     ) -> Instruction {
         result.imported += outcome
+        // What came may have to be told of again, merged.
+        bounds.expect(outcome.received)
         token = next
         return moreComing ? fetch() : enter(.analysing, .analyse)
     }
 
     // MARK: Export
 
+    private mutating func build() -> Instruction {
+        enter(.building, .build(recordsMax: recordsMax))
+    }
+
     private mutating func send(_ batch: ExportBatch) -> Instruction {
         guard !batch.isEmpty else { return hasSent ? startNextPass() : finish() }
         hasSent = true
-        result.requests += 1
-        passes += 1
-        guard passes <= limits.requestsMax else {
-            return stop(
-                .stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
-        }
+        guard bounds.countExport() else { return stopStorm() }
         var request = ModifyRecords(operations: batch.operations, zoneID: zoneID)
         request.desiredKeys = []
-        return enter(.sending(batch), .send(.modifyRecords(request)))
+        return send(.modifyRecords(request), in: .sending(batch))
+    }
+
+    /// A batch that is too large is built again with half its records; a single record is put
+    /// aside, and the rest goes on.
+    private mutating func split(_ batch: ExportBatch, _ error: RecordError) -> Instruction {
+        guard batch.items.count > 1 else { return enter(.recording, .refuse(batch, error)) }
+        recordsMax = batch.items.count / 2
+        return build()
     }
 
     private mutating func record(_ batch: ExportBatch, _ response: RecordResponse) -> Instruction {
         guard case .records(let reply) = response, reply.results.count == batch.items.count else {
             return stop(.serviceRefused, "The service answered records/modify with something else.")
         }
-        attempts = 0
+        // Back to large batches step by step: records differ in size.
+        recordsMax = recordsMax.flatMap { $0 < 1_000 ? $0 * 2 : nil }
         return enter(.recording, .record(batch, reply))
     }
 
@@ -155,14 +189,14 @@ package struct MirrorMachine: Sendable {
         result.exported += outcome.exported
         result.refused += outcome.refused
         result.imported += outcome.imported
+        if outcome.exported + outcome.refused + outcome.imported.received > 0 { bounds.sentSome() }
         if outcome.zoneIsMissing { return forgetZone() }
         if !outcome.unknownStates.isEmpty {
-            result.requests += 1
             let lookup = LookupRecords(recordNames: outcome.unknownStates, zoneID: zoneID)
-            return enter(.lookingUp, .send(.lookupRecords(lookup)))
+            return send(.lookupRecords(lookup), in: .lookingUp)
         }
         if let seconds = outcome.retryAfterSeconds { return wait(seconds, .throttled) }
-        return enter(.building, .build)
+        return build()
     }
 
     private mutating func lookedUp(_ response: RecordResponse) -> Instruction {
@@ -188,7 +222,15 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func stop(_ code: MirrorError.Code, _ message: String) -> Instruction {
-        result.error = MirrorError(code, message)
+        end(with: MirrorError(code, message))
+    }
+
+    private mutating func stopStorm() -> Instruction {
+        stop(.stopped, "Sync did not come to rest. Run it again; report this if it stays so.")
+    }
+
+    private mutating func end(with error: MirrorError) -> Instruction {
+        result.error = error
         return enter(.idle, .finish(result))
     }
 
@@ -203,9 +245,10 @@ package struct MirrorMachine: Sendable {
         case .transient(let error, let seconds):
             result.lastFailure = error
             return wait(seconds, error.code)
-        case .permanent(let error):
-            result.error = error
-            return enter(.idle, .finish(result))
+        case .tooLarge(let error):
+            if case .sending(let batch) = phase { return split(batch, error) }
+            return end(with: MirrorError(refusal: error))
+        case .permanent(let error): return end(with: error)
         }
     }
 
@@ -219,14 +262,20 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func wait(_ seconds: Double?, _ code: MirrorError.Code) -> Instruction {
-        attempts += 1
         result.retryAfterSeconds = seconds
-        guard attempts <= limits.attemptsMax else {
-            result.error =
-                result.lastFailure
-                ?? MirrorError(code, "The service asks to wait. Run sync again later.")
-            return enter(.idle, .finish(result))
+        let attempt = bounds.countFailure(whileSending: isExporting)
+        guard let attempt else {
+            return end(
+                with: result.lastFailure
+                    ?? MirrorError(code, "The service asks to wait. Run sync again later."))
         }
-        return enter(.waiting, .wait(attempt: attempts, retryAfterSeconds: seconds))
+        return enter(.waiting, .wait(attempt: attempt, retryAfterSeconds: seconds))
+    }
+
+    private var isExporting: Bool {
+        switch phase {
+        case .sending, .recording, .lookingUp: true
+        default: false
+        }
     }
 }

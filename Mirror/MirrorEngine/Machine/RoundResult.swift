@@ -15,13 +15,3 @@ package struct RoundResult: Sendable {
 
     package init() {}
 }
-
-/// Bounds of one round.
-package struct RoundLimits: Hashable, Sendable {
-    /// Requests after which a round that finds no rest is ended.
-    package var requestsMax = 1_000_000
-    /// Failed tries in a row before the round is given up.
-    package var attemptsMax = 5
-
-    package init() {}
-}

@@ -14,6 +14,11 @@ package struct EditTime: Hashable, Sendable, Comparable {
         self.device = device
     }
 
+    /// The times that count when another device tells them.
+    static let credible: Range<Int64> = 0..<(1 << 62)
+    /// How far such a time moves this device's clock, so that its own next times are credible too.
+    static let witnessedMax: Int64 = 1 << 61
+
     /// Ties are decided by the devices' names.
     package static func < (left: EditTime, right: EditTime) -> Bool {
         (left.milliseconds, left.device) < (right.milliseconds, right.device)
@@ -31,7 +36,10 @@ package struct EditTimes: Hashable, Sendable {
         guard case .string(let text)?? = record.fields[RecordNames.editTimes] else { return }
         for line in text.split(separator: ";") {
             let parts = line.split(separator: " ", maxSplits: 2)
-            guard parts.count == 3, let milliseconds = Int64(parts[1]) else { continue }
+            // A time beyond all clocks counts as none; the record's values stay.
+            guard parts.count == 3, let milliseconds = Int64(parts[1]),
+                EditTime.credible.contains(milliseconds)
+            else { continue }
             times[String(parts[0])] = EditTime(
                 milliseconds: milliseconds, device: String(parts[2]))
         }

@@ -148,7 +148,17 @@ package struct ObjectMerge: Sendable {
             case .text: Combination.text(base: base, local: local, remote: remote)
             default: nil
             }
-        return value.map { .attribute($0) }
+        guard let value, fits(value, conflict.slot) else { return nil }
+        return .attribute(value)
+    }
+
+    /// Whether the attribute can hold a value that was computed.
+    private func fits(_ value: AttributeValue, _ slot: PropertySlot) -> Bool {
+        guard case .attribute(let index) = slot, case .integer(let integer) = value else {
+            return true
+        }
+        return AttributeCoding.range(of: entity.attributes[index].attribute.attributeType)?
+            .contains(integer) ?? true
     }
 
     private func custom(

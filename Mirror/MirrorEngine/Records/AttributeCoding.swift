@@ -33,10 +33,8 @@ package enum AttributeCoding {
     ) throws(AttributeMismatch) -> AttributeValue {
         guard let plain else { return .null }
         switch (type, plain) {
-        case (.integer16AttributeType, .int64(let value)),
-            (.integer32AttributeType, .int64(let value)),
-            (.integer64AttributeType, .int64(let value)),
-            (.booleanAttributeType, .int64(let value)):
+        case (_, .int64(let value)) where range(of: type) != nil:
+            guard range(of: type)?.contains(value) == true else { throw AttributeMismatch() }
             return .integer(value)
         case (.doubleAttributeType, .double(let value)), (.floatAttributeType, .double(let value)):
             return .double(value)
@@ -57,6 +55,16 @@ package enum AttributeCoding {
             (.transformableAttributeType, .bytes(let data)):
             return .data(data)
         default: throw AttributeMismatch()
+        }
+    }
+
+    /// The integers that an attribute of a type holds; nil for a type that holds other values.
+    static func range(of type: NSAttributeType) -> ClosedRange<Int64>? {
+        switch type {
+        case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
+        case .integer64AttributeType, .booleanAttributeType: .min ... .max
+        default: nil
         }
     }
 

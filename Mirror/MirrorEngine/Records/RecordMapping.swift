@@ -79,7 +79,7 @@ package struct RecordMapping: Sendable {
         }
         for slot in derivedSlots[entity.number] ?? [] { state.attributes[slot] = .null }
         for slot in entity.toOnes.indices {
-            state.toOnes[slot] = link(names.toOne(slot, of: entity), in: record)
+            state.toOnes[slot] = link(slot, of: entity, in: record)
         }
         return state
     }
@@ -106,11 +106,16 @@ package struct RecordMapping: Sendable {
         } catch {
             throw MirrorError(
                 .fieldMismatch,
-                "Field \(field.plain) of record \(record.recordName) has a type that the model's "
-                    + "attribute cannot hold. Compare the model with the one the record was "
+                "Field \(field.plain) of record \(record.recordName) has a type or a size that the "
+                    + "model's attribute cannot hold. Compare the model with the one the record was "
                     + "written with.",
                 fields: ["record": record.recordName, "field": field.plain])
         }
+    }
+
+    /// The to-one link at `slot` as the record has it.
+    func link(_ slot: Int, of entity: EntityLayout, in record: Record) -> NamedLink? {
+        link(names.toOne(slot, of: entity), in: record)
     }
 
     private func link(_ field: FieldNames.Names, in record: Record) -> NamedLink? {

@@ -30,7 +30,9 @@ package struct InstructionPerformer: Sendable {
         case .analyse:
             let (noted, moreWaiting) = try mirrored.analyse()
             return .analysed(noted: noted, moreWaiting: moreWaiting)
-        case .build: return .built(try mirrored.nextBatch())
+        case .build(let recordsMax):
+            return .built(try mirrored.nextBatch(recordsMax: recordsMax))
+        case .refuse(let batch, let error): return .recorded(try mirrored.refuse(batch, error))
         case .record(let batch, let reply): return .recorded(try mirrored.record(batch, reply))
         case .forgetToken:
             try mirrored.forgetToken()

@@ -68,12 +68,20 @@ extension MirrorSession {
         _ store: NSPersistentStore, _ rows: SQLiteRowStore, after number: Int64
     ) throws {
         var changed: [RowID: HistoryChange.Kind] = [:]
-        for transaction in try rows.history(after: number, limit: nil)
-        where transaction.author == RecordNames.importAuthor {
-            for change in transaction.changes {
-                let wasInserted = changed[change.id] == .insert && change.kind == .update
-                changed[change.id] = wasInserted ? .insert : change.kind
+        var last = number
+        // Few transactions at a time: a first import has many, and only their rows are kept.
+        while true {
+            let transactions = try rows.history(after: last, limit: transactionsMax)
+            for transaction in transactions
+            where transaction.author == RecordNames.importAuthor {
+                for change in transaction.changes {
+                    let wasInserted = changed[change.id] == .insert && change.kind == .update
+                    changed[change.id] = wasInserted ? .insert : change.kind
+                }
             }
+            guard let newest = transactions.last?.number, transactions.count == transactionsMax
+            else { break }
+            last = newest
         }
         guard !changed.isEmpty else { return }
         func ids(_ kind: HistoryChange.Kind) -> [RowID] {
@@ -82,4 +90,6 @@ extension MirrorSession {
         store.persistentStoreCoordinator?.storeDidChange(
             store, inserted: ids(.insert), updated: ids(.update), deleted: ids(.delete))
     }
+
+    private static let transactionsMax = 100
 }

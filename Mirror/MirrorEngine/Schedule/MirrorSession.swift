@@ -6,8 +6,9 @@ internal import SQLiteStore
 /// Runs sync rounds of one store with one service: drives the machine, carries its requests, waits
 /// where it must.
 ///
-/// One round at a time. `store` gives status, conflict log and events at any time.
-/// A round may be cancelled between two instructions; nothing is lost by it.
+/// One round at a time: a call during another waits for it, and then runs a round of its own, since
+/// what was saved meanwhile may have missed the first. `store` gives status, conflict log and
+/// events at any time. A round may be cancelled between two instructions; nothing is lost by it.
 public actor MirrorSession {
     private let performer: InstructionPerformer
     /// How many records the round will have sent, as far as is known.
@@ -16,8 +17,11 @@ public actor MirrorSession {
     private let retry = RetryPolicy()
     private let sleeper: any Sleeper
     private let observe: @Sendable (SyncProgress) -> Void
-    /// Called after a round with the number of the last transaction before it.
+    /// Called after a round, however it ended, with the number of the last transaction before it.
     private let imported: @Sendable (Int64) throws -> Void
+    private var isRunning = false
+    /// Calls that wait for the present round, first come, first served.
+    private var waiting: [CheckedContinuation<Void, Never>] = []
 
     /// The store under mirroring: its status, conflict log and events.
     public nonisolated var store: MirroredStore { performer.mirrored }
@@ -36,16 +40,48 @@ public actor MirrorSession {
     }
 
     /// Runs one round to its end and returns its counts. Throws `MirrorError` when it ended early,
-    /// and the store's own errors.
+    /// the store's own errors, and `CancellationError`. What was imported until then is there, and
+    /// contexts are told of it, in each case.
     public func sync() async throws -> SyncSummary {
+        await beginRound()
+        defer { endRound() }
+        try Task.checkCancellation()
         let before = try store.store.lastTransactionNumber()
-        let result = try await round()
-        if result.imported.applied > 0 { try imported(before) }
-        let retryAt = result.retryAfterSeconds.map { now.addingTimeInterval($0) }
+        let result: RoundResult
+        do {
+            result = try await round()
+        } catch {
+            try imported(before)
+            throw error
+        }
+        try imported(before)
+        let retryAt = result.retryAfterSeconds.map { now.addingTimeInterval(Self.bounded($0)) }
         try performer.mirrored.noteRound(
             error: result.error?.message, retryAt: result.error == nil ? nil : retryAt)
         if let error = result.error { throw error }
-        return SyncSummary(result, conflictsWaiting: try performer.mirrored.waitingConflicts())
+        return SyncSummary(result, try performer.mirrored.status())
+    }
+
+    private func beginRound() async {
+        guard isRunning else {
+            isRunning = true
+            return
+        }
+        // Whoever ends its round hands the turn over, so `isRunning` stays set.
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    private func endRound() {
+        guard !waiting.isEmpty else {
+            isRunning = false
+            return
+        }
+        waiting.removeFirst().resume()
+    }
+
+    /// What a stranger asks for, as a time that can be written and shown.
+    private static func bounded(_ seconds: Double) -> Double {
+        seconds.isNaN ? 0 : min(max(seconds, 0), 365 * 86_400)
     }
 
     private func round() async throws -> RoundResult {
@@ -143,18 +179,19 @@ public struct SyncSummary: Hashable, Sendable {
     /// Records of entities that this model does not know.
     public let unknown: Int
     public let requests: Int
+    /// Whether store and service are equal, as `MirrorStatus` tells it after the round: nothing
+    /// waits, nothing was refused now or before.
+    public let isInSync: Bool
 
-    init(_ result: RoundResult, conflictsWaiting: Int) {
+    init(_ result: RoundResult, _ status: MirrorStatus?) {
         exported = result.exported
         imported = result.imported.applied
         merged = result.imported.merged
         conflicts = result.imported.conflicts
-        self.conflictsWaiting = conflictsWaiting
+        conflictsWaiting = status?.conflictsWaiting ?? 0
+        isInSync = status?.isInSync ?? false
         refused = result.refused
         unknown = result.imported.unknown
         requests = result.requests
     }
-
-    /// Whether store and service are equal: nothing waits and nothing was refused.
-    public var isInSync: Bool { conflictsWaiting == 0 && refused == 0 }
 }

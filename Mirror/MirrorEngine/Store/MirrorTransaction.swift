@@ -131,6 +131,31 @@ struct MirrorTransaction {
         guard end.kind.isOrdered, !entry.isPending, let key = link.orderKey else { return }
         let leads = end.kind.isReflexive ? entry.pair.first == name : end.isFirst
         let known = leads ? entry.pair.firstOrder : entry.pair.secondOrder
-        if known != key { try ledger.setPair(entry.key, isUploaded: false) }
+        guard known != key else { return }
+        try ledger.setPair(entry.key, isUploaded: false)
+        try ledger.forgetRefusal(of: entry.recordName)
+    }
+
+    /// The pair with the places its members have now, where a side is ordered.
+    func placed(_ pair: JoinRecord) throws -> JoinRecord {
+        guard
+            let kind = pairs.kind(
+                entityNames: pair.entityNames, relationshipNames: pair.relationshipNames),
+            kind.isOrdered, let first = try ledger.row(named: pair.first),
+            let second = try ledger.row(named: pair.second)
+        else { return pair }
+        var pair = pair
+        if kind.first.isOrdered {
+            pair.firstOrder = try place(of: second, among: first, in: kind.first.name)
+        }
+        if let inverse = kind.second, inverse.isOrdered {
+            pair.secondOrder = try place(of: first, among: second, in: inverse.name)
+        }
+        return pair
+    }
+
+    private func place(of member: RowID, among owner: RowID, in name: String) throws -> Int64? {
+        guard let slot = try layout(of: owner).toManySlot(name) else { return nil }
+        return try store.members(of: owner, toMany: slot).first { $0.target == member }?.orderKey
     }
 }

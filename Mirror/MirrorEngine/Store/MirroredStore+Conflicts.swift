@@ -49,6 +49,8 @@ extension MirroredStore {
             } else {
                 state.toOnes[slot] = nil
             }
+        } else if let slot = layout.toManySlot(conflict.property), case .string(let name)? = field {
+            try putBack(member: name, in: ToManyChange(owner: row.id, slot: slot), mirror)
         }
         var importing = RecordImport(mirror: mirror)
         try importing.change(row.id, from: local, to: state, layout, named: entry.recordName)
@@ -57,5 +59,23 @@ extension MirroredStore {
         if let slot = layout.toOneSlot(conflict.property) {
             try OneToOneRepair(mirror: mirror).meet(row.id, slot)
         }
+    }
+
+    /// Gives a member of a to-many without inverse back to the owner that lost it.
+    private func putBack(
+        member name: String, in change: ToManyChange, _ mirror: MirrorTransaction
+    ) throws {
+        guard let member = try mirror.ledger.row(named: name) else {
+            throw MirrorError(
+                .unknownConflict,
+                "The member that was lost is deleted, so it cannot be put back.")
+        }
+        var change = change
+        change.added = [Link(member)]
+        var changes = ChangeSet()
+        changes.author = RecordNames.importAuthor
+        changes.toManys = [change]
+        _ = try mirror.store.apply(changes)
+        try mirror.comparePairs(of: change.owner)
     }
 }

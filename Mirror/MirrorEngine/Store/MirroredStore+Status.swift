@@ -28,7 +28,8 @@ public struct MirrorStatus: Sendable {
     public let refusals: [(recordName: String, reason: String)]
     public let initialImportCompleted: Bool
 
-    /// Whether nothing waits, nothing failed and a whole round was run.
+    /// Whether nothing waits, nothing failed, nothing was refused and a whole round was run: the one
+    /// answer to whether store and service are equal.
     public var isInSync: Bool {
         pending.total == 0 && lastError == nil && lastRound != nil && conflictsWaiting == 0
             && refusals.isEmpty && initialImportCompleted
@@ -69,8 +70,6 @@ extension MirroredStore {
             return try mirror.ledger.events()
         }
     }
-
-    func waitingConflicts() throws -> Int { try read { try $0.ledger.waitingConflicts() } }
 
     /// How many records wait for export. Cost: one look at the waiting lines.
     func pendingTotal() throws -> Int { try read { try $0.ledger.pendingCounts().total } }

@@ -47,7 +47,8 @@ public final class MirroredStore: Sendable {
             if isNew { try mirror.ledger.log(.setup, started: now, affected: 0, finished: 0) }
             try check(container, mirror.ledger)
             try noticeModel(mirror.ledger)
-            let zone = try mirror.ledger.zone(settings.zoneName)
+            var zone = try mirror.ledger.zone(settings.zoneName)
+            zone.waiting = try mirror.ledger.pendingCounts().total
             try mirror.ledger.finish()
             return zone
         }
@@ -119,11 +120,23 @@ public final class MirroredStore: Sendable {
         try mirror.ledger.set(.oneToOneCheck, to: .null)
     }
 
-    package func nextBatch() throws -> ExportBatch {
+    /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits.
+    package func nextBatch(recordsMax: Int? = nil) throws -> ExportBatch {
         try write { mirror in
-            var builder = BatchBuilder(mirror: mirror)
+            var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax ?? .max)
             return try builder.build()
         }
+    }
+
+    /// The service takes a batch's records in no request: each is put aside with the reason until
+    /// its object changes.
+    package func refuse(_ batch: ExportBatch, _ error: RecordError) throws -> ReplyOutcome {
+        let results = batch.items.map { item in
+            var own = error
+            own.recordName = item.operation.record.recordName
+            return RecordResult.failure(own)
+        }
+        return try record(batch, RecordsReply(results: results))
     }
 
     package func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {

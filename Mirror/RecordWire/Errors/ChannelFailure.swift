@@ -6,6 +6,12 @@ public protocol ChannelFailure: Error {
     var fields: [String: String] { get }
     /// Whether the same request may succeed later without any change.
     var isTransient: Bool { get }
+    /// Whether a smaller request may succeed.
+    var isTooLarge: Bool { get }
     /// Seconds to wait before another try, where somebody named them.
     var retryAfterSeconds: Double? { get }
+}
+
+extension ChannelFailure {
+    public var isTooLarge: Bool { false }
 }

@@ -58,7 +58,8 @@ struct ConflictReport {
     }
 
     private func isLink(_ entry: ConflictEntry) -> Bool {
-        rows.layout.entity(named: entry.entity)?.toOneSlot(entry.property) != nil
+        guard let entity = rows.layout.entity(named: entry.entity) else { return false }
+        return entity.toOneSlot(entry.property) ?? entity.toManySlot(entry.property) != nil
     }
 
     private func text(_ value: FieldValue?, _ entry: ConflictEntry, columns: Int?) -> String {

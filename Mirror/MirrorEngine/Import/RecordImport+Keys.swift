@@ -1,0 +1,58 @@
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// An object that has a unique key which another one is to get.
+struct KeyHolder {
+    var row: RowID
+    /// The properties of the key.
+    var names: [String]
+}
+
+/// Unique keys that pass from one object to another within one page.
+///
+/// Whoever holds a wanted key may be about to give it up: its own record, or its deletion, comes
+/// later in the same page. Only a holder that keeps its key is the same object made twice.
+extension RecordImport {
+    /// Settles the holder of a wanted key first, as far as this page has more about it. Returns
+    /// whether anything was done, so that it is worth looking again.
+    mutating func givesUpKey(_ holder: KeyHolder) throws -> Bool {
+        if let arrival = unsettled.removeValue(forKey: holder.row) {
+            try settle(arrival)
+            return true
+        }
+        if let wanted = settling[holder.row] { return try park(holder, until: wanted) }
+        guard !deletionsAhead.isEmpty, let name = try mirror.ledger.knownName(of: holder.row),
+            let place = deletionsAhead.firstIndex(where: {
+                $0.recordName.utf8.elementsEqual(name.utf8)
+            })
+        else { return false }
+        try applyDeletion(of: deletionsAhead.remove(at: place))
+        return true
+    }
+
+    /// Two objects exchange their keys: the one that is being settled lets go of its own until it
+    /// gets the other's. Returns false when it keeps its key.
+    private mutating func park(_ holder: KeyHolder, until wanted: ObjectState) throws -> Bool {
+        guard let row = try mirror.store.row(holder.row) else { return false }
+        let layout = try mirror.layout(of: holder.row)
+        var update = RowUpdate(id: holder.row)
+        for name in holder.names {
+            if let slot = layout.attributeSlot(name) {
+                guard row.attributes[slot] != wanted.attributes[slot] else { continue }
+                update.attributes.append((slot, .null))
+            } else if let slot = layout.toOneSlot(name) {
+                let target = try wanted.toOnes[slot].flatMap {
+                    try mirror.ledger.row(named: $0.recordName)
+                }
+                guard row.toOnes[slot]?.target != target else { continue }
+                update.toOnes.append((slot, nil))
+            }
+        }
+        guard !update.isEmpty else { return false }
+        changes.updates.append(update)
+        try flush()
+        return true
+    }
+}

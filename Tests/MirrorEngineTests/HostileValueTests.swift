@@ -1,0 +1,148 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import RecordWire
+import SQLiteDriver
+import SQLiteStore
+import Stores
+import Testing
+
+/// Values that strangers wrote: none traps, none ends later rounds.
+@Suite struct HostileValueTests {
+    let service: SimulatedService
+    let model: NSManagedObjectModel
+    let device: Device
+
+    init() throws {
+        service = try Device.service()
+        model = SampleModel.make()
+        model.entitiesByName["Tag"]?.properties += [
+            SampleModel.attribute("small", .integer16AttributeType),
+            SampleModel.attribute("middle", .integer32AttributeType),
+        ]
+        device = try Device(1, service, model: model, policy: MergePolicy(standard: .latest))
+        try device.sync()
+    }
+
+    private func write(_ records: [Record]) throws {
+        let zone = ZoneID(zoneName: device.mirrored.settings.zoneName)
+        let operations = records.map { RecordOperation(.forceReplace, $0) }
+        _ = try service.handle(
+            .modifyRecords(ModifyRecords(operations: operations, zoneID: zone)), from: "stranger")
+    }
+
+    private func record(
+        _ name: String, _ entity: String, _ fields: [String: FieldValue]
+    ) -> Record {
+        var record = Record(recordName: name, recordType: "CD_\(entity)")
+        record.fields = fields.mapValues { $0 }
+        record.fields["CD_entityName"] = .string(entity)
+        return record
+    }
+
+    @Test(arguments: [Int64.max, .max - 1, .min, -1, 1 << 62])
+    func aTimeBeyondAllClocksIsNoTime(milliseconds: Int64) throws {
+        try write([
+            record(
+                "n", "Tag",
+                ["CD_label": .string("x"), "CD_editTimes": .string("label \(milliseconds) d")])
+        ])
+        #expect(try device.sync().error == nil)
+        for label in ["y", "z"] {
+            try device.set(device.only("Tag"), "label", .text(label))
+            #expect(try device.sync().error == nil)
+        }
+        let zone = device.mirrored.settings.zoneName
+        let kept = try #require(try service.records(inZone: zone)["n"])
+        #expect(kept.fields["CD_label"] == .some(.string("z")))
+        let other = try Device(2, service, model: model, policy: MergePolicy(standard: .latest))
+        try other.sync()
+        try other.set(other.only("Tag"), "label", .text("later"))
+        try other.sync()
+        try device.sync()
+        #expect(try device.value(device.only("Tag"), "label") == .text("later"))
+    }
+
+    @Test func twoMembersAtTheLastPlaceGetPlacesAnew() throws {
+        try write(
+            [record("f", "Folder", [:])]
+                + ["a", "b", "c"].map {
+                    record(
+                        $0, "Note",
+                        [
+                            "CD_title": .string($0), "CD_folder": .string("f"),
+                            "CD_folder_order": .int64($0 == "c" ? .min : .max),
+                        ])
+                })
+        #expect(try device.sync().error == nil)
+        #expect(try device.sync().error == nil)
+        let titles = try device.members(device.only("Folder"), "notes")
+            .map { try device.value($0, "title") }
+        #expect(titles == ["c", "a", "b"].map { .text($0) })
+        let other = try Device(2, service, model: model)
+        try other.sync()
+        let there = try other.members(other.only("Folder"), "notes")
+            .map { try other.value($0, "title") }
+        #expect(there == titles)
+    }
+
+    @Test(arguments: [
+        ("CD_small", Int64.max), ("CD_small", 32_768), ("CD_small", -32_769),
+        ("CD_middle", 2_147_483_648), ("CD_middle", .min),
+    ])
+    func anIntegerOutOfRangeIsPutAsideWithAReason(field: String, value: Int64) throws {
+        try write([
+            record("odd", "Tag", [field: .int64(value)]),
+            record(
+                "fine", "Tag", ["CD_small": .int64(-32_768), "CD_middle": .int64(.init(Int32.max))]),
+        ])
+        let result = try device.sync()
+        #expect(result.error == nil && result.imported.applied == 1)
+        let status = try #require(try device.mirrored.status())
+        #expect(status.refusals.map(\.recordName) == ["odd"] && !status.isInSync)
+        #expect(status.refusals.first?.reason.contains(field) == true)
+        let zone = ZoneID(zoneName: device.mirrored.settings.zoneName)
+        let bare = Record(recordName: "odd", recordType: "CD_Tag")
+        _ = try service.handle(
+            .modifyRecords(
+                ModifyRecords(operations: [RecordOperation(.forceDelete, bare)], zoneID: zone)),
+            from: "stranger")
+        try device.sync()
+        #expect(try device.mirrored.status()?.isInSync == true)
+    }
+
+    @Test func aSumThatTheAttributeCannotHoldIsNotMade() throws {
+        var policy = MergePolicy()
+        policy.set(.counter, entity: "Tag", property: "small")
+        let layout = ModelLayout(model: model)
+        let entity = try #require(layout.entity(named: "Tag"))
+        let slot = try #require(entity.attributeSlot("small"))
+        func state(_ value: Int64) -> ObjectState {
+            var state = ObjectState(empty: entity)
+            state.attributes[slot] = .integer(value)
+            return state
+        }
+        let outcome = ObjectMerge(policy: policy, entity: entity).merge(
+            base: state(0), local: state(30_000), remote: state(30_000))
+        #expect(outcome.merged.attributes[slot] == .integer(30_000))
+    }
+
+    @Test func theLogsAreBounded() throws {
+        try device.store.write { transaction in
+            let ledger = Ledger(
+                connection: transaction.connection, platform: device.mirrored.settings.platform)
+            for index in 0..<1_200 {
+                try ledger.log(.import, started: Date(), affected: index, finished: index)
+            }
+            _ = try transaction.connection.run(
+                "INSERT INTO ADIPTYCHCONFLICT (Z_PK, ZRECORDNAME, ZPROPERTY, ZWINNER) "
+                    + "VALUES (1, 'a', 'p', 'waiting'), (2, 'b', 'p', 'local'), "
+                    + "(3, 'c', 'p', 'local'), (10003, 'd', 'p', 'local')")
+            try ledger.log(lostMember: "m", of: "o", entity: "Tag", property: "pinned")
+        }
+        let events = try device.mirrored.events()
+        #expect(events.count == 1_000 && events.last?.affected == 1_199)
+        #expect(try device.mirrored.conflicts().map(\.recordName) == ["a", "d", "o"])
+    }
+}

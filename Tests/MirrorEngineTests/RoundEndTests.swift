@@ -1,0 +1,278 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import RecordWire
+import SQLiteDriver
+import SQLiteStore
+import Stores
+import Testing
+
+/// Every round ends, with its reason, and one bad record does not hold up the others.
+@Suite struct RoundEndTests {
+    let service: SimulatedService
+    let a: Device
+    let b: Device
+
+    init() throws {
+        service = try Device.service()
+        a = try Device(1, service)
+        b = try Device(2, service)
+    }
+
+    private func operations(_ request: RecordRequest) -> [RecordOperation]? {
+        if case .modifyRecords(let modify) = request { modify.operations } else { nil }
+    }
+
+    private func batches(_ device: Device) -> [Int] {
+        device.requests.compactMap { operations($0)?.count }
+    }
+
+    // MARK: Too large
+
+    @Test func aRequestThatIsTooLargeIsSentInHalves() throws {
+        for index in 0..<20 { try a.insert("Note", ["views": .integer(Int64(index))]) }
+        a.intercept = { request in
+            guard let count = operations(request)?.count, count > 3 else { return nil }
+            throw RecordError(.limitExceeded, "The records take too many bytes.")
+        }
+        let result = try a.sync()
+        #expect(result.error == nil && result.exported == 20 && result.refused == 0)
+        #expect(batches(a).filter { $0 <= 3 }.reduce(0, +) == 20)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    @Test func oneRecordThatNoRequestHoldsIsPutAsideAndTheRestGoesOn() throws {
+        for index in 0..<7 { try a.insert("Note", ["title": .text("n\(index)")]) }
+        let huge = try a.insert("Note", ["title": .text("huge")])
+        func isHuge(_ operation: RecordOperation) -> Bool {
+            operation.record.fields["CD_title"] == .some(.string("huge"))
+        }
+        a.intercept = { request in
+            guard operations(request)?.contains(where: isHuge) == true else { return nil }
+            throw RecordError(.limitExceeded, "The request is too large.")
+        }
+        let result = try a.sync()
+        #expect(result.error == nil && result.exported == 7 && result.refused == 1)
+        #expect(try a.mirrored.status()?.refusals.count == 1)
+        let sent = batches(a).count
+        #expect(try a.sync().exported == 0 && batches(a).count == sent)
+        try a.set(huge, "title", .text("small"))
+        #expect(try a.sync().exported == 1)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    @Test func aRefusalForSizeIsTriedAgainAfterAReset() throws {
+        try a.insert("Note", ["title": .text("huge")])
+        a.intercept = { request in
+            guard operations(request) != nil else { return nil }
+            throw RecordError(.limitExceeded, "The request is too large.")
+        }
+        #expect(try a.sync().refused == 1)
+        a.intercept = { _ in nil }
+        try a.mirrored.reset()
+        #expect(try a.sync().exported == 1)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    @Test func whatWasRefusedAndThenDeletedIsDeletedThere() throws {
+        let cover = try a.insert("Cover", ["image": .data(Data([1]))])
+        try a.sync()
+        try b.sync()
+        try a.set(cover, "image", .data(Data(repeating: 1, count: 1_200_000)))
+        #expect(try a.sync().refused == 1)
+        try a.delete(cover)
+        #expect(try a.sync().exported == 1)
+        try b.sync()
+        #expect(try b.rows("Cover").isEmpty)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    @Test func aBatchStaysBelowItsBytes() throws {
+        let text = String(repeating: "\u{1}", count: 100_000)
+        for _ in 0..<8 { try a.insert("Note", ["title": .text(text)]) }
+        let batch = try a.firstBatch()
+        #expect(batch.bytes <= a.mirrored.settings.batchBytesMax)
+        #expect(batch.items.count == 2)
+    }
+
+    // MARK: Rest
+
+    @Test func failuresOfSendingEndTheRoundThoughTheZoneCanBeRead() throws {
+        try a.insert("Note")
+        a.intercept = { request in
+            guard operations(request) != nil else { return nil }
+            throw RecordError(.tryAgainLater, "The disk is full.")
+        }
+        let result = try a.sync()
+        #expect(result.error?.code == .offline && !result.isInSync)
+        #expect(batches(a).count == RoundLimits().attemptsMax + 1)
+    }
+
+    @Test func aBusyZoneDoesNotKeepAFailingRoundAlive() throws {
+        try a.insert("Note")
+        try b.sync()
+        a.intercept = { [b, service] request in
+            guard operations(request) == nil else {
+                throw RecordError(.tryAgainLater, "The disk is full.")
+            }
+            b.intercept = { _ in nil }
+            b.service = service
+            try b.insert("Tag")
+            try b.sync()
+            return nil
+        }
+        #expect(try a.sync().error?.code == .offline)
+        #expect(batches(a).count == RoundLimits().attemptsMax + 1)
+    }
+
+    @Test func aRefusedZoneEndsTheRoundWithTheServicesWords() throws {
+        a.intercept = { request in
+            switch request {
+            case .modifyZones:
+                return .zones([.failure(RecordError(.badRequest, "A zone's name begins oddly."))])
+            case .zoneChanges(let changes):
+                var page = ZoneChangesReply(zoneID: changes.zones[0].zoneID)
+                page.failure = RecordError(.zoneNotFound, "There is no such zone.")
+                return .zoneChanges([page])
+            default: return nil
+            }
+        }
+        let result = try a.sync()
+        #expect(result.error?.message.contains("begins oddly") == true)
+        #expect(a.requests.count < 3)
+    }
+
+    @Test func aZoneThatVanishesEachTimeIsAStormAndNoLoop() throws {
+        a.intercept = { request in
+            guard case .zoneChanges(let changes) = request else { return nil }
+            var page = ZoneChangesReply(zoneID: changes.zones[0].zoneID)
+            page.failure = RecordError(.zoneNotFound, "There is no such zone.")
+            return .zoneChanges([page])
+        }
+        #expect(try a.sync().error?.code == .stopped)
+        #expect(a.requests.count < 300)
+    }
+
+    @Test func aConflictWithoutEndIsAStormAndNoLoop() throws {
+        try a.insert("Note", ["title": .text("mine")])
+        var stranger = 0
+        a.intercept = { request in
+            guard let operation = operations(request)?.first else { return nil }
+            stranger += 1
+            var record = operation.record
+            record.fields["CD_title"] = .string("theirs \(stranger)")
+            record.recordChangeTag = "t\(stranger)"
+            record.writeID = nil
+            var error = RecordError(.conflict, "The tag is stale.")
+            error.serverRecord = record
+            return .records(RecordsReply(results: [.failure(error)]))
+        }
+        #expect(try a.sync().error?.code == .stopped)
+        #expect(a.requests.count < 300)
+    }
+
+    @Test func aPageThatPromisesMoreAndMovesNowhereEndsTheRound() throws {
+        try a.sync()
+        let before = a.requests.count
+        a.intercept = { request in
+            guard case .zoneChanges(let changes) = request else { return nil }
+            var page = ZoneChangesReply(zoneID: changes.zones[0].zoneID)
+            page.syncToken = changes.zones[0].syncToken
+            page.moreComing = true
+            return .zoneChanges([page])
+        }
+        #expect(try a.sync().error?.code == .serviceRefused)
+        #expect(a.requests.count - before < 5)
+    }
+
+    @Test func pairsThatNeedNoRequestHideNoneBehindThem() throws {
+        let note = try a.insert("Note")
+        let tags = try (0..<450).map { try a.insert("Tag", ["label": .text("\($0)")]) }
+        for tag in tags { try a.pair(note, "tags", with: tag) }
+        try a.sync()
+        // All pairs wait, and the first 449 are there already as they stand.
+        try a.store.write { _ = try $0.connection.run(Self.lookAgain) }
+        try a.pair(note, "tags", with: a.insert("Tag"))
+        try a.sync()
+        #expect(try a.mirrored.status()?.pending.total == 0)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
+    private static let lookAgain = "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZISUPLOADED = 0"
+
+    // MARK: In mid-flight
+
+    @Test func aDecisionWhileABatchIsUnderWayIsSent() throws {
+        let a = try Device(3, service, policy: MergePolicy(standard: .remote))
+        let note = try a.insert("Note", ["title": .text("old")])
+        try a.sync()
+        try b.sync()
+        try b.set(b.only("Note"), "title", .text("theirs"))
+        try b.sync()
+        try a.set(note, "title", .text("mine"))
+        try a.sync()
+        let line = try #require(try a.mirrored.conflicts().first)
+        try a.set(note, "rating", .double(1))
+        var resolved = false
+        a.intercept = { [service] request in
+            guard operations(request) != nil, !resolved else { return nil }
+            resolved = true
+            let response = try service.handle(request, from: try a.mirrored.deviceID())
+            try a.mirrored.resolve(conflict: line.id, taking: .local)
+            return response
+        }
+        try a.sync()
+        try b.sync()
+        #expect(resolved)
+        #expect(try b.value(b.only("Note"), "title") == .text("mine"))
+    }
+
+    @Test func anAnswerThatMeetsAMovedLedgerChangesNothing() throws {
+        let note = try a.insert("Note", ["title": .text("one"), "views": .integer(1)])
+        try a.sync()
+        try a.set(note, "views", .integer(2))
+        let device = try a.mirrored.deviceID()
+        var isFirst = true
+        a.intercept = { [a, service] request in
+            guard operations(request) != nil, isFirst else { return nil }
+            isFirst = false
+            let response = try service.handle(request, from: device)
+            // Another process of the same store runs a whole round, with a count of its own.
+            let b = try Device(2, service)
+            try b.sync()
+            try b.set(b.only("Note"), "views", .integer(5))
+            try b.sync()
+            a.intercept = { _ in nil }
+            try a.sync()
+            return response
+        }
+        try a.sync()
+        try a.set(note, "views", .integer(6))
+        try a.sync()
+        let c = try Device(4, service)
+        try c.sync()
+        #expect(try c.value(c.only("Note"), "views") == .integer(6))
+        #expect(try a.value(note, "views") == .integer(6))
+    }
+
+    @Test func aDeletionTakenLateDoesNotForgetAnObjectThatCameBack() throws {
+        let a = try Device(3, service, policy: MergePolicy(deletion: .keepEdited))
+        let note = try a.insert("Note", ["title": .text("one")])
+        try a.sync()
+        try a.delete(note)
+        _ = try a.mirrored.analyse()
+        let batch = try a.mirrored.nextBatch()
+        let keeper = try Device(5, service)
+        try keeper.sync()
+        try keeper.set(keeper.only("Note"), "title", .text("two"))
+        try keeper.sync()
+        a.intercept = { _ in nil }
+        try a.sync()
+        #expect(try a.rows("Note").count == 1)
+        let taken = batch.items.map { RecordResult.record($0.operation.record) }
+        _ = try a.mirrored.record(batch, RecordsReply(results: taken))
+        try a.set(a.only("Note"), "title", .text("three"))
+        try a.sync()
+        #expect(try service.records(inZone: a.mirrored.settings.zoneName).count == 1)
+    }
+}

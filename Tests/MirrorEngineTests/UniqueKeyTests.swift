@@ -1,0 +1,241 @@
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import RecordWire
+import SQLiteStore
+import Stores
+import Testing
+
+/// Unique keys under mirroring: what is one object, and what only passes a key on.
+@Suite struct UniqueKeyTests {
+    let service: SimulatedService
+    let a: Device
+    let b: Device
+
+    init() throws {
+        service = try Device.service()
+        let model = SampleModel.make(uniqueLabels: true)
+        a = try Device(1, service, model: model)
+        b = try Device(2, service, model: model)
+    }
+
+    private func settle(_ devices: [Device]) throws {
+        for _ in 0..<8 {
+            let results = try devices.map { try $0.sync() }
+            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
+        }
+        Issue.record("The devices do not come to rest.")
+    }
+
+    private func labels(_ device: Device) throws -> [AttributeValue?] {
+        try device.rows("Tag").map { try device.value($0.id, "label") }
+    }
+
+    private func tag(_ device: Device, _ label: String) throws -> RowID {
+        try #require(
+            try device.rows("Tag").first { try device.value($0.id, "label") == .text(label) }
+        ).id
+    }
+
+    /// Answers each page backwards, or as it is.
+    private func turn(_ device: Device, backwards: Bool) {
+        device.intercept = { [service] request in
+            guard case .zoneChanges = request,
+                case .zoneChanges(var pages) = try service.handle(request, from: "b")
+            else { return nil }
+            for index in pages.indices where backwards { pages[index].records.reverse() }
+            return .zoneChanges(pages)
+        }
+    }
+
+    /// One object gives its key up, another takes it: two objects, in whatever order they come.
+    @Test(arguments: [true, false], 0..<4)
+    func aKeyThatPassesToANewObjectMakesNoTwins(backwards: Bool, seed: UInt64) throws {
+        let a = try Device(10 + seed, service, model: SampleModel.make(uniqueLabels: true))
+        let old = try a.insert("Tag", ["label": .text("x")])
+        try settle([a, b])
+        try a.set(old, "label", .text("y"))
+        try a.insert("Tag", ["label": .text("x")])
+        try a.sync()
+        turn(b, backwards: backwards)
+        try settle([b, a])
+        for device in [a, b] {
+            #expect(try Set(labels(device)) == [.text("x"), .text("y")])
+            #expect(try device.mirrored.conflicts().isEmpty)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func twoObjectsThatExchangeTheirKeysStayTwo(backwards: Bool) throws {
+        let one = try a.insert("Tag", ["label": .text("x")])
+        let two = try a.insert("Tag", ["label": .text("y")])
+        let note = try a.insert("Note")
+        try a.pair(note, "tags", with: one)
+        try settle([a, b])
+        let pinned = try #require(try b.members(b.only("Note"), "tags").first)
+        try a.set(one, "label", .text("between"))
+        try a.set(two, "label", .text("x"))
+        try a.set(one, "label", .text("y"))
+        try a.sync()
+        turn(b, backwards: backwards)
+        try settle([b, a])
+        #expect(try Set(labels(b)) == [.text("x"), .text("y")])
+        #expect(try b.value(pinned, "label") == .text("y"))
+        #expect(try b.mirrored.conflicts().isEmpty && a.rows("Tag").count == 2)
+    }
+
+    @Test(arguments: [true, false], 0..<4)
+    func aKeyOfADeletedObjectGoesToANewOne(backwards: Bool, seed: UInt64) throws {
+        let a = try Device(20 + seed, service, model: SampleModel.make(uniqueLabels: true))
+        let old = try a.insert("Tag", ["label": .text("x")])
+        try settle([a, b])
+        try a.delete(old)
+        try a.insert("Tag", ["label": .text("x")])
+        try a.sync()
+        turn(b, backwards: backwards)
+        try settle([b, a])
+        for device in [a, b] { #expect(try labels(device) == [.text("x")]) }
+    }
+
+    @Test func anEditOfAnObjectThatWasMergedAwayIsLoggedAndHitsNobodyElse() throws {
+        // Both make "x"; before either knows, the one that will lose its name is edited again.
+        try a.insert("Tag", ["label": .text("x")])
+        try b.insert("Tag", ["label": .text("x")])
+        try a.sync()
+        let before = try b.mirrored.conflicts().count
+        try b.sync()
+        try settle([a, b])
+        #expect(try labels(a) == [.text("x")] && labels(b) == [.text("x")])
+        #expect(try b.mirrored.conflicts().count == before)
+    }
+
+    @Test func aDecisionThatWaitsGoesOnUnderTheNewName() throws {
+        let model = SampleModel.make(uniqueLabels: true)
+        model.entitiesByName["Tag"]?.properties.append(
+            SampleModel.attribute("colour", .stringAttributeType))
+        let policy = MergePolicy(standard: .error)
+        let (a, b) = (
+            try Device(31, service, model: model, policy: policy),
+            try Device(32, service, model: model, policy: policy)
+        )
+        for (device, colour) in [(a, "red"), (b, "blue")] {
+            try device.insert("Tag", ["label": .text("x"), "colour": .text(colour)])
+        }
+        for _ in 0..<4 {
+            try a.sync()
+            try b.sync()
+        }
+        for device in [a, b] {
+            for line in try device.mirrored.conflicts(waitingOnly: true) {
+                try device.mirrored.resolve(conflict: line.id, taking: .local)
+            }
+        }
+        try settle([a, b])
+        #expect(try a.value(a.only("Tag"), "colour") == b.value(b.only("Tag"), "colour"))
+        #expect(try a.mirrored.status()?.isInSync == true)
+        #expect(try b.mirrored.status()?.isInSync == true)
+    }
+}
+
+/// A unique key that names a to-one: one line for each note in each folder.
+@Suite struct UniqueLinkTests {
+    let service: SimulatedService
+    let a: Device
+    let b: Device
+
+    static func model() -> NSManagedObjectModel {
+        let folder = SampleModel.entity(
+            "Folder", [SampleModel.attribute("name", .stringAttributeType)])
+        let line = SampleModel.entity(
+            "Line",
+            [
+                SampleModel.attribute("label", .stringAttributeType),
+                SampleModel.attribute("count", .integer64AttributeType),
+            ])
+        SampleModel.connect(folder, "lines", many: true, line, "folder", many: false)
+        folder.uniquenessConstraints = [["name"]]
+        line.uniquenessConstraints = [["folder", "label"]]
+        let model = NSManagedObjectModel()
+        model.entities = [folder, line]
+        return model
+    }
+
+    init() throws {
+        service = try Device.service()
+        a = try Device(1, service, model: Self.model())
+        b = try Device(2, service, model: Self.model())
+    }
+
+    private func line(_ device: Device, _ folder: RowID, _ count: Int64) throws -> RowID {
+        let row = try device.insert("Line", ["label": .text("l"), "count": .integer(count)])
+        try device.link(row, "folder", folder)
+        return row
+    }
+
+    private func settle() throws {
+        for _ in 0..<8 {
+            let results = [try a.sync(), try b.sync()]
+            #expect(results.allSatisfy { $0.error == nil })
+            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
+        }
+        Issue.record("The devices do not come to rest.")
+    }
+
+    @Test func theSameLineMadeTwiceBecomesOne() throws {
+        let folder = try a.insert("Folder", ["name": .text("f")])
+        try settle()
+        _ = try line(a, folder, 1)
+        _ = try line(b, b.only("Folder"), 2)
+        try settle()
+        #expect(try a.rows("Line").count == 1 && b.rows("Line").count == 1)
+        #expect(
+            try a.value(a.only("Line"), "count") == b.value(b.only("Line"), "count"))
+    }
+
+    /// Folders merge, and with them the keys of their lines.
+    @Test func linesOfFoldersThatBecomeOneBecomeOne() throws {
+        _ = try line(a, a.insert("Folder", ["name": .text("f")]), 1)
+        _ = try line(b, b.insert("Folder", ["name": .text("f")]), 2)
+        try settle()
+        for device in [a, b] {
+            #expect(try device.rows("Folder").count == 1 && device.rows("Line").count == 1)
+            #expect(try device.target(device.only("Line"), "folder") == device.only("Folder"))
+        }
+    }
+
+    /// Two lines arrive before their folder: their key is whole only when it comes, in a later page.
+    @Test func aLinkThatArrivesLateCompletesAKeyAndTheRoundGoesOn() throws {
+        func record(_ name: String, _ entity: String, _ fields: [String: FieldValue]) -> Record {
+            var record = Record(
+                recordName: name, recordType: "CD_\(entity)", recordChangeTag: "t\(name)")
+            record.fields = fields.mapValues { $0 }
+            record.fields["CD_entityName"] = .string(entity)
+            return record
+        }
+        func page(_ records: [Record], moreComing: Bool) -> ZoneChangesReply {
+            var page = ZoneChangesReply(
+                zoneID: ZoneID(zoneName: b.mirrored.settings.zoneName))
+            page.records = records
+            page.moreComing = moreComing
+            page.syncToken = "token"
+            return page
+        }
+        let lines = (1...2).map { index in
+            record(
+                "line\(index)", "Line",
+                [
+                    "CD_label": .string("l"), "CD_folder": .string("f"),
+                    "CD_count": .int64(Int64(index)),
+                ])
+        }
+        _ = try b.mirrored.prepare(container: "test")
+        _ = try b.mirrored.apply(page(lines, moreComing: true))
+        #expect(try b.rows("Line").count == 2)
+        let folder = record("f", "Folder", ["CD_name": .string("f")])
+        _ = try b.mirrored.apply(page([folder], moreComing: false))
+        #expect(try b.rows("Line").count == 1)
+        #expect(try b.target(b.only("Line"), "folder") == b.only("Folder"))
+        #expect(try b.mirrored.conflicts().map(\.property) == ["count"])
+        #expect(try b.mirrored.status()?.pending.deletes == 1)
+    }
+}

@@ -5,7 +5,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline,
                 throttled
-            case otherContainer, ledgerDamaged, unknownConflict, stopped
+            case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, stopped
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -24,6 +24,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let otherContainer = Code(kind: .otherContainer)
         public static let ledgerDamaged = Code(kind: .ledgerDamaged)
         public static let unknownConflict = Code(kind: .unknownConflict)
+        /// The object whose value is to be put back is there no more.
+        public static let objectDeleted = Code(kind: .objectDeleted)
         public static let stopped = Code(kind: .stopped)
     }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct HelpTests {
     static let verbs = [
         "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "create",
-        "edit", "export", "import", "convert", "model",
+        "edit", "export", "import", "convert", "model", "completion",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {
@@ -37,10 +37,80 @@ import Testing
         #expect(run.status == 0)
         #expect(run.output.hasPrefix("diptych "))
         #expect(try workshop.run("--version", "--json").json["version"] is String)
+        #expect(try workshop.run("-v").output == run.output)
+        #expect(try workshop.run("--json", "--version").json["version"] is String)
+    }
+
+    @Test func theShellCompletesVerbsOptionsAndWords() throws {
+        let workshop = try Workshop()
+        let script = try workshop.done(["completion", "bash"]).output
+        try workshop.write(script, to: "diptych.bash")
+        func completed(_ words: String...) throws -> [String] {
+            let line = """
+                source '\(workshop.path("diptych.bash"))'
+                COMP_WORDS=(diptych \(words.map { "'\($0)'" }.joined(separator: " ")))
+                COMP_CWORD=\(words.count)
+                _diptych
+                printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let child = try workshop.start("/usr/bin/env", ["bash", "-c", line])
+            #expect(child.wait() == 0 && child.complaint.isEmpty, "\(child.complaint)")
+            return child.printed.split(separator: "\n").map(String.init)
+        }
+        #expect(try completed("con") == ["conflicts", "convert"])
+        #expect(try completed("help", "st") == ["status"])
+        #expect(try completed("sync", "x.sqlite", "--re") == ["--remember"])
+        #expect(try completed("sync", "x.sqlite", "--policy", "l") == ["local", "latest"])
+        #expect(try completed("conflicts", "x", "--take", "") == ["base", "local", "remote"])
+        #expect(try completed("convert", "x", "y", "--to", "b") == ["binary"])
+        #expect(try completed("sync", "x").isEmpty)
+        let fish = try workshop.done(["completion", "fish"]).output
+        #expect(fish.contains("-n '__fish_seen_subcommand_from sync' -l policy -x -a 'local "))
+        #expect(try workshop.done(["completion", "zsh"]).output.hasPrefix("#compdef diptych\n"))
+        #expect(try workshop.run("completion", "csh").status == 2)
+    }
+
+    @Test func helpIsJSONWhereJSONIsAskedFor() throws {
+        let workshop = try Workshop()
+        for words in [["--help", "--json"], ["--json", "--help"], ["help", "--json"]] {
+            let whole = try workshop.done(words)
+            #expect(whole.lines.count == 1)
+            let verbs = whole.json["verbs"] as? [[String: Any]] ?? []
+            #expect(verbs.compactMap { $0["name"] as? String } == Self.verbs)
+        }
+        for words in [["sync", "--help", "--json"], ["help", "sync", "--json"]] {
+            let one = try workshop.done(words)
+            #expect(one.json["operands"] as? [String] == ["STORE"])
+            let options = one.json["options"] as? [[String: Any]] ?? []
+            #expect(options.contains { $0["name"] as? String == "service" })
+            #expect(one.output.hasPrefix("{"))
+        }
     }
 
     @Test(arguments: [
-        (["snc", "x"], "There is no verb 'snc'.", "Did you mean 'diptych sync'?"),
+        "test", "demo", "setup", "bench", "soak", "corpus", "fuzz", "examples",
+    ]) func toolsPrintTheirHelpAndStartNothing(tool: String) throws {
+        let workshop = try Workshop()
+        let script = Workshop.package.appendingPathComponent("Tools/\(tool)").path
+        // Nothing that a tool could start is on the path, but for what reads its own text.
+        let bin = workshop.folder.appendingPathComponent("bin")
+        try FileManager.default.createDirectory(at: bin, withIntermediateDirectories: true)
+        for name in ["bash", "sed", "dirname", "cat", "env"] {
+            let found = ["/usr/bin/", "/bin/"].map { $0 + name }
+                .first(where: FileManager.default.fileExists)
+            try FileManager.default.createSymbolicLink(
+                atPath: bin.appendingPathComponent(name).path,
+                withDestinationPath: try #require(found))
+        }
+        workshop.environment["PATH"] = bin.path
+        let child = try workshop.start("/bin/bash", [script, "--help"])
+        #expect(child.wait() == 0, "\(child.complaint)")
+        #expect(child.printed.contains("usage: Tools/\(tool)"))
+        #expect(child.complaint.isEmpty)
+    }
+
+    @Test(arguments: [
+        (["snc", "x"], "There is no verb 'snc'.", "Did you mean `diptych sync`?"),
         (
             ["sync", "x", "--servce", "y"], "There is no option --servce.",
             "Did you mean --service?"

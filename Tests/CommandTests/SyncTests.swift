@@ -23,7 +23,7 @@ import Testing
         #expect(events.compactMap { $0["event"] as? String } == ["setup", "export"])
         #expect(events.last?["finished"] as? Int == 2)
         let text = try workshop.done(["sync", library] + service.settings)
-        #expect(text.output.contains("is in sync."))
+        #expect(text.output.contains("is in sync with \(service.text("url"))."))
         #expect(!text.output.contains("\u{1B}"))
     }
 
@@ -42,7 +42,7 @@ import Testing
         #expect(synced.json["inSync"] as? Bool == true)
         #expect(synced.json["reason"] is NSNull)
         let keys: Set = [
-            "inSync", "state", "reason", "zones", "pending", "conflictsWaiting",
+            "inSync", "state", "reason", "device", "zones", "pending", "conflictsWaiting",
             "initialImportCompleted",
         ]
         #expect(Set(synced.json.keys) == keys)
@@ -203,5 +203,56 @@ import Testing
         let run = try workshop.done(["sync", library, "--json"] + service.settings)
         #expect(run.json["exported"] as? Int == 1)
         #expect(try workshop.run("status", library).status == 0)
+    }
+}
+
+/// A round and the store's status say the same, in words and by exit status.
+@Suite struct StandingTests {
+    /// Expects that `sync` and `status` end alike, and that only a store in sync is called so.
+    private func expectAgreement(
+        _ workshop: Workshop, _ library: String, _ words: [String], status: Int32
+    ) throws {
+        let round = try workshop.run(["sync", library, "--json"] + words)
+        let standing = try workshop.run("status", library, "--json")
+        #expect(round.status == status, "\(round.complaint)")
+        #expect(standing.status == status)
+        #expect(round.json["inSync"] as? Bool == (status == 0))
+        #expect(standing.json["inSync"] as? Bool == (status == 0))
+        let told = try workshop.run(["sync", library] + words)
+        #expect(told.status == status)
+        #expect(told.output.contains("is in sync") == (status == 0), "\(told.output)")
+    }
+
+    @Test func syncAndStatusAgree() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Book title=small pages=1")
+        try expectAgreement(workshop, library, service.settings, status: 0)
+        // More than the service takes in one record; all later rounds have nothing to send.
+        let long = String(repeating: "long ", count: 400_000)
+        try workshop.edit(library, "insert Book title=\"\(long)\" pages=2")
+        try expectAgreement(workshop, library, service.settings, status: 1)
+        let refused = try workshop.run(["sync", library] + service.settings)
+        #expect(refused.complaint.contains("diptych: The service will not take 1 record."))
+        #expect(refused.complaint.contains("`diptych status \(library)`"))
+        try workshop.edit(library, "set Book[pages == 2] title=short")
+        try expectAgreement(workshop, library, service.settings, status: 0)
+    }
+
+    @Test func aWaitingConflictIsToldByBoth() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let (desk, phone) = (try workshop.library("d.sqlite"), try workshop.library("p.sqlite"))
+        try workshop.edit(desk, "insert Book title=a pages=1")
+        for store in [desk, phone] { try workshop.done(["sync", store] + service.settings) }
+        for store in [desk, phone] {
+            try workshop.edit(store, "set Book[pages == 1] title=\(store.suffix(8).prefix(1))")
+        }
+        try workshop.done(["sync", desk] + service.settings)
+        let words = service.settings + ["--policy", "error"]
+        try expectAgreement(workshop, phone, words, status: 3)
+        _ = try workshop.run("conflicts", phone, "--resolve", "1", "--take", "remote")
+        try expectAgreement(workshop, phone, words, status: 0)
     }
 }

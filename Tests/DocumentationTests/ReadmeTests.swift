@@ -6,6 +6,7 @@ import Testing
 @Suite struct ReadmeTests {
     @Test(arguments: [
         ("README.md", "ReadmeExample.swift"), ("docs/TESTING.md", "TestingExample.swift"),
+        ("docs/SWIFT.md", "SwiftExample.swift"),
     ])
     func theShownCodeIsTheCompiledCode(document: String, source: String) throws {
         let code = try String(

@@ -55,7 +55,7 @@ extension RecordImport {
             let conflict = deletionConflict(
                 slot, layout, base: base?.value(slot), local: local.value(slot), remote: nil,
                 winner: keeps ? .local : .remote)
-            try log(conflict, layout, entry.recordName)
+            try log(conflict, layout, entry.recordName, by: record.modified)
         }
         if keeps {
             try mirror.ledger.setBase(record, key: entry.key)

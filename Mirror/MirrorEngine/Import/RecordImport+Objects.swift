@@ -112,7 +112,7 @@ extension RecordImport {
             let conflict = deletionConflict(
                 slot, layout, base: base?.value(slot), local: nil, remote: state.value(slot),
                 winner: keeps ? .remote : .local)
-            try log(conflict, layout, record.recordName)
+            try log(conflict, layout, record.recordName, by: record.modified)
         }
         guard keeps else {
             try mirror.ledger.setBase(record, key: entry.key)
@@ -194,7 +194,8 @@ extension RecordImport {
             if base.map({ !local.changes(from: $0).isEmpty }) ?? true { outcome.merged += 1 }
         }
         for conflict in result.conflicts {
-            try log(conflict, arrival.layout, arrival.record.recordName)
+            try log(
+                conflict, arrival.layout, arrival.record.recordName, by: arrival.record.modified)
         }
         try keepTimes(remoteTimes, of: arrival, merged: result.merged)
         try write(result.merged, over: row, local: local, arrival)
@@ -290,8 +291,11 @@ extension RecordImport {
         }
     }
 
-    mutating func log(_ conflict: PropertyConflict, _ layout: EntityLayout, _ name: String) throws {
+    mutating func log(
+        _ conflict: PropertyConflict, _ layout: EntityLayout, _ name: String,
+        by modified: RecordStamp? = nil
+    ) throws {
         outcome.conflicts += 1
-        try mirror.ledger.log(conflict, entity: layout.name, recordName: name)
+        try mirror.ledger.log(conflict, entity: layout.name, recordName: name, by: modified)
     }
 }

@@ -10,7 +10,7 @@ public struct ConflictEntry: Sendable {
     public let entity: String
     public let recordName: String
     public let property: String
-    /// The rule that settled it.
+    /// The rule that settled it; `handRule` where somebody decided.
     public let rule: String
     /// "local", "remote", "merged", or "waiting" while nobody has decided.
     public let winner: String
@@ -18,18 +18,31 @@ public struct ConflictEntry: Sendable {
     public let base: FieldValue?
     public let local: FieldValue?
     public let remote: FieldValue?
+    /// The device that wrote the remote value, by `RecordTarget.deviceID`; nil where the service
+    /// did not say.
+    public let remoteDevice: String?
+
+    /// Stands as `rule` of what was decided by hand.
+    public static let handRule = "hand"
 }
 
 extension Ledger {
-    /// Logs a conflict. A waiting one of the same property is replaced.
-    package func log(_ conflict: PropertyConflict, entity: String, recordName: String) throws {
+    /// Logs a conflict with the version of the record that brought it. A waiting one of the same
+    /// property is replaced.
+    package func log(
+        _ conflict: PropertyConflict, entity: String, recordName: String,
+        by modified: RecordStamp? = nil
+    ) throws {
         try connection.run(
             "DELETE FROM ADIPTYCHCONFLICT WHERE ZRECORDNAME = ? AND ZPROPERTY = ? "
                 + "AND ZWINNER = 'waiting'", [.text(recordName), .text(conflict.property)])
         try insert(
             [.text(entity), .text(recordName), .text(conflict.property)], rule: conflict.rule,
             winner: conflict.winner,
-            [Self.blob(conflict.base), Self.blob(conflict.local), Self.blob(conflict.remote)])
+            [
+                Self.blob(conflict.base), Self.blob(conflict.local),
+                Self.blob(conflict.remote, by: modified),
+            ])
     }
 
     /// Logs that an owner lost a member of a to-many without inverse to another owner.
@@ -67,6 +80,7 @@ extension Ledger {
             "SELECT Z_PK, ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, ZRULE, ZWINNER, ZBASE, ZLOCAL, "
                 + "ZREMOTE FROM ADIPTYCHCONFLICT \(condition)ORDER BY Z_PK"
         ) { row in
+            let remote = try row.blob(at: 9).map(Self.decode)
             entries.append(
                 ConflictEntry(
                     id: row.int64(at: 0),
@@ -74,15 +88,17 @@ extension Ledger {
                     entity: row.text(at: 2) ?? "", recordName: row.text(at: 3) ?? "",
                     property: row.text(at: 4) ?? "", rule: row.text(at: 5) ?? "",
                     winner: row.text(at: 6) ?? "", base: try Self.field(row.blob(at: 7)),
-                    local: try Self.field(row.blob(at: 8)), remote: try Self.field(row.blob(at: 9)))
-            )
+                    local: try Self.field(row.blob(at: 8)), remote: remote?.fields["v"] ?? nil,
+                    remoteDevice: remote?.modified?.deviceID))
         }
         return entries
     }
 
+    /// Somebody took one side's value by hand; no rule settled it then.
     package func settle(_ id: Int64, winner: String) throws {
         try connection.run(
-            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = ? WHERE Z_PK = ?", [.text(winner), .integer(id)])
+            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = ?, ZRULE = ? WHERE Z_PK = ?",
+            [.text(winner), .text(ConflictEntry.handRule), .integer(id)])
     }
 
     package func waitingConflicts() throws -> Int {
@@ -120,8 +136,11 @@ extension Ledger {
         return (record.fields["v"] ?? nil, record.fields["e"] ?? nil)
     }
 
-    private static func blob(_ value: PropertyValue) -> SQLiteValue {
+    private static func blob(
+        _ value: PropertyValue, by modified: RecordStamp? = nil
+    ) -> SQLiteValue {
         var record = Record(recordName: "", recordType: "")
+        record.modified = modified
         switch value {
         case .attribute(let value):
             let (plain, exact) = AttributeCoding.fields(for: value)
@@ -129,7 +148,8 @@ extension Ledger {
             record.fields["e"] = exact
         case .link(let link): record.fields["v"] = link.map { .string($0.recordName) }
         }
-        return record.fields.isEmpty ? .null : .blob(RecordArchive.encode(record))
+        return record.fields.isEmpty && modified == nil
+            ? .null : .blob(RecordArchive.encode(record))
     }
 
     private static func field(_ bytes: Data?) throws -> FieldValue? {

@@ -11,6 +11,8 @@ internal import SQLiteStore
 /// events at any time. A round may be cancelled between two instructions; nothing is lost by it.
 public actor MirrorSession {
     private let performer: InstructionPerformer
+    /// How many records the round will have sent, as far as is known.
+    private var exportTotal = 0
     private let channel: any RecordChannel
     private let sleeper: any Sleeper
     private let observe: @Sendable (SyncProgress) -> Void
@@ -82,15 +84,16 @@ public actor MirrorSession {
     }
 
     private func round() async throws -> RoundResult {
+        exportTotal = 0
         var round = MirrorRound(performer)
         while true {
             try Task.checkCancellation()
-            report(round.instruction, round.result)
+            try report(round.instruction, round.result)
             switch try round.step() {
             case .performed: continue
             case .send(let request): round.answer(await send(request))
             case .wait(let seconds):
-                observe(.waiting(seconds: seconds))
+                observe(.waiting(seconds: seconds, reason: round.result.lastFailure?.message))
                 try await sleeper.sleep(seconds: seconds)
                 round.wake()
             case .finished(let result): return result
@@ -106,11 +109,18 @@ public actor MirrorSession {
         }
     }
 
-    private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) {
+    private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) throws {
         switch instruction {
         case .apply(let page, _): observe(.importing(records: page.records.count))
         case .send(.modifyRecords(let request)):
-            observe(.exporting(records: request.operations.count, done: result.exported))
+            let count = request.operations.count
+            // Counted once a pass: what waits is known once the history was read.
+            if exportTotal < result.exported + count {
+                exportTotal = max(
+                    try performer.mirrored.pendingTotal() + result.exported,
+                    result.exported + count)
+            }
+            observe(.exporting(records: count, done: result.exported, total: exportTotal))
         default: break
         }
     }
@@ -122,9 +132,11 @@ public actor MirrorSession {
 public enum SyncProgress: Sendable {
     /// A page of so many records is being applied.
     case importing(records: Int)
-    /// A batch of so many records is on its way; `done` were taken before.
-    case exporting(records: Int, done: Int)
-    case waiting(seconds: Double)
+    /// A batch of so many records is on its way; `done` were taken before, of `total` that wait in
+    /// all as far as is known.
+    case exporting(records: Int, done: Int, total: Int)
+    /// The next try is so many seconds away; `reason` says what went wrong where something did.
+    case waiting(seconds: Double, reason: String?)
 }
 
 /// The counts of a whole round.

@@ -22,7 +22,7 @@ extension MirroredStore {
                 let row = try mirror.store.row(entry.row)
             else {
                 throw MirrorError(
-                    .unknownConflict,
+                    .objectDeleted,
                     "The object of conflict \(id) is deleted, so its value cannot be put back.")
             }
             try put(conflict, side, into: row, entry, mirror)

@@ -70,6 +70,9 @@ extension MirroredStore {
             return try mirror.ledger.events()
         }
     }
+
+    /// How many records wait for export. Cost: one look at the waiting lines.
+    func pendingTotal() throws -> Int { try read { try $0.ledger.pendingCounts().total } }
 }
 
 extension Ledger {

@@ -15,16 +15,17 @@ enum CurlFailure {
     /// `verification` is OpenSSL's result for the chain. With a refused certificate, 0 and 1 (where
     /// libcurl had not yet asked for it) mean that only its names are wrong.
     static func error(
-        _ code: CURLcode, _ words: String, verification: Int, host: String?
+        _ code: CURLcode, _ words: String, verification: Int, url: URL?
     ) -> TransportError {
         let text = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
         let fields = [
-            "host": host ?? "", "curlCode": String(code.rawValue), "curlMessage": text,
+            "host": url?.host ?? "", "address": address(url), "curlCode": String(code.rawValue),
+            "curlMessage": text,
         ]
         let (kind, message) =
             code == CURLE_PEER_FAILED_VERIFICATION
             ? refusedCertificate(verification)
-            : meaning(of: wasCut(code, text) ? CURLE_GOT_NOTHING : code)
+            : meaning(of: wasCut(code, text) ? CURLE_GOT_NOTHING : code, at: address(url))
         return TransportError(kind, message, fields: fields)
     }
 
@@ -59,23 +60,40 @@ enum CurlFailure {
         return code == CURLE_SSL_CONNECT_ERROR && marks.contains { words.contains($0) }
     }
 
-    private static func meaning(of code: CURLcode) -> (TransportError.Code, String) {
+    /// Scheme, host and port; what stands behind them may be nobody's business.
+    private static func address(_ url: URL?) -> String {
+        guard let url, let scheme = url.scheme, let host = url.host else {
+            return "the service's address"
+        }
+        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        return "\(scheme)://\(name)" + (url.port.map { ":\($0)" } ?? "")
+    }
+
+    private static func meaning(
+        of code: CURLcode, at address: String
+    ) -> (TransportError.Code, String) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            (.offline, "The service's host cannot be found; look at the network and the name.")
+            (.offline, "The host of \(address) cannot be found; look at the network and the name.")
         case CURLE_COULDNT_CONNECT:
-            (.cannotConnect, "Nothing answers at the service's address; is the service running?")
+            (.cannotConnect, "Nothing answers at \(address); is the service running?")
         case CURLE_OPERATION_TIMEDOUT:
-            (.timedOut, "The service took too long; try again later or allow more time.")
+            (.timedOut, "\(address) took too long; try again later or allow more time.")
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:
-            (.connectionLost, "The connection ended before the answer was whole; try again.")
+            (
+                .connectionLost,
+                "The connection with \(address) ended before the answer was whole; try again."
+            )
         case CURLE_SSL_CACERT_BADFILE:
             (.badConfiguration, "The CA file cannot be read; name a PEM file of certificates.")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM:
-            (.tlsFailed, "TLS cannot be agreed with the service; is this an https address?")
+            (.tlsFailed, "TLS cannot be agreed with \(address); does it speak https?")
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
-            (.badResponse, "What answers is no record service; look at the address and port.")
+            (
+                .badResponse,
+                "What answers at \(address) is no record service; look at the address and port."
+            )
         case CURLE_URL_MALFORMAT:
             (.badConfiguration, "The service's address cannot be read; write https://host:port.")
         default:

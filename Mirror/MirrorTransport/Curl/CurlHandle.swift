@@ -46,7 +46,7 @@ package final class CurlHandle {
         count(transfer)
         guard code == CURLE_OK else {
             let text = String(decoding: words.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
-            throw failure(code, transfer, text, host: URL(string: call.url)?.host)
+            throw failure(code, transfer, text, url: URL(string: call.url))
         }
         return CurlAnswer(
             status: long(CURLINFO_RESPONSE_CODE), headers: transfer.headers, body: transfer.body)
@@ -135,11 +135,13 @@ package final class CurlHandle {
     }
 
     private func failure(
-        _ code: CURLcode, _ transfer: Transfer, _ words: String, host: String?
+        _ code: CURLcode, _ transfer: Transfer, _ words: String, url: URL?
     ) -> TransportError {
-        if transfer.isTooLarge { return CurlFailure.tooLarge(limits.responseBytesMax, host: host) }
+        if transfer.isTooLarge {
+            return CurlFailure.tooLarge(limits.responseBytesMax, host: url?.host)
+        }
         if code == CURLE_ABORTED_BY_CALLBACK { return CurlFailure.cancelled }
         return CurlFailure.error(
-            code, words, verification: long(CURLINFO_SSL_VERIFYRESULT), host: host)
+            code, words, verification: long(CURLINFO_SSL_VERIFYRESULT), url: url)
     }
 }

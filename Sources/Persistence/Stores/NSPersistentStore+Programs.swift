@@ -18,8 +18,9 @@ extension NSPersistentStore {
         {
             throw StoreError(
                 .modelMismatch,
-                "The store was written with another model; migrate it, or open it with the model "
-                    + "it was made for.", fields: ["path": url?.path ?? ""])
+                "The store was written with another model; open it with the model it was made "
+                    + "for, or copy its objects into a new store.",
+                fields: ["path": url?.path ?? ""])
         }
         if metadata[NSStoreUUIDKey] as? String == nil {
             metadata[NSStoreUUIDKey] = platform.randomness.uuid().uuidString

@@ -116,6 +116,7 @@ struct StoreMetadata {
         throw StoreError(
             .modelMismatch,
             "The store was written with another model (\(differing.joined(separator: "; "))); "
-                + "migrate it, or open it with the model it was made for.", fields: fields)
+                + "open it with the model it was made for, or copy its objects into a new store.",
+            fields: fields)
     }
 }

@@ -31,7 +31,7 @@ struct ArgumentReader {
             } else if word.hasPrefix("-"), word != "-" {
                 throw wrong(
                     "There is no option \(word).",
-                    "Options are spelled out, such as --json; 'diptych \(manual.name) --help' "
+                    "Options are spelled out, such as --json; `diptych \(manual.name) --help` "
                         + "lists them. Write -- before a name that begins with a dash.")
             } else {
                 operands.append(word)
@@ -91,7 +91,7 @@ struct ArgumentReader {
         let hint = near.map { "Did you mean --\($0)? " } ?? ""
         return wrong(
             "There is no option --\(name).",
-            hint + "'diptych \(manual.name) --help' lists the options.")
+            hint + "`diptych \(manual.name) --help` lists the options.")
     }
 
     private func wrong(_ message: String, _ hint: String) -> CommandError {

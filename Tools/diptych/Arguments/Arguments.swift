@@ -2,9 +2,17 @@ internal import Foundation
 
 /// What a verb was told: by flags, then by `DIPTYCH_*` variables, then by `diptych.conf`.
 struct Arguments: Sendable {
+    /// Who gave a value.
+    enum Source: Sendable {
+        case flag, variable
+        case file(ConfigurationFile)
+    }
+
     let manual: Manual
     let operands: [String]
     let environment: [String: String]
+    /// What to say about the files of settings before anything else is done.
+    let warnings: [String]
     private let flags: [String: String]
     private let files: [ConfigurationFile]
 
@@ -18,10 +26,12 @@ struct Arguments: Sendable {
         self.environment = environment
         let hasSettings = flags["help"] == nil && manual.options.contains(where: \.isSetting)
         let store = manual.readsSettingsBesideStore ? operands.first : nil
-        files =
+        (files, warnings) =
             hasSettings
-            ? try ConfigurationFile.all(besideStore: store, environment: environment) : []
+            ? try ConfigurationFile.all(besideStore: store, environment: environment) : ([], [])
     }
+
+    var invocation: Invocation { Invocation(manual: manual, operands: operands, flags: flags) }
 
     /// Whether the switch was given.
     func has(_ option: Option) -> Bool { flags[option.name] != nil }
@@ -31,7 +41,17 @@ struct Arguments: Sendable {
 
     /// The option's value as a file. A relative path of a `diptych.conf` starts at that file.
     func file(_ option: Option) -> URL? {
-        found(option).map { URL(fileURLWithPath: $0.value, relativeTo: $0.folder).absoluteURL }
+        found(option).map { value, source in
+            var folder: URL?
+            if case .file(let file) = source { folder = file.folder }
+            return URL(fileURLWithPath: value, relativeTo: folder).absoluteURL
+        }
+    }
+
+    /// The file beside the store that gave the option's value; nil where another did.
+    func fileBesideStore(_ option: Option) -> ConfigurationFile? {
+        guard case .file(let file)? = found(option)?.source, file.isBesideStore else { return nil }
+        return file
     }
 
     func operand(_ index: Int) -> String { index < operands.count ? operands[index] : "" }
@@ -71,12 +91,12 @@ struct Arguments: Sendable {
         return word
     }
 
-    private func found(_ option: Option) -> (value: String, folder: URL?)? {
-        if let value = flags[option.name] { return (value, nil) }
+    private func found(_ option: Option) -> (value: String, source: Source)? {
+        if let value = flags[option.name] { return (value, .flag) }
         guard option.isSetting else { return nil }
-        if let value = environment[option.variable], !value.isEmpty { return (value, nil) }
+        if let value = environment[option.variable], !value.isEmpty { return (value, .variable) }
         for file in files {
-            if let value = file.values[option.name] { return (value, file.folder) }
+            if let value = file.values[option.name] { return (value, .file(file)) }
         }
         return nil
     }

@@ -6,13 +6,13 @@ struct Command {
     let environment: [String: String]
     private let console: Console
 
-    static let version = "0.1.0"
+    static let version = "0.2.0"
 
     init(words: [String], environment: [String: String]) {
         self.words = words
         self.environment = environment
         console = Console(
-            isJSON: words.contains("--json"), isQuiet: words.contains("--quiet"),
+            isJSON: words.contains("--json"), isQuiet: words.contains("--quiet"), isSilent: false,
             environment: environment)
     }
 
@@ -33,23 +33,55 @@ struct Command {
         }
         switch first {
         case "--help", "-h", "help": return try help(about: words.dropFirst().first)
-        case "--version": return version()
+        case "--version", "-v": return version()
         default: break
         }
-        guard let verb = VerbTable.verb(named: first) else { throw unknown(first) }
+        guard let verb = VerbTable.verb(named: first) else {
+            // A first option is no verb, but may be followed by one of those above.
+            if first.hasPrefix("-"), let second = words.dropFirst().first {
+                if ["--help", "-h"].contains(second) { return try help(about: nil) }
+                if ["--version", "-v"].contains(second) { return version() }
+            }
+            throw unknown(first)
+        }
         let arguments = try ArgumentReader.read(
             Array(words.dropFirst()), by: verb.manual, environment: environment)
         guard !arguments.has(.help) else { return try help(about: first) }
-        return try await verb.init(arguments).run(console)
+        return try await run(verb, arguments)
+    }
+
+    private func run(_ verb: any Verb.Type, _ arguments: Arguments) async throws -> ExitStatus {
+        let console = Console(
+            isJSON: arguments.has(.json), isQuiet: arguments.has(.quiet),
+            isSilent: arguments.has(.quiet) && !VerbTable.answers(verb.manual.name),
+            environment: environment)
+        for warning in arguments.warnings { console.warn(warning) }
+        let invocation = arguments.invocation
+        do {
+            let verb = try verb.init(arguments)
+            return try await SignalWatch.run(console, invocation) {
+                try await verb.run(console)
+            }
+        } catch {
+            throw invocation.completing(CommandFailure.describe(error))
+        }
     }
 
     private func help(about name: String?) throws -> ExitStatus {
         guard let name, !name.hasPrefix("-") else {
-            console.line(HelpText.overview)
+            if console.isJSON {
+                console.emit(HelpText.json)
+            } else {
+                console.block(HelpText.overview)
+            }
             return .done
         }
         guard let verb = VerbTable.verb(named: name) else { throw unknown(name) }
-        console.line(HelpText.text(of: verb.manual))
+        if console.isJSON {
+            console.emit(HelpText.json(of: verb.manual))
+        } else {
+            console.block(HelpText.text(of: verb.manual))
+        }
         return .done
     }
 
@@ -65,10 +97,10 @@ struct Command {
     private func unknown(_ name: String) -> CommandError {
         let isOption = name.hasPrefix("-")
         let near = Spelling.nearest(to: name, among: VerbTable.manuals.map(\.name))
-        let guess = near.map { "Did you mean 'diptych \($0)'? " } ?? ""
+        let guess = near.map { "Did you mean `diptych \($0)`? " } ?? ""
         return CommandError(
             "usage", "There is no \(isOption ? "option" : "verb") '\(name)'.",
             hint: (isOption ? "The verb comes first. " : guess)
-                + "'diptych --help' lists the verbs.", status: .usage)
+                + "`diptych --help` lists the verbs.", status: .usage)
     }
 }

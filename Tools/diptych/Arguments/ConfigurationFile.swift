@@ -1,43 +1,77 @@
 internal import Foundation
 
 /// A `diptych.conf`: lines of `name = value`, named like the flags; `#` begins a remark.
+///
+/// It says where tokens go, so it counts only where nobody else can have written it: it belongs to
+/// the caller or to root, and neither a group nor everybody may write it.
 struct ConfigurationFile: Sendable {
     static let name = "diptych.conf"
 
     let url: URL
+    let isBesideStore: Bool
     private(set) var values: [String: String] = [:]
 
     var folder: URL { url.deletingLastPathComponent() }
 
-    /// The files that count, nearest first: beside the store, then in XDG_CONFIG_HOME.
+    /// The files that count, nearest first: beside the store, then in XDG_CONFIG_HOME; and what to
+    /// say of those that do not.
     static func all(
         besideStore store: String?, environment: [String: String]
-    ) throws -> [ConfigurationFile] {
-        var places: [URL] = []
+    ) throws -> (files: [ConfigurationFile], warnings: [String]) {
+        var places: [(folder: URL, isBesideStore: Bool)] = []
         if let store {
-            places.append(URL(fileURLWithPath: store).absoluteURL.deletingLastPathComponent())
+            let folder = URL(fileURLWithPath: store).absoluteURL.deletingLastPathComponent()
+            places.append((folder, true))
         }
-        if let home = configurationHome(environment) {
-            places += [home.appendingPathComponent("diptych"), home]
+        if let home = UserFolder.configuration(environment) {
+            places += [(home.appendingPathComponent("diptych"), false), (home, false)]
         }
-        return try places.compactMap { folder in
+        var files: [ConfigurationFile] = []
+        var warnings: [String] = []
+        for (folder, isBesideStore) in places {
             let url = folder.appendingPathComponent(name)
-            guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-            return try ConfigurationFile(reading: url)
+            if let reason = distrust(url) { warnings.append(reason) }
+            guard isFile(url), distrust(url) == nil else { continue }
+            files.append(try ConfigurationFile(reading: url, isBesideStore: isBesideStore))
         }
+        return (files, warnings)
     }
 
-    private static func configurationHome(_ environment: [String: String]) -> URL? {
-        if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
-            return URL(fileURLWithPath: path)
-        }
-        return environment["HOME"].map {
-            URL(fileURLWithPath: $0).appendingPathComponent(".config")
-        }
+    private static func isFile(_ url: URL) -> Bool {
+        FileManager.default.fileExists(atPath: url.path)
     }
 
-    private init(reading url: URL) throws {
+    /// Why a file that is there does not count; nil where it does. A link counts as much as whoever
+    /// made it, and then as much as what it leads to.
+    private static func distrust(_ url: URL) -> String? {
+        var facts = stat()
+        for look in [lstat, stat] {
+            guard look(url.path, &facts) == 0 else { return nil }
+            guard facts.st_uid == geteuid() || facts.st_uid == 0 else {
+                return "\(url.path) belongs to another user, so its settings do not count; "
+                    + "give them as flags"
+            }
+        }
+        let open: mode_t = isOwnGroup(facts) ? 0o002 : 0o022
+        guard facts.st_mode & open == 0 else {
+            return "others may write \(url.path), so its settings do not count; "
+                + "chmod go-w \(ShellWord.quoted(url.path)) makes them count"
+        }
+        return nil
+    }
+
+    /// Whether the file's group is its owner's alone, as many systems make one for each user.
+    private static func isOwnGroup(_ facts: stat) -> Bool {
+        guard let user = getpwuid(facts.st_uid)?.pointee, user.pw_gid == facts.st_gid,
+            let group = getgrgid(facts.st_gid)?.pointee
+        else { return false }
+        return String(cString: user.pw_name) == String(cString: group.gr_name)
+            && group.gr_mem?.pointee == nil
+    }
+
+    private init(reading url: URL, isBesideStore: Bool) throws {
         self.url = url
+        self.isBesideStore = isBesideStore
         guard let text = try? String(contentsOf: url, encoding: .utf8) else {
             throw CommandError(
                 "badConfiguration", "The settings in \(url.path) cannot be read.",
@@ -74,11 +108,12 @@ struct ConfigurationFile: Sendable {
         return String(text.dropFirst().dropLast())
     }
 
-    /// Writes settings into the file beside a store, keeping the lines that say other things.
+    /// Writes settings into the file beside a store, keeping the lines that say other things. Only
+    /// its owner may write it.
     static func remember(_ settings: [(name: String, value: String)], besideStore store: URL) throws
     {
         let url = store.deletingLastPathComponent().appendingPathComponent(name)
-        let old = (try? String(contentsOf: url, encoding: .utf8)) ?? ""
+        let old = distrust(url) == nil ? (try? String(contentsOf: url, encoding: .utf8)) ?? "" : ""
         let names = Set(settings.map(\.name))
         var lines = old.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
             let name = line.split(separator: "=").first ?? ""
@@ -88,10 +123,25 @@ struct ConfigurationFile: Sendable {
         lines += settings.map { "\($0.name) = \($0.value)" }
         do {
             try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: url, options: .atomic)
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o644], ofItemAtPath: url.path)
         } catch {
             throw CommandError(
                 "cannotWrite", "The settings cannot be written to \(url.path).",
                 hint: "Check the folder's rights, or leave out --remember.")
+        }
+    }
+}
+
+/// Folders of the caller's own.
+enum UserFolder {
+    /// XDG_CONFIG_HOME, else `.config` of the home folder.
+    static func configuration(_ environment: [String: String]) -> URL? {
+        if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
+            return URL(fileURLWithPath: path)
+        }
+        return environment["HOME"].map {
+            URL(fileURLWithPath: $0).appendingPathComponent(".config")
         }
     }
 }

@@ -7,12 +7,21 @@ struct Option: Sendable {
     let help: String
     /// Whether `DIPTYCH_NAME` and `diptych.conf` may give the value too.
     let isSetting: Bool
+    /// The words that the value can be, for completion; empty where it is anything.
+    let words: [String]
 
-    init(_ name: String, _ value: String? = nil, setting: Bool = false, _ help: String) {
+    init(
+        _ name: String, _ value: String? = nil, setting: Bool = false, words: [String] = [],
+        _ help: String
+    ) {
         self.name = name
         self.value = value
         self.help = help
         isSetting = setting
+        // "base|local|remote" says it, but for what is spelled in capitals.
+        let spelled = value?.split(separator: "|").map(String.init) ?? []
+        let isList = spelled.count > 1
+        self.words = words.isEmpty && isList ? spelled.filter { $0 == $0.lowercased() } : words
     }
 
     /// As the help spells it: `--name VALUE`.
@@ -27,7 +36,7 @@ struct Option: Sendable {
 /// Options that several verbs share, and those that all have.
 extension Option {
     static let json = Option("json", "print JSON, for programs")
-    static let quiet = Option("quiet", "print no progress")
+    static let quiet = Option("quiet", "print errors only, and what the verb is asked for")
     static let help = Option("help", "print this help")
     static let everywhere = [json, quiet, help]
 

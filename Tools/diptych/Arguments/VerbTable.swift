@@ -1,9 +1,20 @@
 /// The verbs there are.
 enum VerbTable {
+    /// Whether a verb is asked for what it prints, so that `--quiet` leaves it; the others only
+    /// tell what they did.
+    static func answers(_ name: String) -> Bool {
+        ["conflicts", "events", "inspect", "export", "model", "completion"].contains(name)
+    }
+
+    /// Whether a verb takes Ctrl-C and SIGTERM into its own hands.
+    static func mindsSignals(_ name: String) -> Bool {
+        [Serve.manual.name, ImportObjects.manual.name].contains(name)
+    }
+
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
         Inspect.self, Create.self, EditStore.self, Export.self, ImportObjects.self, Convert.self,
-        ModelVerb.self,
+        ModelVerb.self, Completion.self,
     ]
 
     static var manuals: [Manual] { verbs.map { $0.manual } }

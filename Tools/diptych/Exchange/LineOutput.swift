@@ -44,6 +44,12 @@ extension [UInt8] {
 
     /// A text of JSON, quotes and all.
     mutating func writeQuoted(_ text: String) {
+        // Marks beyond ASCII that a terminal obeys begin with one of these bytes; they are rare.
+        let mayAct = text.utf8.contains { [0xC2, 0xD8, 0xE2, 0xEF].contains($0) }
+        if mayAct, text.unicodeScalars.contains(where: PlainText.acts) {
+            append(contentsOf: JSON.string(text).text.utf8)
+            return
+        }
         append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { letters in

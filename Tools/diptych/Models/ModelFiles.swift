@@ -39,7 +39,7 @@ struct ModelFiles {
             return versions.keys.sorted()
         default:
             throw CommandError(
-                "usage", "It is not clear what \(output.lastPathComponent) shall be.",
+                "usage", "It is not clear what \(output.path) shall be.",
                 hint: "End its name in .xcdatamodel, .xcdatamodeld, .mom or .momd.",
                 status: .usage)
         }

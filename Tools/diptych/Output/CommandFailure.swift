@@ -12,8 +12,15 @@ internal import Stores
 /// Turns any error into one sentence and a hint.
 enum CommandFailure {
     static func describe(_ error: any Error) -> CommandError {
+        // The command's own errors have the hint that fits.
+        if let error = error as? CommandError { return error }
+        var result = words(for: error)
+        if let hint = HintTable.hint(for: result) { result.hint = hint }
+        return result
+    }
+
+    private static func words(for error: any Error) -> CommandError {
         switch error {
-        case let error as CommandError: error
         case let error as StoreError: describe(error)
         case let error as ModelFileError: describe(error)
         case let error as ClassGenerationError: split("\(error.code)", error.message)
@@ -24,8 +31,7 @@ enum CommandFailure {
         case let error as any ChannelFailure: describe(error)
         case let error as RecordError: describe(error)
         case let error as ServerError: describe(error)
-        case let error as SQLiteFault:
-            CommandError("sqlite", "SQLite refused: \(error.message).")
+        case let error as SQLiteFault: describe(error)
         case let error as UniquenessViolation:
             CommandError(
                 "notUnique",
@@ -40,8 +46,15 @@ enum CommandFailure {
         }
     }
 
+    /// The files of a model are told by their whole path.
     private static func describe(_ error: ModelFileError) -> CommandError {
         var result = split("\(error.code)", error.message)
+        if let file = error.fields["file"] {
+            let short = file.split(separator: "/").suffix(2).joined(separator: "/")
+            if result.message.hasPrefix(short) {
+                result.message = file + result.message.dropFirst(short.count)
+            }
+        }
         result.hint = result.hint.map { hint in
             let more = error.code == .missingVersion ? " with --version" : ""
             return hint + more + (hint.hasSuffix(".") ? "" : ".")
@@ -54,20 +67,21 @@ enum CommandFailure {
     private static func describe(_ error: StoreError) -> CommandError {
         var result = split("\(error.code)", error.message)
         if let path = error.fields["path"], path != ":memory:" {
-            let name = URL(fileURLWithPath: path).lastPathComponent
-            result.message = "\(name): " + result.message
+            result.message = "\(path): " + result.message
         }
         if let fault = error.cause as? SQLiteFault, error.code == .failed {
             result.message += " SQLite says: \(fault.message)."
             result.hint = "Look at the free space and at the file's rights."
         }
-        switch error.code {
-        case .busy: result.status = .tryAgain
-        case .cannotOpen where result.hint == nil:
-            result.hint = "Check the path; 'diptych create' makes a new store."
-        case .notAStore where result.hint == nil:
-            result.hint = "Give the path of a Core Data store."
-        default: break
+        if error.code == .busy { result.status = .tryAgain }
+        return result
+    }
+
+    private static func describe(_ fault: SQLiteFault) -> CommandError {
+        var result = CommandError("sqlite", "SQLite refused: \(fault.message).")
+        if fault.isBusy {
+            result = CommandError(
+                "busy", "The store is locked by another process.", status: .tryAgain)
         }
         return result
     }
@@ -83,6 +97,9 @@ enum CommandFailure {
             message += " The first: " + first.localizedDescription
         }
         var result = split(name(of: error), message)
+        if let path = error.userInfo[NSFilePathErrorKey] as? String {
+            result.message = "\(path): " + result.message
+        }
         if result.hint == nil, isValidation(error) {
             result.hint = "The model sets this rule; correct the value or the model."
         }
@@ -118,11 +135,6 @@ enum CommandFailure {
         if let cause = error.cause as? any ChannelFailure { return describe(cause) }
         var result = split("\(error.code)", error.message)
         if error.code == .throttled || error.code == .offline { result.status = .tryAgain }
-        if error.code == .otherContainer {
-            result.hint =
-                "Use that service. If it only has a new address, say so once with --moved; "
-                + "to start over with another one, run 'diptych reset' first."
-        }
         return result
     }
 
@@ -136,7 +148,8 @@ enum CommandFailure {
         if error.isTransient {
             result.status = .tryAgain
             result.hint =
-                (result.hint.map { $0 + " " } ?? "") + "Nothing is lost; sync again later."
+                (result.hint.map { $0 + " " } ?? "")
+                + "Nothing is lost; sync again later: `diptych sync`."
         }
         return result
     }
@@ -147,7 +160,7 @@ enum CommandFailure {
         case .authenticationFailed, .authenticationRequired:
             result.hint =
                 (result.hint.map { $0 + " " } ?? "")
-                + "The tokens come from --token-file; 'diptych serve' wrote that file."
+                + "The tokens come from --token-file; `diptych serve` wrote that file."
         default: break
         }
         if error.code.isTransient { result.status = .tryAgain }
@@ -175,7 +188,8 @@ enum CommandFailure {
             guard !tail.isEmpty else { continue }
             return CommandError(
                 code, head + (head.hasSuffix(".") ? "" : "."),
-                hint: tail.prefix(1).uppercased() + tail.dropFirst())
+                hint: tail.prefix(1).uppercased() + tail.dropFirst()
+                    + (tail.hasSuffix(".") || tail.hasSuffix("?") ? "" : "."))
         }
         return CommandError(code, message.hasSuffix(".") ? message : message + ".")
     }

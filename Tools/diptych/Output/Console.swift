@@ -2,55 +2,102 @@ internal import Foundation
 internal import Platform
 
 /// Where the command writes: results on standard output, progress and errors on standard error.
+///
+/// Nothing that is written acts on a terminal but the console's own two or three sequences: all
+/// text goes through `PlainText`, and JSON escapes by itself.
 struct Console: Sendable {
     let isJSON: Bool
     let isQuiet: Bool
+    /// Whether results that nobody asked for by name are kept back, for `--quiet`.
+    let isSilent: Bool
     /// Whether progress may overwrite its own line.
     let hasTerminal: Bool
     /// Whether standard output may have colours.
     let hasColour: Bool
-    /// How many characters a line of standard output may have: the terminal's, else 100.
+    /// How many columns a line of standard output may take: the terminal's, else COLUMNS, else 80.
     let width: Int
     private let progressLength = Lock(0)
 
-    init(isJSON: Bool, isQuiet: Bool, environment: [String: String]) {
+    init(
+        isJSON: Bool, isQuiet: Bool, isSilent: Bool? = nil, environment: [String: String]
+    ) {
         self.isJSON = isJSON
         self.isQuiet = isQuiet
+        self.isSilent = isSilent ?? isQuiet
         let isDumb = environment["TERM"] == "dumb"
         hasTerminal = isatty(STDERR_FILENO) == 1 && !isDumb
         let isPlain = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-        var size = winsize()
-        let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        width = isKnown ? max(Int(size.ws_col), 40) : 100
+        let given = environment["COLUMNS"].flatMap(Int.init)
+        width = max(Self.columns(of: STDOUT_FILENO) ?? given ?? 80, 40)
         hasColour = isatty(STDOUT_FILENO) == 1 && !isDumb && !isPlain && !isJSON
+    }
+
+    private static func columns(of terminal: Int32) -> Int? {
+        var size = winsize()
+        let isKnown = ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+        return isKnown ? Int(size.ws_col) : nil
     }
 
     // MARK: Results
 
-    /// One line, or several, of the result.
-    func line(_ text: String) {
+    /// One line of the result.
+    func line(_ text: String) { result(PlainText.line(text)) }
+
+    /// Several lines of the result.
+    func block(_ text: String) { result(PlainText.block(text)) }
+
+    /// A line above others.
+    func title(_ text: String) { result(styled(PlainText.line(text), "1")) }
+
+    /// A line of less weight.
+    func aside(_ text: String) { result(styled(PlainText.line(text), "2")) }
+
+    /// What was done, for people; `--quiet` keeps it back also where a verb answers a question.
+    func note(_ text: String) {
+        if !isQuiet { line(text) }
+    }
+
+    /// One JSON value on a line of its own.
+    func emit(_ value: JSON) {
+        clearProgress()
+        write(value.text + "\n", to: STDOUT_FILENO)
+    }
+
+    private func result(_ text: String) {
+        guard !isSilent else { return }
         clearProgress()
         write(text + "\n", to: STDOUT_FILENO)
     }
 
-    /// One JSON value on a line of its own.
-    func emit(_ value: JSON) { line(value.text) }
-
-    func bold(_ text: String) -> String { hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-    func dim(_ text: String) -> String { hasColour ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+    private func styled(_ text: String, _ code: String) -> String {
+        hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
 
     // MARK: Beside the result
 
-    /// What the command is doing now. On a terminal the next word of it takes its place.
-    func progress(_ text: String) {
+    /// What the command is doing now. On a terminal the next word of it takes its place, and a bar
+    /// shows how far it is where `total` is known; elsewhere each is a line.
+    func progress(_ text: String, done: Int = 0, total: Int = 0) {
         guard !isQuiet, !isJSON else { return }
+        let text = PlainText.line(text)
         guard hasTerminal else { return write(text + "\n", to: STDERR_FILENO) }
-        let former = progressLength.withLock { length in
-            defer { length = text.count }
-            return length
+        let room = max((Self.columns(of: STDERR_FILENO) ?? 80) - 1, 20)
+        let shown = PlainText.cut(Self.bar(done, of: total) + text, to: room)
+        let length = TextWidth.columns(of: shown)
+        let former = progressLength.withLock { former in
+            defer { former = length }
+            return former
         }
-        let padding = String(repeating: " ", count: max(0, former - text.count))
-        write("\r" + text + padding, to: STDERR_FILENO)
+        let padding = String(repeating: " ", count: max(0, former - length))
+        write("\r" + shown + padding, to: STDERR_FILENO)
+    }
+
+    private static func bar(_ done: Int, of total: Int) -> String {
+        guard total > 0 else { return "" }
+        let share = min(max(Double(done) / Double(total), 0), 1)
+        let full = Int(share * 20)
+        return "[" + String(repeating: "#", count: full)
+            + String(repeating: ".", count: 20 - full) + "] "
     }
 
     /// Something to know that is no failure.
@@ -60,12 +107,12 @@ struct Console: Sendable {
         if isJSON {
             write(JSON.object([("warning", .string(text))]).text + "\n", to: STDERR_FILENO)
         } else {
-            write("warning: \(text)\n", to: STDERR_FILENO)
+            write("warning: \(PlainText.line(text))\n", to: STDERR_FILENO)
         }
     }
 
     /// Text on standard error that is neither progress nor an error with a code.
-    func complain(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
+    func complain(_ text: String) { write(PlainText.block(text) + "\n", to: STDERR_FILENO) }
 
     func report(_ error: CommandError) {
         clearProgress()
@@ -76,8 +123,10 @@ struct Console: Sendable {
             ]
             write(JSON.object([("error", members)]).text + "\n", to: STDERR_FILENO)
         } else {
-            write("diptych: \(error.message)\n", to: STDERR_FILENO)
-            if let hint = error.hint { write("hint: \(hint)\n", to: STDERR_FILENO) }
+            write("diptych: \(PlainText.line(error.message))\n", to: STDERR_FILENO)
+            if let hint = error.hint {
+                write("hint: \(PlainText.line(hint))\n", to: STDERR_FILENO)
+            }
         }
     }
 
@@ -98,9 +147,19 @@ struct Console: Sendable {
                 Foundation.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            // Nobody reads any more, as behind `head`.
-            guard count > 0 else { exit(ExitStatus.failed.rawValue) }
+            guard count > 0 else { return Self.end(errno, descriptor) }
             bytes = bytes.dropFirst(count)
         }
+    }
+
+    /// Ends the program whose output nobody takes any more, or nothing holds.
+    private static func end(_ code: Int32, _ descriptor: Int32) {
+        if code == EPIPE { exit(ExitStatus.outputClosed.rawValue) }
+        if descriptor == STDOUT_FILENO {
+            let reason = String(cString: strerror(code))
+            let words = Array("diptych: The output cannot be written: \(reason).\n".utf8)
+            _ = Foundation.write(STDERR_FILENO, words, words.count)
+        }
+        exit(ExitStatus.failed.rawValue)
     }
 }

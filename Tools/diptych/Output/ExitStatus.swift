@@ -7,7 +7,8 @@ enum ExitStatus: Int32, Sendable {
     case conflictsWait = 3
     /// Done, but values are missing because the external files that held them are gone.
     case incomplete = 4
-    /// The service is away or asks to wait: the same command may succeed later (EX_TEMPFAIL).
+    /// The service is away or asks to wait, or another process holds the store: the same command
+    /// may succeed later (EX_TEMPFAIL).
     case tryAgain = 75
     /// Ctrl-C, as a shell counts a program that SIGINT ended.
     case interrupted = 130
@@ -17,7 +18,8 @@ enum ExitStatus: Int32, Sendable {
     case terminated = 143
 }
 
-/// What went wrong, in one sentence, and what to do, in another.
+/// What went wrong, in one sentence, and what to do, in another. A command in backticks is
+/// completed with the store and the flags of the call before it is shown (`Invocation`).
 struct CommandError: Error, Sendable {
     var code: String
     var message: String

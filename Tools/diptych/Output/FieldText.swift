@@ -3,22 +3,25 @@ internal import RecordWire
 
 /// A record's field, for people and for programs.
 enum FieldText {
-    /// A few words.
-    static func short(_ value: FieldValue?) -> String {
+    /// A few words, at most `columns` wide where that is given; `names` names what a reference
+    /// leads to.
+    static func short(
+        _ value: FieldValue?, columns: Int? = nil, names: (String) -> String = { $0 }
+    ) -> String {
         guard let value else { return "–" }
         let text =
             switch value {
-            case .string(let text): "\"\(text.replacing("\n", with: "⏎"))\""
+            case .string(let text): "\"\(PlainText.line(text))\""
             case .int64(let number): String(number)
             case .double(let number): "\(number)"
             case .timestamp(let milliseconds): Timestamp.text(date(milliseconds))
             case .bytes(let data): Figure.bytes(Int64(data.count))
-            case .reference(let reference): reference.recordName
+            case .reference(let reference): names(reference.recordName)
             case .location(let place): "\(place.latitude), \(place.longitude)"
             case .asset(let asset): "asset of \(Figure.bytes(asset.size ?? 0))"
             case .list(_, let values): Figure.count(values.count, "value")
             }
-        return text.count > 28 ? text.prefix(27) + "…" : text
+        return columns.map { PlainText.cut(text, to: $0) } ?? text
     }
 
     static func json(_ value: FieldValue?) -> JSON {

@@ -26,6 +26,57 @@ enum HelpText {
         return parts.joined(separator: "\n\n")
     }
 
+    // MARK: For programs
+
+    static var json: JSON {
+        [
+            "name": "diptych", "version": .string(Command.version),
+            "verbs": .array(VerbTable.manuals.map(json)),
+            "exitStatuses": .array(
+                statuses.map { ["status": .integer(Int64($0.0)), "meaning": .string($0.1)] }),
+        ]
+    }
+
+    static func json(of manual: Manual) -> JSON {
+        [
+            "name": .string(manual.name), "summary": .string(manual.summary),
+            "usage": .string(usage(of: manual)),
+            "operands": .array(manual.operands.map(JSON.string)),
+            "optionalOperands": .array(manual.optionalOperands.map(JSON.string)),
+            "options": .array(manual.allOptions.map(json)),
+            "notes": .array(manual.notes.map(JSON.string)),
+            "examples": .array(
+                manual.examples.map { ["line": .string($0.line), "what": .string($0.what)] }),
+        ]
+    }
+
+    private static func json(_ option: Option) -> JSON {
+        [
+            "name": .string(option.name), "value": JSON(option.value),
+            "help": .string(option.help), "setting": .bool(option.isSetting),
+        ]
+    }
+
+    // MARK: The whole
+
+    private static let statuses: [(Int, String)] = [
+        (0, "done; for sync and status: in sync"),
+        (1, "the work failed; standard error says why and what to do"),
+        (2, "wrong usage"),
+        (3, "done, and conflicts wait for a decision"),
+        (4, "done, but values are missing: the external files that held them are gone"),
+        (75, "the service is away or asks to wait, or another process holds the store"),
+        (130, "Ctrl-C; the store is whole"),
+        (141, "nobody reads the output any more, as behind head"),
+        (143, "SIGTERM; the store is whole"),
+    ]
+
+    private static var statusLines: String {
+        var table = TextTable(rightAligned: [0], indent: 2)
+        for (status, meaning) in statuses { table.add("\(status)", meaning) }
+        return table.text
+    }
+
     static var overview: String {
         var verbs = TextTable(indent: 2)
         for manual in VerbTable.manuals { verbs.add(manual.name, manual.summary) }
@@ -39,16 +90,15 @@ enum HelpText {
 
             Options
               --help     print this help; after a verb, the verb's
-              --version  print the version
+              --version  print the version; -v does too
               --json     print JSON, for programs
-              --quiet    print no progress
+              --quiet    print errors only, and what the verb was asked for
 
             Exit status
-               0  done
-               1  the work failed; standard error says why and what to do
-               2  wrong usage
-               3  done, and conflicts wait for a decision
-              75  the service is away or asks to wait; try again
+            \(statusLines)
+
+            Control characters in names and values are shown as \\u{…}. Colours are left out where
+            output is no terminal, or NO_COLOR is set; COLUMNS sets the width where it is none.
 
             Example
               # start a service on this machine, then put a store under sync

@@ -65,7 +65,8 @@ indirect enum JSON: Sendable, ExpressibleByDictionaryLiteral, ExpressibleByArray
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+            case _ where PlainText.acts(scalar):
+                // A terminal that shows the line must not obey it either.
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: text.unicodeScalars.append(scalar)

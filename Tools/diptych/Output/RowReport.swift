@@ -77,8 +77,8 @@ struct RowReport {
 
     /// One object with its properties below each other, for entities that have many. Those without
     /// a value are counted.
-    func block(_ row: Row, _ console: Console) throws -> String {
-        guard let entity = layout.entity(row.id.entity) else { return "" }
+    func printBlock(_ row: Row, _ console: Console) throws {
+        guard let entity = layout.entity(row.id.entity) else { return }
         let names =
             entity.attributes.map(\.name) + entity.toOnes.map(\.name) + entity.toManys.map(\.name)
         var table = TextTable(indent: 2)
@@ -88,10 +88,9 @@ struct RowReport {
             let isEmpty = text == Self.nothing || (text == "0" && entity.toManySlot(name) != nil)
             if isEmpty { emptyCount += 1 } else { table.add(name, text) }
         }
-        var lines = [console.bold("\(entity.name)/p\(row.id.key)")]
-        if !table.isEmpty { lines.append(table.text) }
-        if emptyCount > 0 { lines.append("  (\(emptyCount) without a value)") }
-        return lines.joined(separator: "\n")
+        console.title("\(entity.name)/p\(row.id.key)")
+        if !table.isEmpty { console.block(table.text) }
+        if emptyCount > 0 { console.line("  (\(emptyCount) without a value)") }
     }
 
     private func cell(_ name: String, _ row: Row, _ entity: EntityLayout) throws -> String {
@@ -119,9 +118,9 @@ struct RowReport {
             case .double(let number): "\(number)"
             case .decimal(let number): number.description
             case .text(let text), .uri(let text):
-                text.replacing("\n", with: "⏎").replacing("\t", with: " ")
+                PlainText.line(text)
             case .uuid(let uuid): uuid.uuidString
             }
-        return text.count > 36 ? text.prefix(35) + "…" : text
+        return PlainText.cut(text, to: 36)
     }
 }

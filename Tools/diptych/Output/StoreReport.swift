@@ -95,12 +95,12 @@ struct StoreReport {
     // MARK: For people
 
     func print(_ console: Console) {
-        console.line(console.bold("\(name): \(facts.type.title) store, \(facts.identifier)"))
-        console.line(head.text)
+        console.title("\(name): \(facts.type.title) store, \(facts.identifier)")
+        console.block(head.text)
         let others = describeMetadata()
-        if !others.isEmpty { console.line("\n  METADATA\n" + others.text) }
-        console.line("\n" + overview(width: console.width).text)
-        console.line("\n  Every property: diptych inspect \(name) --properties")
+        if !others.isEmpty { console.block("\n  METADATA\n" + others.text) }
+        console.block("\n" + overview(width: console.width).text)
+        console.block("\n  Every property: diptych inspect \(ShellWord.file(name)) --properties")
     }
 
     private var head: TextTable {
@@ -140,17 +140,19 @@ struct StoreReport {
     private static func words(_ value: Any) -> String {
         let text =
             switch value {
-            case let text as String: text.replacing("\n", with: "⏎")
+            case let text as String: PlainText.line(text)
             case let data as Data: Figure.bytes(Int64(data.count))
             default: json(value).text
             }
-        return text.count > 60 ? text.prefix(59) + "…" : text
+        return PlainText.cut(text, to: 60)
     }
 
     private func overview(width: Int) -> TextTable {
         var table = TextTable(rightAligned: [1, 2], indent: 2)
         let titles = facts.entities.map { $0.name + ($0.parent.map { " : \($0)" } ?? "") }
-        let taken = 2 + (titles.map(\.count).max() ?? 0) + 2 + 7 + 2 + 8 + 2
+        let taken =
+            2 + (titles.map { TextWidth.columns(of: PlainText.line($0)) }.max() ?? 0) + 2 + 7 + 2
+            + 8 + 2
         table.add("ENTITY", "OBJECTS", "WITH SUB", "PROPERTIES")
         for (entity, title) in zip(facts.entities, titles) {
             let names = properties(of: facts.model.entitiesByName[entity.name])
@@ -164,12 +166,12 @@ struct StoreReport {
     /// As many names as there is room for, and how many more there are.
     private static func joined(_ names: [String], width: Int) -> String {
         let whole = names.joined(separator: ", ")
-        guard whole.count > width else { return whole }
+        guard TextWidth.columns(of: whole) > width else { return whole }
         var text = ""
         for (index, name) in names.enumerated() {
             let more = " … and \(names.count - index) more"
             let next = text.isEmpty ? name : text + ", " + name
-            guard next.count + more.count <= width else {
+            guard TextWidth.columns(of: next) + more.count <= width else {
                 return text.isEmpty
                     ? Figure.count(names.count, "property", "properties") : text + more
             }

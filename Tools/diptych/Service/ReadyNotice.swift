@@ -36,17 +36,19 @@ struct ReadyNotice {
             table.add("API token", tokens.api)
             table.add("user token", tokens.user)
         }
-        console.line(console.bold("The record service listens."))
-        console.line(table.text)
-        console.line("\nPut a store under sync:")
+        console.title("The record service listens.")
+        console.block(table.text)
+        console.block("\nPut a store under sync:")
         console.line("  " + exampleLine)
-        console.line("\n" + console.dim("Ctrl-C ends it."))
+        console.line("")
+        console.aside("Ctrl-C ends it.")
     }
 
     var exampleLine: String {
-        let authority = authorityFile.map { " --ca-file \(Self.quoted($0.path))" } ?? ""
+        let authority = authorityFile.map { " --ca-file \(ShellWord.quoted($0.path))" } ?? ""
         return "diptych sync STORE --model MODEL --service \(url.absoluteString) "
-            + "--container \(container) --token-file \(Self.quoted(tokenFile.path))\(authority)"
+            + "--container \(ShellWord.quoted(container)) "
+            + "--token-file \(ShellWord.quoted(tokenFile.path))\(authority)"
     }
 
     func printEnd(_ console: Console, requests: Int) {
@@ -55,15 +57,6 @@ struct ReadyNotice {
         } else {
             console.line("The service ended after \(Figure.count(requests, "request")).")
         }
-    }
-
-    private static func quoted(_ path: String) -> String {
-        let isPlain = path.utf8.allSatisfy { byte in
-            let character = Character(UnicodeScalar(byte))
-            return character.isASCII
-                && (character.isLetter || character.isNumber || "/._-+".contains(character))
-        }
-        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
     }
 }
 

@@ -9,7 +9,7 @@ enum TokenFile {
         guard let data = try? Data(contentsOf: file), data.count < 65_536 else {
             throw CommandError(
                 "noTokens", "The token file \(file.path) cannot be read.",
-                hint: "Name the file that 'diptych serve' wrote into its data folder.")
+                hint: "Name the file that `diptych serve` wrote into its data folder.")
         }
         let words = fields(in: data)
         guard let api = words["api"], !api.isEmpty else {

@@ -13,10 +13,11 @@ enum MirrorOptions {
     static let authorityFile = Option(
         "ca-file", "FILE", setting: true, "the authorities to trust (PEM), and no others")
     static let policy = Option(
-        "policy", "RULE", setting: true,
+        "policy", "RULE", setting: true, words: MergeRule.names,
         "who wins where both changed: \(MergeRule.names.joined(separator: ", "))")
     static let deletion = Option(
-        "deletion", "RULE", setting: true, "a deletion against an edit: deleteWins or keepEdited")
+        "deletion", "RULE", setting: true, words: DeletionRule.allCases.map(\.rawValue),
+        "a deletion against an edit: deleteWins or keepEdited")
 
     /// The rules that the arguments name; the model's own refine them.
     static func mergePolicy(_ arguments: Arguments) throws -> MergePolicy {

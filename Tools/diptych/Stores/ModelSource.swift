@@ -19,7 +19,7 @@ enum ModelSource {
         }
         guard let cached = try SQLiteRowStore.cachedModel(at: file) else {
             throw CommandError(
-                "noModel", "\(file.lastPathComponent) keeps no copy of its model.",
+                "noModel", "\(file.path) keeps no copy of its model.",
                 hint: "Give the model's own file: an .xcdatamodel(d) or a .mom(d).")
         }
         return cached
@@ -27,9 +27,9 @@ enum ModelSource {
 
     static func noCache(_ store: URL) -> CommandError {
         CommandError(
-            "noModel", "\(store.lastPathComponent) keeps no copy of its model.",
+            "noModel", "\(store.path) keeps no copy of its model.",
             hint: "Give --model MODEL, or put 'model = …' into diptych.conf beside the store; "
-                + "'diptych inspect' does without.")
+                + "`diptych inspect` does without.")
     }
 }
 

@@ -8,7 +8,7 @@ enum ReadingConnection {
             return try .reading(url.path)
         } catch let fault as SQLiteFault where fault.isNotADatabase {
             throw CommandError(
-                "corrupt", "\(url.lastPathComponent) is damaged or encrypted.",
+                "corrupt", "\(url.path) is damaged or encrypted.",
                 hint: "Restore it from a copy.")
         }
     }

@@ -10,10 +10,12 @@ struct StoreAccess: Sendable {
     private let modelFile: URL?
     let pragmas: [String: String]
 
-    var name: String { url.lastPathComponent }
+    /// The path as it was given, for messages.
+    let name: String
 
     init(_ arguments: Arguments) {
         url = arguments.store
+        name = arguments.operand(0)
         modelFile = arguments.file(.model)
         pragmas = Pragmas.read(arguments.environment)
     }
@@ -75,6 +77,7 @@ struct StoreAccess: Sendable {
                 "exists", "\(name) is there already.",
                 hint: "Choose another name, or remove the file first.")
         }
+        try ParentFolder.require(of: url)
         return try open(model: model, readOnly: false)
     }
 
@@ -83,7 +86,8 @@ struct StoreAccess: Sendable {
         guard try StoreFileKind(of: url) == .sqlite else {
             throw CommandError(
                 "unsupported", "\(name) may be a store, but is no SQLite file.",
-                hint: "This verb works on SQLite stores only; 'diptych convert' makes one.")
+                hint: "This verb works on SQLite stores only; make one of it: "
+                    + "`diptych convert --to sqlite`.")
         }
     }
 }

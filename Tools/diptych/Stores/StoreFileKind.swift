@@ -20,7 +20,6 @@ enum StoreFileKind: String, Sendable, CaseIterable {
 
     /// The type of the store at `url`. Throws a `CommandError` for what cannot be a store.
     init(of url: URL) throws {
-        let name = url.lastPathComponent
         switch FileKind(of: url) {
         case .sqlite: self = .sqlite
         case .xml: self = .xml
@@ -28,13 +27,13 @@ enum StoreFileKind: String, Sendable, CaseIterable {
         case .absent:
             throw CommandError(
                 "noStore", "There is no file \(url.path).",
-                hint: "Check the path, or make a store with 'diptych create'.")
+                hint: "Check the path, or make a store: `diptych create`.")
         case .folder:
             throw CommandError(
                 "notAStore", "\(url.path) is a folder.", hint: "Give the path of a store's file.")
         case .empty, .other:
             throw CommandError(
-                "notAStore", "\(name) is no store: neither SQLite, nor XML, nor binary.",
+                "notAStore", "\(url.path) is no store: neither SQLite, nor XML, nor binary.",
                 hint: "Give the path of a Core Data store.")
         }
     }

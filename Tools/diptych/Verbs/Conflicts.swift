@@ -5,15 +5,20 @@ struct Conflicts: Verb {
     private static let waiting = Option("waiting", nil, "only those that wait for a decision")
     private static let resolve = Option("resolve", "ID", "decide this one, or put a value back")
     private static let take = Option("take", "base|local|remote", "the value to take")
+    private static let wide = Option("wide", nil, "one line each, whole, however wide")
 
     static let manual = Manual(
         name: "conflicts", summary: "Shows values that merges discarded, and decides.",
-        operands: ["STORE"], options: [waiting, resolve, take, .model, .zone],
+        operands: ["STORE"], options: [waiting, resolve, take, wide, .model, .zone],
         notes: [
             HelpText.wrapped(
                 "Base is what both sides had last agreed on, local this device's value, remote the "
-                    + "service's. A value that lost can be put back at any time; the next sync "
-                    + "carries it to the others. Exit status 3 while any conflict waits.")
+                    + "service's, with the device that wrote it, as 'diptych status' names it "
+                    + "there. OBJECT is what 'diptych inspect' calls it; --json has its whole id, "
+                    + "as 'diptych export' does, and the record's name, which is the same on all "
+                    + "devices. BY is the rule that decided, or hand. A value that lost can be "
+                    + "put back as long as its object lives; the next sync carries it to the "
+                    + "others. Exit status 3 while any conflict waits.")
         ],
         examples: [
             ("diptych conflicts Library.sqlite --waiting", "what wants a decision"),
@@ -23,12 +28,16 @@ struct Conflicts: Verb {
     private let access: StoreAccess
     private let zone: String?
     private let showsWaitingOnly: Bool
+    private let isWide: Bool
     private let decision: (id: Int64, side: ConflictSide)?
+    private let invocation: Invocation
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
         zone = arguments.value(.zone)
         showsWaitingOnly = arguments.has(Self.waiting)
+        isWide = arguments.has(Self.wide)
+        invocation = arguments.invocation
         let side = try arguments.choice(Self.take, among: ConflictSide.allCases.map(\.rawValue))
             .flatMap(ConflictSide.init)
         let id = try arguments.number(Self.resolve, in: 1...Int.max)
@@ -47,43 +56,23 @@ struct Conflicts: Verb {
         if let decision {
             try mirrored.resolve(conflict: decision.id, taking: decision.side)
             if !console.isJSON {
-                console.line(
+                let next = invocation.line(calling: Sync.manual)
+                console.note(
                     "Conflict \(decision.id) takes the \(decision.side.rawValue) value; "
-                        + "the next sync sends it.")
+                        + "the next sync sends it: `\(next)`")
             }
         }
-        let entries = try mirrored.conflicts(waitingOnly: showsWaitingOnly)
+        let report = try ConflictReport(mirrored, waitingOnly: showsWaitingOnly)
         if console.isJSON {
-            for entry in entries where decision == nil || entry.id == decision?.id {
-                console.emit(json(entry))
+            for entry in report.entries where decision == nil || entry.id == decision?.id {
+                console.emit(report.json(entry))
             }
         } else if decision == nil {
-            console.line(entries.isEmpty ? "No conflicts." : table(entries))
+            console.block(
+                report.entries.isEmpty
+                    ? "No conflicts." : report.text(width: console.width, isWide: isWide))
         }
         let isAnyWaiting = try !mirrored.conflicts(waitingOnly: true).isEmpty
         return isAnyWaiting ? .conflictsWait : .done
-    }
-
-    private func table(_ entries: [ConflictEntry]) -> String {
-        var table = TextTable(rightAligned: [0])
-        table.add("ID", "OBJECT", "PROPERTY", "BASE", "LOCAL", "REMOTE", "KEPT", "BY RULE", "WHEN")
-        for entry in entries {
-            table.add(
-                "\(entry.id)", "\(entry.entity) \(entry.recordName.prefix(8))", entry.property,
-                FieldText.short(entry.base), FieldText.short(entry.local),
-                FieldText.short(entry.remote), entry.winner, entry.rule,
-                Timestamp.short(entry.date))
-        }
-        return table.text
-    }
-
-    private func json(_ entry: ConflictEntry) -> JSON {
-        [
-            "id": .integer(entry.id), "date": JSON(entry.date), "entity": .string(entry.entity),
-            "record": .string(entry.recordName), "property": .string(entry.property),
-            "rule": .string(entry.rule), "winner": .string(entry.winner),
-            "base": FieldText.json(entry.base), "local": FieldText.json(entry.local),
-            "remote": FieldText.json(entry.remote),
-        ]
     }
 }

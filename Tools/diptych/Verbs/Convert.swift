@@ -5,7 +5,8 @@ internal import Stores
 
 /// `diptych convert`: a store of one type as a store of another.
 struct Convert: Verb {
-    private static let type = Option("to", "TYPE", "sqlite, xml or binary")
+    private static let type = Option(
+        "to", "TYPE", words: StoreFileKind.allCases.map(\.word), "sqlite, xml or binary")
 
     static let manual = Manual(
         name: "convert", summary: "Copies a store into a new one of another type.",
@@ -47,9 +48,10 @@ struct Convert: Verb {
     func run(_ console: Console) async throws -> ExitStatus {
         guard FileKind(of: output) == .absent else {
             throw CommandError(
-                "exists", "\(output.lastPathComponent) is there already.",
+                "exists", "\(output.path) is there already.",
                 hint: "Choose another name, or remove the file first.")
         }
+        try ParentFolder.require(of: output)
         var missing = MissingValues(console)
         try missing.find(in: access.openAny(readOnly: true))
         let objects = try migrate()
@@ -61,9 +63,9 @@ struct Convert: Verb {
             ])
         } else {
             let count = Figure.count(objects, "object")
-            console.line("Made \(output.path), \(type.title) store with \(count).")
+            console.note("Made \(output.path), \(type.title) store with \(count).")
         }
-        return missing.status("in \(output.lastPathComponent)")
+        return missing.status("in \(output.path)")
     }
 
     /// XML and binary stores keep no derived attributes: whoever opens one computes them.

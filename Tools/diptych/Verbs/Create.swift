@@ -34,7 +34,7 @@ struct Create: Verb {
             ])
         } else {
             for note in store.schemaNotes { console.warn(note.description) }
-            console.line(
+            console.note(
                 "Made \(access.url.path) with "
                     + Figure.count(entities.count, "entity", "entities") + "."
             )

@@ -66,7 +66,7 @@ struct EditStore: Verb {
                 "objects": .object(run.named.map { ($0.name, .string($0.id)) }),
             ])
         } else {
-            console.line(
+            console.note(
                 "\(access.name): \(outcome.inserted) inserted, \(outcome.updated) changed, "
                     + "\(outcome.deleted) deleted, in \(Figure.count(outcome.saves, "save")).")
         }

@@ -35,7 +35,7 @@ struct Events: Verb {
                 "\(event.finished) of \(event.affected)", seconds.map(Figure.seconds) ?? "runs",
                 event.succeeded ? "done" : event.error ?? "failed")
         }
-        console.line(table.text)
+        console.block(table.text)
         return .done
     }
 

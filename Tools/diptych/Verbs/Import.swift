@@ -50,7 +50,7 @@ struct ImportObjects: Verb {
             ])
         } else {
             let count = Figure.count(outcome.objectCount, "object")
-            console.line("\(access.name): \(count) imported.")
+            console.note("\(access.name): \(count) imported.")
         }
         guard outcome.missingCount > 0 else { return .done }
         let count = Figure.count(outcome.missingCount, "value")

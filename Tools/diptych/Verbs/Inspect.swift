@@ -43,9 +43,11 @@ struct Inspect: Verb {
 
     private let access: StoreAccess
     private let mode: Mode
+    private let invocation: Invocation
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
+        invocation = arguments.invocation
         let choices = [Self.entity, Self.properties, Self.schema, Self.check].filter(
             arguments.has)
         guard choices.count <= 1 else {
@@ -84,7 +86,7 @@ struct Inspect: Verb {
             let known = try access.knownModel()
             let facts = ModelFacts(
                 model: try known ?? StoreFileKind(of: access.url).inferredModel(of: access.url))
-            if console.isJSON { console.emit(facts.json) } else { console.line(facts.text) }
+            if console.isJSON { console.emit(facts.json) } else { console.block(facts.text) }
             return .done
         case .schema:
             try printSchema(console)
@@ -104,7 +106,7 @@ struct Inspect: Verb {
             "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL "
                 + "ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 ELSE 3 END, rowid")
         guard console.isJSON else {
-            for row in rows { console.line((row[3].string ?? "") + ";") }
+            for row in rows { console.block((row[3].string ?? "") + ";") }
             return
         }
         let members = rows.map { row -> JSON in
@@ -135,10 +137,10 @@ struct Inspect: Verb {
             for problem in problems {
                 table.add(problem.code, problem.object ?? "", problem.message)
             }
-            console.line(table.text)
+            console.block(table.text)
             console.line("\(access.name): \(Figure.count(problems.count, "problem")).")
             for code in Set(problems.map(\.code)).sorted() {
-                console.line("\(code): \(CheckHint.hint(of: code))")
+                console.line("\(code): \(invocation.completing(CheckHint.hint(of: code)))")
             }
         }
         return problems.isEmpty ? .done : .failed
@@ -214,9 +216,9 @@ struct RowChoice: Sendable {
             guard !rows.isEmpty else { return console.line("No \(entity) matches.") }
             let table = try report.table(rows, of: layout)
             if table.width <= console.width {
-                console.line(table.text)
+                console.block(table.text)
             } else {
-                for row in rows { console.line(try report.block(row, console)) }
+                for row in rows { try report.printBlock(row, console) }
             }
         }
     }

@@ -79,7 +79,7 @@ struct ModelVerb: Verb {
         switch (work, other) {
         case (.describe, _):
             let facts = ModelFacts(model: try model())
-            console.line(console.isJSON ? facts.json.text : facts.text)
+            if console.isJSON { console.emit(facts.json) } else { console.block(facts.text) }
         case (.hash, _): try printHashes(console)
         case (.check, _): return try check(console)
         case (.diff, let other?): return try compare(other, console)
@@ -108,7 +108,7 @@ struct ModelVerb: Verb {
         }
         var table = TextTable()
         for (name, hash) in hashes { table.add(name, ModelFacts.hex(hash)) }
-        console.line(table.text)
+        console.block(table.text)
         console.line("digest    \(model.versionHashesDigest)")
         console.line("checksum  \(model.versionChecksum)")
     }
@@ -133,20 +133,20 @@ struct ModelVerb: Verb {
                 ],
             ])
         } else {
-            console.line(
+            console.block(
                 check.problems.isEmpty
                     ? "The model is consistent."
                     : text("The model contradicts itself", check.problems))
-            console.line(
+            console.block(
                 !check.refusals.isEmpty
                     ? text("No SQLite store can be made for it", check.refusals)
                     : check.storeNotes.isEmpty
                         ? "A SQLite store keeps it as it is."
                         : text("A SQLite store keeps it, but", check.storeNotes))
-            console.line(
+            console.block(
                 check.mirror.isEmpty
                     ? "Diptych can mirror it." : text("Diptych cannot mirror it", check.mirror))
-            console.line(
+            console.block(
                 check.cloudKit.isEmpty
                     ? "Apple's NSPersistentCloudKitContainer takes it."
                     : text("Apple's NSPersistentCloudKitContainer refuses it", check.cloudKit))
@@ -193,7 +193,7 @@ struct ModelVerb: Verb {
                 }
             table.add(place, mark, change.detail + (change.advice.map { ". \($0)" } ?? ""))
         }
-        if !table.isEmpty { console.line(table.text) }
+        if !table.isEmpty { console.block(table.text) }
         let isLossless = !difference.changes.contains { $0.effect == .losesData }
         console.line(
             !difference.isLightweight
@@ -207,6 +207,8 @@ struct ModelVerb: Verb {
 
     private func convert(to output: URL, _ console: Console) throws {
         try requireAbsent(output)
+        // A source model is a folder, made with those above it.
+        if output.pathExtension.hasPrefix("mom") { try ParentFolder.require(of: output) }
         let files = try ModelFiles(reading: file, version: version)
         let versions = try files.write(to: output)
         let lost = try files.losses(in: output)
@@ -218,7 +220,7 @@ struct ModelVerb: Verb {
                 "hiddenFromApple": .array(hidden.map(JSON.string)),
             ])
         }
-        console.line("Made \(output.path) with \(Figure.count(versions.count, "version")).")
+        console.note("Made \(output.path) with \(Figure.count(versions.count, "version")).")
         list("Such a file cannot hold", lost, console)
         list(
             "Apple's frameworks will see no predicate, as its archived form is not known", hidden,
@@ -227,13 +229,13 @@ struct ModelVerb: Verb {
 
     private func list(_ title: String, _ lines: [String], _ console: Console) {
         guard !lines.isEmpty else { return }
-        console.line(([title + ":"] + lines.map { "  \($0)" }).joined(separator: "\n"))
+        console.block(([title + ":"] + lines.map { "  \($0)" }).joined(separator: "\n"))
     }
 
     private func requireAbsent(_ output: URL) throws {
         guard FileKind(of: output) == .absent else {
             throw CommandError(
-                "exists", "\(output.lastPathComponent) is there already.",
+                "exists", "\(output.path) is there already.",
                 hint: "Choose another name, or remove it first.")
         }
     }

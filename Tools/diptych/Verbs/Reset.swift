@@ -42,11 +42,11 @@ struct Reset: Verb {
                 "reset": .bool(wasMirrored), "service": JSON(former), "waiting": JSON(waiting),
             ])
         } else if wasMirrored {
-            console.line(
+            console.note(
                 "\(access.name) is tied to no service now; "
                     + "\(Figure.count(waiting, "record")) will be compared with the next sync.")
         } else {
-            console.line("\(access.name) was never synced, so there is nothing to forget.")
+            console.note("\(access.name) was never synced, so there is nothing to forget.")
         }
         return .done
     }

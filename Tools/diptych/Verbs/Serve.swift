@@ -77,6 +77,7 @@ struct Serve: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
+        if let readyFile { try ParentFolder.require(of: readyFile) }
         // Records are nobody else's business on this machine.
         umask(0o077)
         let folder = try DataFolder(folder)

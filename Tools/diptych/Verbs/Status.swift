@@ -9,46 +9,53 @@ struct Status: Verb {
         notes: [
             HelpText.wrapped(
                 "It asks the store, not the service: what others saved since the last round is not "
-                    + "known here. Exit status 0: in sync. 3: conflicts wait. 1: anything else.")
+                    + "known here. 'device' is the name by which the service and the conflict "
+                    + "logs of others know this store. Exit status, as of a round: 0: in sync. "
+                    + "3: conflicts wait. 1: anything else. With --quiet it is the whole answer.")
         ],
         examples: [("diptych status Library.sqlite", "after a round, or when one failed")])
 
     private let access: StoreAccess
     private let zone: String?
+    private let invocation: Invocation
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
         zone = arguments.value(.zone)
+        invocation = arguments.invocation
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
         let standing = Standing(try access.mirrorStatus(zone: zone), now: Date())
+        let device = try standing.status == nil ? nil : access.deviceID()
         if console.isJSON {
-            console.emit(standing.json)
+            console.emit(standing.json(device: device))
         } else {
-            print(standing, console)
+            print(standing, device: device, console)
         }
-        if standing.state == .inSync { return .done }
-        return standing.state == .conflicts ? .conflictsWait : .failed
+        return standing.exitStatus
     }
 
-    private func print(_ standing: Standing, _ console: Console) {
-        console.line(console.bold("\(access.name): \(standing.headline)"))
-        guard let status = standing.status else { return }
-        var table = TextTable(indent: 2)
-        table.add("service", status.container ?? "not known yet")
-        table.add("zone", status.zone)
-        table.add("waiting", waiting(status.pending))
-        table.add(
-            "last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
-        if let error = status.lastError { table.add("last error", error) }
-        if let date = status.retryAt { table.add("not before", Timestamp.short(date)) }
-        table.add("conflicts", "\(status.conflictsWaiting) waiting")
-        table.add("first import", status.initialImportCompleted ? "done" : "not done")
-        for refusal in status.refusals {
-            table.add("refused", "\(refusal.recordName): \(refusal.reason)")
+    private func print(_ standing: Standing, device: String?, _ console: Console) {
+        console.title("\(access.name): \(standing.headline)")
+        if let status = standing.status {
+            var table = TextTable(indent: 2)
+            table.add("service", status.container ?? "not known yet")
+            table.add("zone", status.zone)
+            if let device { table.add("device", device) }
+            table.add("waiting", waiting(status.pending))
+            table.add(
+                "last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
+            if let error = status.lastError { table.add("last error", error) }
+            if let date = status.retryAt { table.add("not before", Timestamp.short(date)) }
+            table.add("conflicts", "\(status.conflictsWaiting) waiting")
+            table.add("first import", status.initialImportCompleted ? "done" : "not done")
+            for refusal in status.refusals {
+                table.add("refused", "\(refusal.recordName): \(refusal.reason)")
+            }
+            console.block(table.text)
         }
-        console.line(table.text)
+        if let advice = standing.advice { console.line("  " + invocation.completing(advice)) }
     }
 
     private func waiting(_ pending: MirrorStatus.Pending) -> String {
@@ -57,11 +64,13 @@ struct Status: Verb {
             (pending.inserts, "new"), (pending.updates, "changed"), (pending.deletes, "deleted"),
             (pending.pairs, "links"),
         ]
-        return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return parts.filter { $0.0 > 0 }.map { "\(Figure.grouped($0.0)) \($0.1)" }
+            .joined(separator: ", ")
     }
 }
 
-/// What a store's status comes to, in a word and a sentence.
+/// What a store's status comes to, in a word, a sentence and an exit status: for `status`, and for
+/// `sync` at its end.
 struct Standing {
     enum State: String {
         case notMirrored, inSync, conflicts, refused, throttled, failed, pending
@@ -86,6 +95,14 @@ struct Standing {
         return .pending
     }
 
+    var exitStatus: ExitStatus {
+        switch state {
+        case .inSync: .done
+        case .conflicts: .conflictsWait
+        case .notMirrored, .refused, .throttled, .failed, .pending: .failed
+        }
+    }
+
     var headline: String {
         switch state {
         case .notMirrored: "never synced."
@@ -94,7 +111,20 @@ struct Standing {
         case .refused: "the service refused records."
         case .throttled: "the service asked to wait."
         case .failed: "the last round failed."
-        case .pending: "not in sync; run 'diptych sync'."
+        case .pending: "not in sync."
+        }
+    }
+
+    /// What to do about it, with a command to be completed.
+    var advice: String? {
+        switch state {
+        case .inSync: nil
+        case .notMirrored:
+            "Sync it first: `diptych sync`; `diptych sync --help` tells what that needs."
+        case .conflicts: "See and decide them: `diptych conflicts --waiting`"
+        case .refused:
+            "Change the refused objects so that the service takes them, then sync: `diptych sync`"
+        case .throttled, .failed, .pending: "Sync: `diptych sync`"
         }
     }
 
@@ -104,11 +134,12 @@ struct Standing {
         return status?.lastError ?? status?.refusals.first?.reason ?? headline
     }
 
-    var json: JSON {
+    func json(device: String?) -> JSON {
         let pending = status?.pending
         return [
             "inSync": .bool(state == .inSync), "state": .string(state.rawValue),
-            "reason": JSON(reason), "zones": .array(status.map { [zone($0)] } ?? []),
+            "reason": JSON(reason), "device": JSON(device),
+            "zones": .array(status.map { [zone($0)] } ?? []),
             "pending": [
                 "inserts": JSON(pending.map { $0.inserts + $0.pairs } ?? 0),
                 "updates": JSON(pending?.updates ?? 0), "deletes": JSON(pending?.deletes ?? 0),

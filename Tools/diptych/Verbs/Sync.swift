@@ -10,6 +10,11 @@ struct Sync: Verb {
         "remember", nil, "keep these settings in diptych.conf beside the store")
     private static let moved = Option(
         "moved", nil, "the service has a new address, and the same records as before")
+    private static let trust = Option(
+        "trust", nil, "take the service that diptych.conf beside the store names, from now on")
+    private static let insecure = Option(
+        "insecure-http", nil,
+        "allow http to another machine; tokens and records travel in the clear")
     private static let kept = [
         MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
         MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
@@ -18,7 +23,7 @@ struct Sync: Verb {
 
     static let manual = Manual(
         name: "sync", summary: "Syncs a store with a record service, one round.",
-        operands: ["STORE"], options: kept + [remember, moved],
+        operands: ["STORE"], options: kept + [remember, trust, moved, insecure],
         notes: [
             HelpText.wrapped(
                 "A round reads what others saved, merges it, sends what was saved here, and ends "
@@ -26,8 +31,17 @@ struct Sync: Verb {
                     + "may also stand in DIPTYCH_API_TOKEN and DIPTYCH_USER_TOKEN. Rules that the "
                     + "model names (MirrorMerge) refine --policy."),
             HelpText.wrapped(
-                "Exit status 3: conflicts wait for a decision ('diptych conflicts'). "
-                    + "75: the service is away or asks to wait."),
+                "A diptych.conf beside a store may have come with the store. Where it names the "
+                    + "service, the token file or the CA file, the round starts only if these "
+                    + "were used from here before: by --remember, or by --trust, once. "
+                    + "They are kept in diptych/known-services of XDG_CONFIG_HOME. A diptych.conf "
+                    + "that belongs to another user, or that others may write, does not count."),
+            HelpText.wrapped(
+                "Exit status 0: store and service are equal, as 'diptych status' says too. "
+                    + "3: conflicts wait for a decision ('diptych conflicts'). 1: the service "
+                    + "refused records, or something was saved here meanwhile. 75: the service is "
+                    + "away or asks to wait, or another process holds the store. Ctrl-C ends a "
+                    + "round between two steps, with 130; the next one goes on from there."),
         ],
         examples: [
             (
@@ -46,6 +60,10 @@ struct Sync: Verb {
     private let channel: ChannelConfiguration
     private let warnings: [String]
     private let settings: [(name: String, value: String)]
+    private let destination: Destination
+    private let services: KnownServices
+    /// Whether the caller agrees to the destination by this call.
+    private let agrees: Bool
     private let hasMoved: Bool
 
     init(_ arguments: Arguments) throws {
@@ -56,6 +74,31 @@ struct Sync: Verb {
         (channel, warnings) = try Self.channel(arguments, container: container)
         hasMoved = arguments.has(Self.moved)
         settings = arguments.has(Self.remember) ? Self.settings(arguments) : []
+        destination = Destination(
+            service: channel.serviceURL.absoluteString,
+            authorityFile: arguments.file(MirrorOptions.authorityFile)?.path ?? "",
+            tokenFile: arguments.file(MirrorOptions.tokenFile)?.path ?? "")
+        services = KnownServices(arguments.environment)
+        agrees = arguments.has(Self.trust)
+        if !agrees { try Self.checkOrigin(arguments, destination, services) }
+    }
+
+    /// Throws where a file beside the store sends tokens to where they never went from here.
+    private static func checkOrigin(
+        _ arguments: Arguments, _ destination: Destination, _ services: KnownServices
+    ) throws {
+        let decisive = [
+            MirrorOptions.service, MirrorOptions.tokenFile, MirrorOptions.authorityFile,
+        ]
+        guard let file = decisive.compactMap(arguments.fileBesideStore).first,
+            !services.contains(destination)
+        else { return }
+        throw CommandError(
+            "unknownService",
+            "\(file.url.path) sends this store's records, and your tokens, to "
+                + "\(destination.service), where none went from here before.",
+            hint: "If the file is yours, say so once: `diptych sync --trust`; if it came with the "
+                + "store, look at it first.", status: .usage)
     }
 
     private static func channel(
@@ -68,6 +111,13 @@ struct Sync: Verb {
             throw CommandError(
                 "usage", "--service cannot be '\(text)'.",
                 hint: "Write an address such as https://127.0.0.1:8443.", status: .usage)
+        }
+        guard scheme == "https" || isLoopback(url) || arguments.has(Self.insecure) else {
+            throw CommandError(
+                "insecureService",
+                "\(text) is another machine without TLS; who listens between learns the tokens.",
+                hint: "Use https; where the way is safe all the same, `diptych sync "
+                    + "--insecure-http`.", status: .usage)
         }
         var warnings: [String] = []
         let credentials: Credentials
@@ -96,6 +146,13 @@ struct Sync: Verb {
         return (configuration, warnings)
     }
 
+    private static func isLoopback(_ url: URL) -> Bool {
+        let host = url.host?.lowercased() ?? ""
+        let isNumber = host.allSatisfy { $0.isNumber || $0 == "." }
+        return host == "localhost" || host == "::1" || host == "[::1]"
+            || (isNumber && host.hasPrefix("127."))
+    }
+
     private static func settings(_ arguments: Arguments) -> [(name: String, value: String)] {
         let files = [
             MirrorOptions.tokenFile.name, MirrorOptions.authorityFile.name, Option.model.name,
@@ -110,6 +167,7 @@ struct Sync: Verb {
 
     func run(_ console: Console) async throws -> ExitStatus {
         for warning in warnings { console.warn(warning) }
+        if agrees { keepDestination(console) }
         let started = Date()
         let mirrored = try access.openMirrored(policy: policy, zone: zone)
         let place = "\(channel.serviceURL.absoluteString) \(container)"
@@ -124,15 +182,37 @@ struct Sync: Verb {
         let summary = try await session.sync()
         if !settings.isEmpty {
             try ConfigurationFile.remember(settings, besideStore: access.url)
+            keepDestination(console)
         }
+        let standing = Standing(try mirrored.status(), now: Date())
         report.end(
-            summary, store: access.name, bytes: carrier.byteCount,
-            seconds: Date().timeIntervalSince(started))
-        guard summary.refused == 0 else {
+            summary, standing, with: (access.name, channel.serviceURL.absoluteString),
+            bytes: carrier.byteCount, seconds: Date().timeIntervalSince(started))
+        return try Self.end(standing)
+    }
+
+    /// The exit status is that of `status`, which is asked the same.
+    private static func end(_ standing: Standing) throws -> ExitStatus {
+        switch standing.state {
+        case .inSync, .conflicts: return standing.exitStatus
+        case .refused:
+            let count = standing.status?.refusals.count ?? 0
             throw CommandError(
-                "refused", "The service will not take \(Figure.count(summary.refused, "record")).",
-                hint: "'diptych status \(access.name)' gives its reasons.")
+                "refused", "The service will not take \(Figure.count(count, "record")).",
+                hint: "`diptych status` gives its reasons.", status: standing.exitStatus)
+        case .pending:
+            throw CommandError(
+                "pending", "Something was saved in the store while it synced, and waits.",
+                hint: "Sync again: `diptych sync`", status: standing.exitStatus)
+        case .notMirrored, .throttled, .failed:
+            throw CommandError(
+                "failed", "The round ended, but the store says: \(standing.headline)",
+                hint: "`diptych status` tells more.", status: standing.exitStatus)
         }
-        return summary.conflictsWaiting > 0 ? .conflictsWait : .done
+    }
+
+    private func keepDestination(_ console: Console) {
+        guard !services.add(destination) else { return }
+        console.warn("that this service is known cannot be kept in XDG_CONFIG_HOME")
     }
 }

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+/// Work that is told to stop says so, ends with a status of its own, and leaves the store whole.
+@Suite struct SignalTests {
+    private static let many = (0..<4000).map { "insert Tag name=t\($0)" }.joined(separator: "\n")
+
+    @Test(arguments: [(SIGINT, Int32(130), "Interrupted."), (SIGTERM, 143, "Told to end.")])
+    func aRoundIsEndedBetweenTwoSteps(signal: Int32, status: Int32, words: String) throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.edit(library, Self.many)
+        let round = try workshop.start(["sync", library] + service.settings)
+        for _ in 0..<4000 where !round.complaint.contains("sending 401") { usleep(2000) }
+        round.send(signal)
+        #expect(round.wait() == status)
+        #expect(round.complaint.contains("diptych: \(words)\nhint: "))
+        try workshop.done(["inspect", library, "--check"])
+        #expect(try workshop.run("status", library).status == 1)
+        try workshop.done(["sync", library] + service.settings)
+        let copy = try workshop.library("copy.sqlite")
+        try workshop.done(["sync", copy] + service.settings)
+        try workshop.expectEqual(library, copy, rows: 4000)
+    }
+
+    @Test func anEditIsMadeWholeOrNotAtAll() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let script = try workshop.write(Self.many, to: "script")
+        let edit = try workshop.start(["edit", library, script])
+        usleep(150_000)
+        edit.send(SIGINT)
+        let status = edit.wait()
+        #expect([0, 130].contains(status))
+        if status == 130 { #expect(edit.complaint.hasPrefix("diptych: Interrupted.\n")) }
+        try workshop.done(["inspect", library, "--check"])
+        let rows = try workshop.sql(library, "select count(*) from ZTAG")
+        #expect(rows == "0" || rows == "4000")
+    }
+
+    @Test func aLockedStoreEndsWithTryAgain() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let holder = try workshop.start(
+            "/usr/bin/env", ["sqlite3", library],
+            input: "begin immediate;\n.shell sleep 30\nrollback;\n")
+        defer { holder.send(SIGKILL) }
+        usleep(300_000)
+        let run = try workshop.run(
+            ["edit", library, "-", "--json"], input: "insert Tag name=a")
+        #expect(run.status == 75)
+        #expect(run.errorCode == "busy")
+        #expect(run.error["hint"] is String)
+        let help = try workshop.run("--help").output
+        #expect(help.contains("75  the service is away or asks to wait, or another process holds"))
+        for status in ["130  Ctrl-C", "141  nobody reads", "143  SIGTERM"] {
+            #expect(help.contains(status))
+        }
+    }
+
+    @Test func aReaderThatLeavesIsNoFailure() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, Self.many)
+        let line = "'\(Workshop.command)' export '\(library)' | head -n 1; echo ${PIPESTATUS[0]}"
+        let child = try workshop.start("/usr/bin/env", ["bash", "-c", line])
+        child.wait()
+        #expect(child.printed.split(separator: "\n").last == "141")
+        #expect(child.complaint.isEmpty)
+    }
+}

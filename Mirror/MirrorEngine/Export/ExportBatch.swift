@@ -9,13 +9,13 @@ package struct ExportBatch: Hashable, Sendable {
         case pair(key: Int64)
         case deletedPair(key: Int64)
         /// A name whose object was merged into another.
-        case droppedName
+        case alias
 
         /// Whether the service will hold a record afterwards.
         var isUpsert: Bool {
             switch self {
             case .object, .pair: true
-            case .deletedObject, .deletedPair, .droppedName: false
+            case .deletedObject, .deletedPair, .alias: false
             }
         }
     }

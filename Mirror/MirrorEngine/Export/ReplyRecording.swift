@@ -91,7 +91,7 @@ struct ReplyRecording {
             guard let entry = try mirror.ledger.pair(named: name), entry.needsDelete
             else { return }
             try mirror.ledger.removePair(entry)
-        case .droppedName: try mirror.ledger.markDropped(name)
+        case .alias: try mirror.ledger.markAliasDropped(name)
         }
     }
 
@@ -136,7 +136,7 @@ struct ReplyRecording {
             try mirror.ledger.connection.run(
                 "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = NULL WHERE Z_PK = ?",
                 [.integer(key)])
-        case .deletedObject, .deletedPair, .droppedName: try accept(item, item.result)
+        case .deletedObject, .deletedPair, .alias: try accept(item, item.result)
         }
     }
 

@@ -80,7 +80,8 @@ extension Ledger {
         return entries
     }
 
-    package func settle(_ id: Int64, winner: String) throws {
+    /// Notes who won a conflict in the end.
+    package func decide(_ id: Int64, winner: String) throws {
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = ? WHERE Z_PK = ?", [.text(winner), .integer(id)])
     }

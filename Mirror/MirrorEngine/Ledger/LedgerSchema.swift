@@ -127,8 +127,8 @@ enum LedgerSchema {
         "CREATE INDEX ADIPTYCH_RECEIPTNAME ON ANSCKRECORDZONEMOVERECEIPT (ZRECORDNAME)",
     ]
 
-    /// Our own tables: what was sent and not yet answered, every conflict, every refusal by the
-    /// service.
+    /// Our own tables: what is in flight, when properties under the rule `latest` were edited, the
+    /// conflict log, and what was refused.
     private static let ownTables = [
         "CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB, "
             + "PRIMARY KEY (ZRECORDNAME, ZMARK)) WITHOUT ROWID",

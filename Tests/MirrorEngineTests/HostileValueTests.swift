@@ -95,7 +95,7 @@ import Testing
         try write([
             record("odd", "Tag", [field: .int64(value)]),
             record(
-                "fine", "Tag", ["CD_small": .int64(-32_768), "CD_middle": .int64(.init(Int32.max))]),
+                "fine", "Tag", ["CD_small": .int64(-32_768), "CD_middle": .int64(2_147_483_647)]),
         ])
         let result = try device.sync()
         #expect(result.error == nil && result.imported.applied == 1)

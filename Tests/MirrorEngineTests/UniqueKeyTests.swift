@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    /// Two lines arrive before their folder: their key is whole only when it comes, in a later page.
+    /// Two lines arrive before their folder: their key is whole when it comes, in a later page.
     @Test func aLinkThatArrivesLateCompletesAKeyAndTheRoundGoesOn() throws {
         func record(_ name: String, _ entity: String, _ fields: [String: FieldValue]) -> Record {
             var record = Record(

@@ -141,6 +141,16 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         if code == .unavailable { #expect(error?.retryAfterSeconds == 7) }
     }
 
+    /// A proxy with a bound of its own answers for the service, so the sender makes less of it.
+    @Test func aProxysRefusalOfTheSizeCountsAsTheServices() throws {
+        let server = try CannedServer("HTTP/1.1 413 Large\r\nContent-Length: 4\r\n\r\n<p>x")
+        defer { withExtendedLifetime(server) {} }
+        let error = #expect(throws: RecordError.self) {
+            try server.channel().sendBlocking(.caller)
+        }
+        #expect(error?.code == .limitExceeded)
+    }
+
     @Test func aPageInsteadOfAnAnswerIsNamed() throws {
         let server = try CannedServer("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<p>x")
         defer { withExtendedLifetime(server) {} }

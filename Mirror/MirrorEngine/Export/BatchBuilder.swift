@@ -31,7 +31,7 @@ struct BatchBuilder {
     /// Returns the next batch; an empty one when nothing waits.
     mutating func build() throws -> ExportBatch {
         try addObjects()
-        if !isFull { try addDroppedNames() }
+        if !isFull { try addAliases() }
         if !isFull { try addPairs() }
         try keepSent()
         try mirror.ledger.finish()
@@ -215,10 +215,10 @@ struct BatchBuilder {
 
     // MARK: Names
 
-    private mutating func addDroppedNames() throws {
-        for name in try mirror.ledger.namesToDrop(limit: room) where !isFull {
+    private mutating func addAliases() throws {
+        for name in try mirror.ledger.aliasesToDrop(limit: room) where !isFull {
             let record = Record(recordName: name, recordType: "")
-            append(.droppedName, .forceDelete, record, record)
+            append(.alias, .forceDelete, record, record)
         }
     }
 

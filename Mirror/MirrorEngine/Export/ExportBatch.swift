@@ -11,7 +11,7 @@ package struct ExportBatch: Hashable, Sendable {
         case pair(key: Int64)
         case deletedPair(key: Int64)
         /// A name whose object was merged into another.
-        case droppedName
+        case alias
 
         /// The history transaction up to which the object's edits are in it; 0 for none.
         var transaction: Int64 {
@@ -22,7 +22,7 @@ package struct ExportBatch: Hashable, Sendable {
         var isUpsert: Bool {
             switch self {
             case .object, .pair, .replay: true
-            case .deletedObject, .deletedPair, .droppedName: false
+            case .deletedObject, .deletedPair, .alias: false
             }
         }
     }

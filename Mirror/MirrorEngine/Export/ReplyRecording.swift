@@ -95,8 +95,8 @@ struct ReplyRecording {
             else { return }
             try mirror.ledger.removePair(entry)
             try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
-        case .droppedName:
-            try mirror.ledger.markDropped(name)
+        case .alias:
+            try mirror.ledger.markAliasDropped(name)
             try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
         }
     }
@@ -142,7 +142,7 @@ struct ReplyRecording {
             try mirror.ledger.connection.run(
                 "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = NULL WHERE Z_PK = ?",
                 [.integer(key)])
-        case .deletedObject, .deletedPair, .droppedName: try accept(item, item.result)
+        case .deletedObject, .deletedPair, .alias: try accept(item, item.result)
         }
     }
 

@@ -42,7 +42,7 @@ struct OneToOneRepair {
         for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
             for slot in entity.toOnes.indices {
                 guard !isWaiting(entity.toOnes[slot], waiting) else { continue }
-                changed += try settleOwnInverse(entity, slot)
+                changed += try pairOwnInverse(entity, slot)
                 guard let pair = pair(entity, slot) else { continue }
                 changed += try dropRivals(pair)
                 changed += try answerClaims(pair)
@@ -105,7 +105,7 @@ struct OneToOneRepair {
             }
             .sorted { $0.1 < $1.1 }
             for (row, _) in named.dropFirst() {
-                try settle(row, pair.claimProperty, to: nil)
+                try assign(row, pair.claimProperty, to: nil)
                 dropped += 1
             }
         }
@@ -126,7 +126,7 @@ struct OneToOneRepair {
                 continue
             }
             if let claimant = try line[1].int64.flatMap({ try row(pair.claimEntity, $0) }) {
-                try settle(partner, pair.answerProperty, to: claimant)
+                try assign(partner, pair.answerProperty, to: claimant)
             } else if let wanted = line[2].int64 {
                 unclaimed.append((try mirror.ledger.recordName(for: partner), partner, wanted))
             }
@@ -145,7 +145,7 @@ struct OneToOneRepair {
         }
         let claimed = try self.partner(of: claimant, pair.claimProperty)
         if claimed == partner { return }
-        if claimed != nil { return try settle(partner, pair.answerProperty, to: nil) }
+        if claimed != nil { return try assign(partner, pair.answerProperty, to: nil) }
         // A claim that waits for its target is no absent one.
         let waiting = try mirror.ledger.pendingLinks(of: mirror.ledger.recordName(for: claimant))
         guard !waiting.contains(where: { $0.property == pair.claimProperty }) else { return }
@@ -154,7 +154,7 @@ struct OneToOneRepair {
 
     /// A relationship that is its own inverse, such as a spouse: by record name, each claim to
     /// somebody who is free is answered, and each other one is let go.
-    private func settleOwnInverse(_ entity: EntityLayout, _ slot: Int) throws -> Int {
+    private func pairOwnInverse(_ entity: EntityLayout, _ slot: Int) throws -> Int {
         let relationship = entity.toOnes[slot]
         guard relationship.inverseRelationship === relationship,
             let columns = mirror.store.schema.columns(of: entity.number)
@@ -170,9 +170,9 @@ struct OneToOneRepair {
             let present = try partner(of: wanted, relationship.name)
             if present == claimant { continue }
             if let present, try partner(of: present, relationship.name) == wanted {
-                try settle(claimant, relationship.name, to: nil)
+                try assign(claimant, relationship.name, to: nil)
             } else {
-                try settle(wanted, relationship.name, to: claimant)
+                try assign(wanted, relationship.name, to: claimant)
             }
         }
         return claimants.count
@@ -238,7 +238,7 @@ struct OneToOneRepair {
     // MARK: Writing
 
     /// Sets a link by rule; one that is let go is logged.
-    private func settle(_ row: RowID, _ property: String, to target: RowID?) throws {
+    private func assign(_ row: RowID, _ property: String, to target: RowID?) throws {
         let former = try partner(of: row, property)
         try set(row, property, to: target)
         guard let former, former != target else { return }

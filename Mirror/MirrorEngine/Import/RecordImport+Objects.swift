@@ -16,9 +16,9 @@ extension RecordImport {
 
     mutating func applyObjects(_ records: [Record]) throws {
         var rows: [RowID] = []
-        let hasReceipts = try mirror.ledger.hasReceipts()
+        let hasAliases = try mirror.ledger.hasAliases()
         for record in records {
-            guard let arrival = try receive(record, hasReceipts: hasReceipts) else { continue }
+            guard let arrival = try receive(record, hasAliases: hasAliases) else { continue }
             // Named twice in one page: the earlier one is settled before the later one is.
             if let earlier = unsettled.removeValue(forKey: arrival.entry.row) {
                 try settle(earlier)
@@ -35,19 +35,19 @@ extension RecordImport {
 
     /// Finds or makes the object's line, so that links among the records of one batch find each
     /// other.
-    private mutating func receive(_ record: Record, hasReceipts: Bool) throws -> Arrival? {
+    private mutating func receive(_ record: Record, hasAliases: Bool) throws -> Arrival? {
         guard let layout = mirror.mapping.entity(of: record), !layout.entity.isAbstract else {
             outcome.unknown += 1
             return nil
         }
-        if hasReceipts, let receipt = try mirror.ledger.receipt(of: record.recordName) {
+        if hasAliases, let alias = try mirror.ledger.alias(of: record.recordName) {
             // Dropped, and alive all the same: another device kept it for an edit of its own.
-            guard receipt.isDropped else {
+            guard alias.isDropped else {
                 try logOutdone(record, layout)
                 return nil
             }
             if try isDeletedAgain(record) { return nil }
-            try mirror.ledger.removeReceipt(of: record.recordName)
+            try mirror.ledger.removeAlias(of: record.recordName)
         }
         guard let state = try readableState(of: record, layout) else { return nil }
         if let entry = try mirror.ledger.entry(named: record.recordName) {

@@ -40,7 +40,7 @@ extension RecordImport {
         }
     }
 
-    /// The keys, sorted, each larger than the one before; where the numbers end, all are given anew.
+    /// The keys, sorted, each larger than the one before; all given anew where the numbers end.
     static func distinct(_ keys: [Int64]) -> [Int64] {
         var distinct: [Int64] = []
         for key in keys {

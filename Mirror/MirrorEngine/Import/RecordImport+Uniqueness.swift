@@ -34,8 +34,8 @@ extension RecordImport {
             try adopt(arrival, by: twin)
             try mirror.ledger.setNeedsUpload(result.merged != arrival.state, key: twin.key)
         } else {
-            try mirror.ledger.keepReceipt(
-                forDropping: arrival.record.recordName, mergedInto: twin.key)
+            try mirror.ledger.keepAlias(
+                arrival.record.recordName, mergedInto: twin.key)
             try mirror.enqueueUpload(holder)
         }
         let name = min(ownName, arrival.record.recordName)
@@ -122,7 +122,7 @@ extension RecordImport {
         try mirror.ledger.rename(twin.recordName, to: arrival.record.recordName)
         try mirror.ledger.setBase(arrival.record, key: twin.key)
         if mayBeKnown {
-            try mirror.ledger.keepReceipt(forDropping: twin.recordName, mergedInto: twin.key)
+            try mirror.ledger.keepAlias(twin.recordName, mergedInto: twin.key)
         }
         for (source, _) in try mirror.store.referrers(of: twin.row) {
             try mirror.enqueueUpload(source)
@@ -167,9 +167,9 @@ extension RecordImport {
         }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
-        try mirror.ledger.moveReceipts(from: loser.key, to: survivor.key)
+        try mirror.ledger.moveAliases(from: loser.key, to: survivor.key)
         try mirror.ledger.removeEntry(loser)
-        try mirror.ledger.keepReceipt(forDropping: loser.recordName, mergedInto: survivor.key)
+        try mirror.ledger.keepAlias(loser.recordName, mergedInto: survivor.key)
         for row in [survivor.row] + owners { try mirror.comparePairs(of: row) }
         outcome.merged += 1
     }

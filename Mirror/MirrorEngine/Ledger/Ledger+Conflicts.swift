@@ -94,8 +94,8 @@ extension Ledger {
         return entries
     }
 
-    /// Somebody took one side's value by hand; no rule settled it then.
-    package func settle(_ id: Int64, winner: String) throws {
+    /// Somebody took one side's value by hand; no rule decided it then.
+    package func decide(_ id: Int64, winner: String) throws {
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = ?, ZRULE = ? WHERE Z_PK = ?",
             [.text(winner), .text(ConflictEntry.handRule), .integer(id)])

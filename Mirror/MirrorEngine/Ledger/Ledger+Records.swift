@@ -235,7 +235,7 @@ extension Ledger {
     package func removeEntry(_ entry: RecordEntry) throws {
         try clearBase(key: entry.key)
         // The key may be given to another object later, for which these names do not stand.
-        try moveReceipts(from: entry.key, to: 0)
+        try moveAliases(from: entry.key, to: 0)
         try connection.run("DELETE FROM ANSCKRECORDMETADATA WHERE Z_PK = ?", [.integer(entry.key)])
         try connection.run(
             "DELETE FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE ZRECORDNAME = ?",

@@ -2,7 +2,8 @@ internal import Platform
 package import RecordWire
 internal import SQLiteDriver
 
-/// What was sent and not yet answered, what the service refused, and names that are to disappear.
+/// What is in flight (sent and not yet answered), what the service refused, and aliases: names of
+/// objects that were merged into others, which the service is to drop.
 ///
 /// A sent record is kept until the base advances. When the reply was lost, the service's record is
 /// recognised as our own write by its values, and is no conflict.
@@ -54,7 +55,7 @@ extension Ledger {
 
     /// Notes that the object called `name` is now one with the line `key`; the service is to drop
     /// the name.
-    package func keepReceipt(forDropping name: String, mergedInto key: Int64) throws {
+    package func keepAlias(_ name: String, mergedInto key: Int64) throws {
         try connection.run(
             "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?", [.text(name)])
         try connection.run(
@@ -65,14 +66,14 @@ extension Ledger {
     }
 
     /// Names that stood for one line stand for another.
-    package func moveReceipts(from key: Int64, to other: Int64) throws {
+    package func moveAliases(from key: Int64, to other: Int64) throws {
         try connection.run(
             "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZRECORDMETADATA = ? WHERE ZRECORDMETADATA = ?",
             [.integer(other), .integer(key)])
     }
 
     /// Names that the service is still to drop.
-    package func namesToDrop(limit: Int) throws -> [String] {
+    package func aliasesToDrop(limit: Int) throws -> [String] {
         try connection.rows(
             "SELECT ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZNEEDSCLOUDDELETE = 1 "
                 + "ORDER BY Z_PK LIMIT ?", [SQLiteValue(limit)]
@@ -80,7 +81,7 @@ extension Ledger {
     }
 
     /// The name was dropped by the service; it goes on standing for the object that absorbed it.
-    package func markDropped(_ name: String) throws {
+    package func markAliasDropped(_ name: String) throws {
         try connection.run(
             "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0 WHERE ZRECORDNAME = ?",
             [.text(name)])
@@ -91,13 +92,13 @@ extension Ledger {
     }
 
     /// Whether any name was merged into another here.
-    package func hasReceipts() throws -> Bool {
+    package func hasAliases() throws -> Bool {
         try connection.value("SELECT 1 FROM ANSCKRECORDZONEMOVERECEIPT LIMIT 1") != nil
     }
 
     /// Whether the object called `name` was merged into another here, and whether the service has
     /// dropped the name since; nil for a name of its own.
-    package func receipt(of name: String) throws -> (isDropped: Bool, key: Int64)? {
+    package func alias(of name: String) throws -> (isDropped: Bool, key: Int64)? {
         let row = try connection.rows(
             "SELECT ZNEEDSCLOUDDELETE, ZRECORDMETADATA FROM ANSCKRECORDZONEMOVERECEIPT "
                 + "WHERE ZRECORDNAME = ?", [.text(name)]
@@ -106,7 +107,7 @@ extension Ledger {
     }
 
     /// The name stands for an object of its own again.
-    package func removeReceipt(of name: String) throws {
+    package func removeAlias(of name: String) throws {
         try connection.run(
             "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?", [.text(name)])
     }

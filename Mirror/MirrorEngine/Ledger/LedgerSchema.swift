@@ -127,8 +127,9 @@ enum LedgerSchema {
         "CREATE INDEX ADIPTYCH_RECEIPTNAME ON ANSCKRECORDZONEMOVERECEIPT (ZRECORDNAME)",
     ]
 
-    /// Our own tables: what was sent and not yet answered, every conflict, every refusal by the
-    /// service; and what serves when the service or this store goes back to an older state.
+    /// Our own tables: what is in flight, when properties under the rule `latest` were edited, the
+    /// conflict log, and what was refused; and what serves when the service or this store goes back
+    /// to an older state.
     private static let ownTables = [
         "CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB, "
             + "PRIMARY KEY (ZRECORDNAME, ZMARK))",

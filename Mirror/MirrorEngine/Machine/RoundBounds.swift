@@ -20,8 +20,8 @@ package struct RoundLimits: Hashable, Sendable {
 /// Counts what a round does against its limits, so that every round ends.
 ///
 /// Reading is bounded by what the service has: each page must move the token. Sending is bounded by
-/// what waits. Failures count until there is progress of the same kind: a zone that can be read does
-/// not make good that nothing can be written.
+/// what waits. Failures count until there is progress of the same kind: a zone that can be read
+/// does not make good that nothing can be written.
 struct RoundBounds: Sendable {
     private let limits: RoundLimits
     private var requests = 0

@@ -64,8 +64,8 @@ extension RecordImport {
             return false
         }
         if wasEdited { try logDeletedAgain(record) }
-        let key = try mirror.ledger.receipt(of: name)?.key ?? 0
-        try mirror.ledger.keepReceipt(forDropping: name, mergedInto: key)
+        let key = try mirror.ledger.alias(of: name)?.key ?? 0
+        try mirror.ledger.keepAlias(name, mergedInto: key)
         outcome.deletedAgain += 1
         return true
     }

@@ -107,8 +107,8 @@ package struct RecordMapping: Sendable {
             throw MirrorError(
                 .fieldMismatch,
                 "Field \(field.plain) of record \(record.recordName) has a type or a size that the "
-                    + "model's attribute cannot hold. Compare the model with the one the record was "
-                    + "written with.",
+                    + "model's attribute cannot hold. Compare the model with the one the record "
+                    + "was written with.",
                 fields: ["record": record.recordName, "field": field.plain])
         }
     }

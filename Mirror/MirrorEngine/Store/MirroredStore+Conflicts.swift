@@ -26,7 +26,7 @@ extension MirroredStore {
                     "The object of conflict \(id) is deleted, so its value cannot be put back.")
             }
             try put(conflict, side, into: row, entry, mirror)
-            try mirror.ledger.settle(id, winner: side.rawValue)
+            try mirror.ledger.decide(id, winner: side.rawValue)
             try mirror.ledger.finish()
         }
     }

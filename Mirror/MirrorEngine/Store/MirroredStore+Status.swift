@@ -28,8 +28,8 @@ public struct MirrorStatus: Sendable {
     public let refusals: [(recordName: String, reason: String)]
     public let initialImportCompleted: Bool
 
-    /// Whether nothing waits, nothing failed, nothing was refused and a whole round was run: the one
-    /// answer to whether store and service are equal.
+    /// Whether nothing waits, nothing failed, nothing was refused and a whole round was run: the
+    /// one answer to whether store and service are equal.
     public var isInSync: Bool {
         pending.total == 0 && lastError == nil && lastRound != nil && conflictsWaiting == 0
             && refusals.isEmpty && initialImportCompleted

@@ -59,6 +59,6 @@ struct RoundLaws {
         if object != nil || pair != nil { return write.isDeletion }
         // Gone here: deleted since, or merged into another.
         if write.isDeletion { return true }
-        return try tags.count > 1 || ledger.receipt(of: write.recordName) != nil
+        return try tags.count > 1 || ledger.alias(of: write.recordName) != nil
     }
 }

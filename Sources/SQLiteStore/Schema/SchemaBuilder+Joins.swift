@@ -77,7 +77,7 @@ extension SchemaBuilder {
 
     /// Whether the join table is named by `left`: the end that has subentities, else the lower
     /// number. Within one entity Apple's choice is not stable between versions of one model; the
-    /// ordered end and then the later name are what most files show (docs/FORMAT.md has the tables).
+    /// ordered end and then the later name are what most files show (docs/FORMAT.md, section 5).
     private func names(_ left: JoinEnd, before right: JoinEnd) -> Bool {
         if left.entity.number != right.entity.number {
             let (first, second) = (hasSubentities(left.entity), hasSubentities(right.entity))

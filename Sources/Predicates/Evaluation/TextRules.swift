@@ -39,6 +39,8 @@ package enum TextRules {
         return a.utf8.lexicographicallyPrecedes(b.utf8) ? .orderedAscending : .orderedDescending
     }
 
+    /// By hand, since Swift does not see the C library's `memmem`, and `String.contains` compares
+    /// by canonical equivalence.
     package static func contains(
         _ text: String, _ part: String, _ options: ComparisonNode.Options = []
     ) -> Bool {

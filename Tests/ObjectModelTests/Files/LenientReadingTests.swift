@@ -130,6 +130,15 @@ import Testing
         #expect((model.copy() as? NSManagedObjectModel)?.readingNotes == model.readingNotes)
     }
 
+    @Test func theEncodingMayBeSpelledInOtherWays() throws {
+        for name in ["UTF-8", "utf8", "UTF8", "us-ascii"] {
+            let text =
+                "<?xml version=\"1.0\" encoding=\"\(name)\"?><model><entity name=\"A\"/></model>"
+            let model = try NSManagedObjectModel.load(fromSource: Data(text.utf8))
+            #expect(model.entities.map(\.name) == ["A"], "\(name)")
+        }
+    }
+
     @Test func modelsWithoutOddValuesHaveNoNotes() throws {
         let model = try scratch.model(VersionHashTests.library)
         #expect(model.readingNotes.isEmpty)

@@ -122,6 +122,21 @@ import Testing
 
     // MARK: Checks
 
+    @Test func theCheckNamesWhatIsReadOtherwiseThanItStands() throws {
+        let workshop = try Workshop()
+        let odd = try workshop.model {
+            $0.replacing(#"defaultValueString="0""#, with: #"defaultValueString="NO""#)
+        }
+        let text = try workshop.done(["model", "check", odd]).output
+        #expect(text.contains("Read as Apple's compiler reads it:"))
+        #expect(text.contains("Book.lent, line "))
+        #expect(text.contains("defaultValueString=\"NO\""))
+        let notes = try workshop.done(["model", "check", odd, "--json"]).json["notes"]
+        #expect((notes as? [[String: Any]])?.first?["code"] as? String == "readingNote")
+        let plain = try workshop.done(["model", "check", Workshop.model, "--json"]).json["notes"]
+        #expect((plain as? [Any])?.isEmpty == true)
+    }
+
     @Test func theCheckTellsWhoCanMirror() throws {
         let workshop = try Workshop()
         let run = try workshop.done(["model", "check", Workshop.model, "--json"])

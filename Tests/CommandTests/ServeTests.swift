@@ -74,7 +74,7 @@ import Testing
             "serve", "--data", workshop.path("here"), "--listen", "127.0.0.1:0", "--ready-file",
             workshop.path("ready.json"),
         ])
-        for _ in 0..<400
+        for _ in 0..<12_000
         where !FileManager.default.fileExists(atPath: workshop.path("ready.json")) {
             usleep(50_000)
         }

@@ -127,8 +127,7 @@ private struct Walk {
         try process.run()
         service = process
         var text = ""
-        let deadline = Date(timeIntervalSinceNow: 30)
-        while !text.contains("Ctrl-C ends it.\n"), Date() < deadline, process.isRunning {
+        for _ in 0..<30_000 where process.isRunning && !text.contains("Ctrl-C ends it.\n") {
             usleep(20_000)
             text = try String(contentsOf: output, encoding: .utf8)
         }

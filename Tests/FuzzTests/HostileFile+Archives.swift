@@ -71,7 +71,7 @@ extension HostileFile {
                 [("NSEntityName", archive.link(name)), ("NSProperties", archive.link(properties))])
             return model(&archive, entities: [(name, entity)])
         },
-        HostileFile("relationships that count beyond numbers", .archive, .refused("bounds")) {
+        HostileFile("relationships that count beyond numbers", .archive, .either) {
             var archive = ForgedArchive()
             let name = archive.plain(.string("A"))
             let relationship = archive.put(

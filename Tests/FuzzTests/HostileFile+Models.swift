@@ -76,12 +76,12 @@ extension HostileFile {
                 "<entity name=\"A\"><attribute name=\"c\" \(part)/></entity>"
                     + "<composite name=\"C\"><attribute name=\"c\" \(part)/></composite>")
         },
-        HostileFile("counts beyond numbers", .model, .refused("count from 0")) {
+        HostileFile("counts beyond numbers", .model, .either) {
             entity(
                 "<relationship name=\"r\" destinationEntity=\"A\" toMany=\"YES\" "
                     + "maxCount=\"9223372036854775807\"/>")
         },
-        HostileFile("values of other types", .model, .refused("whole number")) {
+        HostileFile("values of other types", .model, .either) {
             entity(
                 "<attribute name=\"a\" attributeType=\"Integer 16\" "
                     + "defaultValueString=\"70000\"/>")

@@ -139,6 +139,20 @@ import Testing
         #expect(try !evaluate(node(of: NSPredicate(format: "SELF LIKE %@", pattern)), with: text))
     }
 
+    /// One scalar and two look alike and are equal to Swift, but not to a store.
+    @Test func textsAreToldApartByTheirBytes() throws {
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        func equals(_ text: String) -> NSPredicate { NSPredicate(format: "SELF == %@", text) }
+        #expect(node(of: equals(one)) == node(of: equals(one)))
+        #expect(node(of: equals(one)) != node(of: equals(two)))
+        #expect(equals(one) != equals(two))
+        for pattern in [one, two] {
+            let tree = node(of: NSPredicate(format: "SELF MATCHES %@", pattern))
+            #expect(try evaluate(tree, with: one) == (pattern == one && pattern.utf8.count == 2))
+            #expect(try evaluate(tree, with: two) == (pattern.utf8.count == 3))
+        }
+    }
+
     private func holds(_ format: String, _ variables: [String: Any?] = [:]) throws -> Bool {
         let predicate = try NSPredicate.parse(format)
         return try evaluate(node(of: predicate), with: Person.anna, variables: variables)

@@ -131,8 +131,8 @@ enum Descriptors {
     }
 }
 
-/// Whether a condition comes true within some seconds.
-func eventually(seconds: Double = 60, _ condition: () -> Bool) async -> Bool {
+/// Whether a condition comes true. So long that only one that never does ends it.
+func eventually(seconds: Double = 600, _ condition: () -> Bool) async -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while ContinuousClock.now < end {
         if condition() { return true }

@@ -76,7 +76,7 @@ import Testing
         #expect(error?.code == .busy)
         #expect(error?.message.contains("lock") == true)
         let waited = ContinuousClock.now - start
-        #expect(waited >= .milliseconds(150) && waited < .seconds(5))
+        #expect(waited >= .milliseconds(150))
         #expect(try TwoProcesses.check(impatient) == [1: 1])
         try FileManager.default.removeItem(atPath: mark)
         try TwoProcesses.write(store, writer: 2, number: 1)

@@ -132,4 +132,55 @@ import Testing
         #expect(try plain.store.lastTransactionNumber() == 0)
         #expect(try plain.sql("SELECT count(*) FROM sqlite_master WHERE name = 'ACHANGE'") == [[0]])
     }
+
+    /// Two texts that Swift takes for one are two authors.
+    @Test func authorsAreToldApartByTheirBytes() throws {
+        for author in ["\u{E9}", "e\u{301}", "\u{E9}"] {
+            _ = try fixture.save {
+                $0.author = author
+                $0.inserts = [try fixture.row("Tag")]
+            }
+        }
+        let history = try fixture.store.history(after: 0, limit: nil)
+        #expect(
+            history.map { $0.author.map { Array($0.utf8) } } == [
+                [0xC3, 0xA9], [0x65, 0xCC, 0x81], [0xC3, 0xA9],
+            ])
+    }
+
+    /// One thread's save is rolled back while others wait for their turn: none of them may meet a
+    /// text or a key that only the lost transaction had.
+    @Test func whatIsRolledBackIsForgottenBeforeTheNextThreadsTurn() async throws {
+        struct Stop: Error {}
+        let store = fixture.store
+        let layout = try fixture.layout("Tag")
+        @Sendable func changes(_ author: String) throws -> ChangeSet {
+            let key = try store.reserveKeys(entity: layout.number, count: 1)[0]
+            var set = ChangeSet()
+            set.author = author
+            set.inserts = [Row(id: RowID(entity: layout.number, key: key), layout: layout)]
+            return set
+        }
+        for round in 0..<200 {
+            let author = "author \(round)"
+            let (lost, kept) = (try changes(author), try changes(author))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    _ = try? store.write { transaction in
+                        _ = try transaction.apply(lost)
+                        throw Stop()
+                    }
+                }
+                for _ in 0..<2 {
+                    group.addTask {
+                        _ = try? store.count(matching: RowQuery(entity: layout.number))
+                    }
+                }
+                group.addTask { _ = try store.save(kept) }
+                try await group.waitForAll()
+            }
+        }
+        let authors = try store.history(after: 0, limit: nil).map(\.author)
+        #expect(authors == (0..<200).map { "author \($0)" })
+    }
 }

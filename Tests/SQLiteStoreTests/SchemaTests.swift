@@ -171,4 +171,46 @@ import Testing
         _ = try fixture.save { $0.deletes = [RowDelete(id: id)] }
         #expect(try fixture.sql("SELECT count(*) FROM Z_RT_Spot_byArea") == [[0]])
     }
+
+    /// The numbers of the entities are in another order here than their names: a subentity follows
+    /// its root.
+    @Test func joinColumnsOfOneNameAreNumberedByTheEntityAtTheOtherEnd() throws {
+        let message = TestModel.entity("Message", [])
+        let system = TestModel.entity("SystemMessage", [])
+        let reaction = TestModel.entity("Reaction", [])
+        let user = TestModel.entity("User", [])
+        message.subentities = [system]
+        TestModel.relate(
+            system, "users", toMany: true, user, inverse: "systemMessages", inverseToMany: true)
+        TestModel.relate(
+            reaction, "users", toMany: true, user, inverse: "reactions", inverseToMany: true)
+        let made = try statements(message, system, reaction, user).filter {
+            $0.hasPrefix("CREATE TABLE Z_")
+        }
+        #expect(
+            made.prefix(2) == [
+                "CREATE TABLE Z_2USERS ( Z_2SYSTEMMESSAGES INTEGER, Z_4USERS1 INTEGER, "
+                    + "PRIMARY KEY (Z_2SYSTEMMESSAGES, Z_4USERS1) )",
+                "CREATE TABLE Z_3USERS ( Z_3REACTIONS INTEGER, Z_4USERS INTEGER, "
+                    + "PRIMARY KEY (Z_3REACTIONS, Z_4USERS) )",
+            ])
+    }
+
+    @Test(arguments: [true, false]) func anIndexOfPlacesMayBeNotedAsTextOrAsList(
+        isList: Bool
+    ) throws {
+        let spot = TestModel.attribute("spot", .undefinedAttributeType) { attribute in
+            attribute.isTransient = true
+            let note: Any = isList ? ["latitude", "longitude"] : "latitude, longitude"
+            attribute.userInfo = ["_NSLocationAttributeDerivedComponents": note]
+        }
+        let place = TestModel.entity(
+            "Place",
+            [
+                TestModel.attribute("latitude", .doubleAttributeType),
+                TestModel.attribute("longitude", .doubleAttributeType), spot,
+            ])
+        let made = try statements(place)
+        #expect(made.contains { $0.hasPrefix("CREATE VIRTUAL TABLE Z_RT_Place_spot USING RTREE") })
+    }
 }

@@ -183,6 +183,26 @@ import Testing
         #expect(try store.lastTransactionNumber() == 3)
     }
 
+    /// As of a store on disk: a reader that missed something is told so.
+    @Test func historyThatWasRemovedIsToldAsExpired() throws {
+        let store = try makeStore()
+        let team = try #require(store.layout.entity(named: "Team"))
+        for _ in 0..<3 {
+            let key = try store.reserveKeys(entity: team.number, count: 1)[0]
+            var changes = ChangeSet()
+            changes.inserts = [Row(id: RowID(entity: team.number, key: key), layout: team)]
+            _ = try store.save(changes)
+        }
+        #expect(try store.save(ChangeSet()).transactionNumber == nil)
+        try store.deleteHistory(upTo: 2)
+        #expect(try store.history(after: 2, limit: nil).map(\.number) == [3])
+        let error = #expect(throws: StoreError.self) { try store.history(after: 1, limit: nil) }
+        #expect(error?.code == .historyExpired)
+        try store.deleteHistory(upTo: 3)
+        #expect(try store.history(after: 3, limit: nil).isEmpty)
+        #expect(throws: StoreError.self) { try store.history(after: 2, limit: nil) }
+    }
+
     @Test func queriesFilterSortAndBound() throws {
         let store = try makeStore()
         for (index, name) in ["c", "a", "b"].enumerated() {

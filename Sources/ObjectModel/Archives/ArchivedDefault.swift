@@ -6,8 +6,8 @@ enum ArchivedDefault {
     static func value(_ archived: ArchivedValue?, as type: NSAttributeType) -> Any? {
         guard let archived else { return nil }
         return switch type {
-        case .integer16AttributeType: archived.integer.flatMap { Int16(exactly: $0) }
-        case .integer32AttributeType: archived.integer.flatMap { Int32(exactly: $0) }
+        case .integer16AttributeType: archived.integer.flatMap { Int16(clamping: $0) }
+        case .integer32AttributeType: archived.integer.flatMap { Int32(clamping: $0) }
         case .integer64AttributeType: archived.integer
         case .decimalAttributeType: decimal(archived)
         case .doubleAttributeType: archived.real

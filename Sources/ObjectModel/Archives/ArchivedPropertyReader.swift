@@ -49,7 +49,10 @@ enum ArchivedPropertyReader {
         _ object: ArchivedObject, into attribute: NSAttributeDescription, depth: Int
     ) throws -> NSAttributeDescription {
         let rawType = object.integer("NSAttributeType")
-        guard let type = UInt(exactly: rawType).flatMap(NSAttributeType.init) else {
+        let known = UInt(exactly: rawType).flatMap(NSAttributeType.init)
+        // A type of a later version: of a transient nothing is stored, so it has no type here.
+        guard let type = known ?? (object.flag("NSIsTransient") ? .undefinedAttributeType : nil)
+        else {
             throw object.archive.broken("an attribute has the unknown type \(rawType)")
         }
         attribute.attributeType = type
@@ -117,12 +120,8 @@ enum ArchivedPropertyReader {
         _ object: ArchivedObject
     ) throws -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()
-        relationship.maxCount = object.integer("NSMaxCount")
-        relationship.minCount = object.integer("NSMinCount")
-        let counts = [relationship.minCount, relationship.maxCount]
-        guard counts.allSatisfy((0...Int(Int32.max)).contains) else {
-            throw object.archive.broken("a relationship counts beyond its bounds")
-        }
+        relationship.maxCount = min(max(object.integer("NSMaxCount"), -1), Int(Int32.max))
+        relationship.minCount = min(max(object.integer("NSMinCount"), -1), Int(Int32.max))
         relationship.isOrdered = object.flag("NSIsOrdered")
         let rule = UInt(exactly: object.integer("NSDeleteRule"))
         relationship.deleteRule = rule.flatMap(NSDeleteRule.init) ?? .nullifyDeleteRule

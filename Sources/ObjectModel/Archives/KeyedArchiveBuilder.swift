@@ -21,7 +21,7 @@ package struct KeyedArchiveBuilder {
     }
 
     private var members = [Member(plain: .string("$null"))]
-    private var strings: [String: Int] = [:]
+    private var strings: [LiteralText: Int] = [:]
     private var classes: [String: Int] = [:]
     private var singles: [String: Int] = [:]
     /// The reference of "no object".
@@ -54,9 +54,9 @@ package struct KeyedArchiveBuilder {
     /// A text; equal texts share one object. Nil is the absence of an object.
     package mutating func string(_ text: String?) -> Int {
         guard let text else { return Self.null }
-        if let known = strings[text] { return known }
+        if let known = strings[LiteralText(text)] { return known }
         members.append(Member(plain: .string(text)))
-        strings[text] = members.count - 1
+        strings[LiteralText(text)] = members.count - 1
         return members.count - 1
     }
 

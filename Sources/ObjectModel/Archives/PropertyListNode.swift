@@ -17,6 +17,26 @@ package enum PropertyListNode: Hashable, Sendable {
     /// Keys and values in pairs.
     case dictionary([Pair])
 
+    /// Texts are equal when their bytes are: a table that keeps equal texts once must not take one
+    /// that only looks alike.
+    package static func == (left: PropertyListNode, right: PropertyListNode) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let other)): one == other
+        case (.integer(let one), .integer(let other)): one == other
+        case (.real(let one), .real(let other)), (.date(let one), .date(let other)):
+            one.bitPattern == other.bitPattern
+        case (.data(let one), .data(let other)): one == other
+        case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.uid(let one), .uid(let other)): one == other
+        case (.array(let one), .array(let other)): one == other
+        case (.dictionary(let one), .dictionary(let other)): one == other
+        case (.null, _), (.bool, _), (.integer, _), (.real, _), (.date, _), (.data, _),
+            (.string, _), (.uid, _), (.array, _), (.dictionary, _):
+            false
+        }
+    }
+
     package struct Pair: Hashable, Sendable {
         package let key: Int
         package let value: Int

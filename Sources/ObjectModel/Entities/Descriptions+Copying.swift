@@ -38,6 +38,7 @@ extension NSManagedObjectModel {
         twin.localizationDictionary = localizationDictionary
         twin.documentFacts = documentFacts
         twin.unreadParts = unreadParts
+        twin.readingNotes = readingNotes
         twin.entities = EntityCopies(of: entities).inOrder
         return twin
     }

@@ -27,6 +27,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// What the model's file says and this package cannot read, a phrase each. Only models of Xcode
     /// 3 have such parts; other files are read whole or refused.
     public var unreadParts: [String] = []
+    /// What the model's file says that is no proper value and was read as Apple's compiler reads
+    /// it, a phrase each with its place: `NO` as an integer's default is 0.
+    public var readingNotes: [String] = []
     private var frozenEntities: [String: NSEntityDescription]?
     private let freezing = NSLock()
 

@@ -14,27 +14,32 @@ struct AttributeReader {
         let type = try Self.type(element)
         let attribute = try shape(element, type: type, inside: outer)
         try PropertyReader.readCommonFacts(of: element, into: attribute)
-        attribute.isTransient = try element.flag("transient")
+        attribute.isTransient = element.flag("transient")
         attribute.attributeType = type
         attribute.attributeValueClassName = element.text("customClassName")
         attribute.valueTransformerName = element.text("valueTransformerName")
-        attribute.allowsExternalBinaryDataStorage = try element.flag(
+        attribute.allowsExternalBinaryDataStorage = element.flag(
             "allowsExternalBinaryDataStorage")
-        let isPreserved = try element.flag("preserveAfterDeletion")
-        attribute.preservesValueInHistoryOnDeletion = try element.flag(
+        let isPreserved = element.flag("preserveAfterDeletion")
+        attribute.preservesValueInHistoryOnDeletion = element.flag(
             "preservesValueInHistoryOnDeletion", default: isPreserved)
-        attribute.allowsCloudEncryption = try element.flag("allowsCloudEncryption")
-        attribute.usesScalarValueType = try element.text("usesScalarValueType").map { _ in
-            try element.flag("usesScalarValueType")
+        attribute.allowsCloudEncryption = element.flag("allowsCloudEncryption")
+        attribute.usesScalarValueType = element.text("usesScalarValueType").map { _ in
+            element.flag("usesScalarValueType")
         }
-        attribute.validation = try validation(element, type: type)
-        attribute.defaultValue = try DefaultValueReader(element: element, type: type).value()
+        attribute.validation = validation(element, type: type)
+        attribute.defaultValue = DefaultValueReader(element: element, type: type).value()
         return attribute
     }
 
     private static func type(_ element: MarkupElement) throws -> NSAttributeType {
         guard let name = element.text("attributeType") else { return .undefinedAttributeType }
         if let type = NSAttributeType(fileName: name) { return type }
+        guard !element.flag("transient") else {
+            element.note("attributeType", name, "is not known; read as a transient of no type")
+            return .undefinedAttributeType
+        }
+        // No column could be made or read for a type of a later version, so this one is refused.
         let known = NSAttributeType.allCases.compactMap(\.fileName).joined(separator: ", ")
         throw element.problem(
             .unknownAttributeType,
@@ -46,7 +51,7 @@ struct AttributeReader {
     private func shape(
         _ element: MarkupElement, type: NSAttributeType, inside outer: [String]
     ) throws -> NSAttributeDescription {
-        if try element.flag("derived") {
+        if element.flag("derived") {
             let derived = NSDerivedAttributeDescription()
             derived.derivationExpressionText = element.text("derivationExpression")
             return derived
@@ -86,27 +91,30 @@ struct AttributeReader {
         return attribute
     }
 
+    /// The bounds of the values. A bound that is no number is passed over with a note: zero in its
+    /// place would refuse what the app saves.
     private func validation(
         _ element: MarkupElement, type: NSAttributeType
-    ) throws -> AttributeValidation {
+    ) -> AttributeValidation {
         guard type != .dateAttributeType else {
             return AttributeValidation(
-                minimum: try dateBound(element, "min"), maximum: try dateBound(element, "max"))
+                minimum: bound(element, "minDateTimeInterval"),
+                maximum: bound(element, "maxDateTimeInterval"))
         }
-        let bounds = AttributeValidation(
-            minimum: element.text("minValueString"), maximum: element.text("maxValueString"),
+        return AttributeValidation(
+            minimum: bound(element, "minValueString"), maximum: bound(element, "maxValueString"),
             regularExpression: element.text("regularExpressionString"))
-        for (key, bound) in [
-            ("minValueString", bounds.minimum), ("maxValueString", bounds.maximum),
-        ] {
-            guard let bound, Double(bound) == nil else { continue }
-            throw element.badValue(key, bound, expected: "a number")
-        }
-        return bounds
     }
 
-    private func dateBound(_ element: MarkupElement, _ side: String) throws -> String? {
-        try element.number("\(side)DateTimeInterval") == nil
-            ? nil : element.text("\(side)DateTimeInterval")
+    private func bound(_ element: MarkupElement, _ key: String) -> String? {
+        guard let text = element.text(key) else { return nil }
+        let leading = LeadingValue(text)
+        guard let number = leading.number, Double(number)?.isFinite == true else {
+            element.note(key, text, "is no number; passed over")
+            return nil
+        }
+        if leading.isNumber { return Double(text) == nil ? number : text }
+        element.note(key, text, "is no number; read as \(number)")
+        return number
     }
 }

@@ -22,7 +22,7 @@ struct EntityLinker {
         var finder = PropertyFinder()
         for entity in found {
             for end in entity.relationships {
-                try linkInverse(of: end.description, end.element, byName, &finder)
+                linkInverse(of: end.description, end.element, byName, &finder)
             }
         }
     }
@@ -95,25 +95,22 @@ struct EntityLinker {
     private func linkInverse(
         of relationship: NSRelationshipDescription, _ element: MarkupElement,
         _ byName: [String: NSEntityDescription], _ finder: inout PropertyFinder
-    ) throws {
+    ) {
         guard let name = relationship.awaited.inverse else { return }
+        relationship.awaited.inverse = nil
         let holder = element.text("inverseEntity")
         if let holder, byName[holder] == nil {
-            throw unknownEntity(holder, element, "inverseEntity")
+            element.note("inverseEntity", holder, "is no entity of the model; passed over")
         }
         let candidates = [holder.flatMap { byName[$0] }, relationship.destinationEntity]
         let inverse = candidates.compactMap { $0 }
             .compactMap { finder.property(named: name, in: $0) as? NSRelationshipDescription }.first
         guard let inverse else {
-            let target = holder ?? relationship.destinationEntity?.name ?? ""
-            throw element.problem(
-                .unknownProperty,
-                "\(element.label) names the inverse “\(name)”, but entity “\(target)” has no such"
-                    + " relationship; correct inverseName or remove it",
-                fields: ["property": relationship.name, "value": name, "entity": target])
+            // Apple's compiler warns of it and makes a relationship without inverse.
+            return element.note(
+                "inverseName", name, "is no relationship of the destination; read without inverse")
         }
         relationship.inverseRelationship = inverse
-        relationship.awaited.inverse = nil
     }
 
     private func unknownEntity(

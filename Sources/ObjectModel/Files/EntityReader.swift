@@ -15,26 +15,26 @@ struct EntityReader {
         let entity = NSEntityDescription()
         entity.name = try element.requiredText("name")
         entity.managedObjectClassName = element.text("representedClassName") ?? "NSManagedObject"
-        entity.isAbstract = try element.flag("isAbstract")
+        entity.isAbstract = element.flag("isAbstract")
         entity.versionHashModifier = element.text("versionHashModifier")
         entity.renamingIdentifier = element.formerName
-        entity.userInfo = try PropertyReader.userInfo(of: element)
-        entity.marks = try marks(element)
+        entity.userInfo = PropertyReader.userInfo(of: element)
+        entity.marks = marks(element)
         var found = Found(entity: entity, element: element)
         entity.declaredProperties = try properties(element, into: &found)
-        entity.indexes = try element.children(named: "fetchIndex").map(index)
-        entity.uniquenessConstraints = try groups(
+        entity.indexes = element.children(named: "fetchIndex").compactMap(index)
+        entity.uniquenessConstraints = groups(
             element, list: "uniquenessConstraints", group: "uniquenessConstraint",
             member: "constraint")
         return found
     }
 
-    private func marks(_ element: MarkupElement) throws -> EntityAnnotations {
+    private func marks(_ element: MarkupElement) -> EntityAnnotations {
         var marks = EntityAnnotations()
-        marks.isSyncable = try element.flag("syncable", default: true)
+        marks.isSyncable = element.flag("syncable", default: true)
         marks.spotlightDisplayName = element.text("coreSpotlightDisplayNameExpression")
         marks.codeGeneration = element.text("codeGenerationType")
-        marks.compoundIndexes = try groups(
+        marks.compoundIndexes = groups(
             element, list: "compoundIndexes", group: "compoundIndex", member: "index")
         return marks
     }
@@ -71,17 +71,22 @@ struct EntityReader {
         }
     }
 
-    private func index(_ element: MarkupElement) throws -> NSFetchIndexDescription {
-        let index = NSFetchIndexDescription(
-            name: try element.requiredText("name"),
-            elements: try element.children(named: "fetchIndexElement").map(indexElement))
+    /// A fetch index. An index holds no data, so one that cannot be understood is passed over.
+    private func index(_ element: MarkupElement) -> NSFetchIndexDescription? {
+        let elements = element.children(named: "fetchIndexElement")
+        let read = elements.compactMap(indexElement)
+        guard let name = element.text("name"), read.count == elements.count else {
+            element.note("a fetch index lacks its name or what it is over; passed over")
+            return nil
+        }
+        let index = NSFetchIndexDescription(name: name, elements: read)
         index.partialIndexPredicateText =
             element.text("partialIndexPredicate") ?? element.text("predicateString")
         return index
     }
 
-    private func indexElement(_ element: MarkupElement) throws -> NSFetchIndexElementDescription {
-        let collation = try collation(element)
+    private func indexElement(_ element: MarkupElement) -> NSFetchIndexElementDescription? {
+        let collation = collation(element)
         let made: NSFetchIndexElementDescription
         if let expression = element.text("expression") {
             let type = element.text("expressionType").flatMap { NSAttributeType(fileName: $0) }
@@ -89,32 +94,39 @@ struct EntityReader {
                 expressionText: expression, resultType: type ?? .undefinedAttributeType,
                 collationType: collation)
         } else {
+            guard let property = element.text("property") else { return nil }
             made = NSFetchIndexElementDescription(
-                propertyName: try element.requiredText("property"), collationType: collation)
+                propertyName: property, collationType: collation)
         }
         switch element.text("order")?.lowercased() {
         case nil, "ascending": made.isAscending = true
         case "descending": made.isAscending = false
         case .some(let order):
-            throw element.badValue("order", order, expected: "ascending or descending")
+            element.note("order", order, "is not known; read as ascending")
+            made.isAscending = true
         }
         return made
     }
 
-    private func collation(_ element: MarkupElement) throws -> NSFetchIndexElementType {
+    private func collation(_ element: MarkupElement) -> NSFetchIndexElementType {
         switch element.text("type")?.lowercased() {
         case nil, "binary": return .binary
         case "rtree": return .rTree
-        case .some(let type): throw element.badValue("type", type, expected: "Binary or RTree")
+        case .some(let type):
+            element.note("type", type, "is no kind of index that is known; read as Binary")
+            return .binary
         }
     }
 
     /// Reads a list of groups of names, such as uniqueness constraints.
     private func groups(
         _ element: MarkupElement, list: String, group: String, member: String
-    ) throws -> [[String]] {
-        try element.children(named: list).flatMap { $0.children(named: group) }.map { group in
-            try group.children(named: member).map { try $0.requiredText("value") }
-        }
+    ) -> [[String]] {
+        element.children(named: list).flatMap { $0.children(named: group) }.map { group in
+            group.children(named: member).compactMap { member in
+                if member.text("value") == nil { member.note("an empty name; passed over") }
+                return member.text("value")
+            }
+        }.filter { !$0.isEmpty }
     }
 }

@@ -6,6 +6,8 @@ final class MarkupElement {
     let file: String
     let line: Int
     fileprivate(set) var children: [MarkupElement] = []
+    /// What was read otherwise than it stands here, a phrase each.
+    private var notes: [String] = []
 
     init(name: String, attributes: [String: String], file: String, line: Int) {
         self.name = name
@@ -34,22 +36,45 @@ final class MarkupElement {
             fields: ["expected": key])
     }
 
-    func flag(_ key: String, default fallback: Bool = false) throws -> Bool {
+    /// A flag; any other text than YES or NO counts as `LeadingValue` reads it, with a note.
+    func flag(_ key: String, default fallback: Bool = false) -> Bool {
         guard let value = text(key) else { return fallback }
         if let flag = Self.flag(value) { return flag }
-        throw badValue(key, value, expected: "YES or NO")
+        let flag = LeadingValue(value).flag
+        note(key, value, "is neither YES nor NO; read as \(flag ? "YES" : "NO")")
+        return flag
     }
 
-    func integer(_ key: String) throws -> Int? {
+    /// A whole number within `bounds`; what is none counts as the nearest one, with a note.
+    func integer(_ key: String, in bounds: ClosedRange<Int>) -> Int? {
         guard let value = text(key) else { return nil }
-        if let number = Int(value) { return number }
-        throw badValue(key, value, expected: "a whole number")
+        if let number = Int(value), bounds.contains(number) { return number }
+        let leading = LeadingValue(value).integer(as: Int.self) ?? 0
+        let number = min(max(leading, bounds.lowerBound), bounds.upperBound)
+        let expected = "a whole number from \(bounds.lowerBound) to \(bounds.upperBound)"
+        note(key, value, "is not \(expected); read as \(number)")
+        return number
     }
 
-    func number(_ key: String) throws -> Double? {
-        guard let value = text(key) else { return nil }
-        if let number = Double(value), number.isFinite { return number }
-        throw badValue(key, value, expected: "a number")
+    // MARK: Notes
+
+    /// Notes that a value is not read as it stands.
+    func note(_ key: String, _ value: String, _ sentence: String) {
+        note("\(key)=\"\(value.prefix(80))\" \(sentence)")
+    }
+
+    /// Notes something that is read otherwise than it stands.
+    func note(_ sentence: String) {
+        if !notes.contains(sentence) { notes.append(sentence) }
+    }
+
+    /// The notes of this element and those below, each with its line and the names around it.
+    func allNotes(inside path: String = "") -> [String] {
+        let here = text("name").map { path.isEmpty ? $0 : "\(path).\($0)" } ?? path
+        let place = here.isEmpty ? "<\(name)>" : here
+        let line = line > 0 ? ", line \(line)" : ""
+        return notes.map { "\(place)\(line): \($0)" }
+            + children.flatMap { $0.allNotes(inside: here) }
     }
 
     /// YES or NO in any of the spellings seen in files; nil for anything else.
@@ -65,13 +90,6 @@ final class MarkupElement {
     var formerName: String? { text("elementID").flatMap { $0 == text("name") ? nil : $0 } }
 
     // MARK: Errors
-
-    func badValue(_ key: String, _ value: String, expected: String) -> ModelFileError {
-        problem(
-            .badValue,
-            "\(key)=\"\(value.prefix(80))\" of \(label) is no valid value; expected \(expected)",
-            fields: ["value": value, "expected": expected])
-    }
 
     func problem(
         _ code: ModelFileError.Code, _ sentence: String, fields: [String: String] = [:]

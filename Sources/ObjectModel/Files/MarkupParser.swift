@@ -136,7 +136,7 @@ private struct MarkupProlog {
     private func checkEncoding(_ declaration: String) throws {
         guard let name = declaration.range(of: "encoding") else { return }
         let value = declaration[name.upperBound...].lowercased()
-        guard ["utf-8", "us-ascii"].contains(where: value.contains) else { throw notText }
+        guard ["utf-8", "utf8", "us-ascii"].contains(where: value.contains) else { throw notText }
     }
 
     /// Removes everything up to and including `end` from `rest`, and returns it.

@@ -29,11 +29,15 @@ struct ModelReader {
         model.versionIdentifiers = [root.attributes["userDefinedModelVersionIdentifier"] ?? ""]
         model.documentFacts = root.attributes
         model.documentFacts["userDefinedModelVersionIdentifier"] = nil
-        try readConfigurations(into: model)
+        readConfigurations(into: model)
         for element in root.children(named: "fetchRequest") {
-            let template = try PropertyReader.fetchRequest(element)
-            model.fetchRequestTemplates[template.name] = template
+            guard let name = element.text("name") else {
+                element.note("a stored request has no name; passed over")
+                continue
+            }
+            model.fetchRequestTemplates[name] = PropertyReader.fetchRequest(element, named: name)
         }
+        model.readingNotes = root.allNotes()
         return model
     }
 
@@ -50,10 +54,14 @@ struct ModelReader {
         return composites
     }
 
-    private func readConfigurations(into model: NSManagedObjectModel) throws {
+    private func readConfigurations(into model: NSManagedObjectModel) {
         for element in root.children(named: "configuration") {
-            model.configurationMembers[try element.requiredText("name")] =
-                try element.children(named: "memberEntity").map { try $0.requiredText("name") }
+            guard let name = element.text("name") else {
+                element.note("a configuration has no name; passed over")
+                continue
+            }
+            model.configurationMembers[name] = element.children(named: "memberEntity")
+                .compactMap { $0.text("name") }
         }
     }
 }

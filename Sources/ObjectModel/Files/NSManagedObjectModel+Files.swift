@@ -74,6 +74,7 @@ extension NSManagedObjectModel {
         localizationDictionary = other.localizationDictionary
         documentFacts = other.documentFacts
         unreadParts = other.unreadParts
+        readingNotes = other.readingNotes
         entities = taken
     }
 }

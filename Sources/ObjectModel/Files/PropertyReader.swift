@@ -7,15 +7,15 @@ enum PropertyReader {
         of element: MarkupElement, into property: NSPropertyDescription
     ) throws {
         property.name = try element.requiredText("name")
-        property.isOptional = try element.flag("optional")
+        property.isOptional = element.flag("optional")
         property.versionHashModifier = element.text("versionHashModifier")
         property.renamingIdentifier = element.formerName
-        property.userInfo = try userInfo(of: element)
-        property.marks.set(.syncable, to: try element.flag("syncable", default: true))
-        property.isIndexed = try element.flag("indexed")
-        property.isIndexedBySpotlight = try element.flag("spotlightIndexingEnabled")
-        let isExternal = try element.flag("storedInTruthFile")
-        property.isStoredInExternalRecord = try element.flag(
+        property.userInfo = userInfo(of: element)
+        property.marks.set(.syncable, to: element.flag("syncable", default: true))
+        property.isIndexed = element.flag("indexed")
+        property.isIndexedBySpotlight = element.flag("spotlightIndexingEnabled")
+        let isExternal = element.flag("storedInTruthFile")
+        property.isStoredInExternalRecord = element.flag(
             "storedInExternalRecord", default: isExternal)
     }
 
@@ -23,12 +23,12 @@ enum PropertyReader {
     static func relationship(_ element: MarkupElement) throws -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()
         try readCommonFacts(of: element, into: relationship)
-        relationship.isTransient = try element.flag("transient")
-        let isToMany = try element.flag("toMany")
-        relationship.maxCount = try count(element, "maxCount") ?? (isToMany ? 0 : 1)
-        relationship.minCount = try count(element, "minCount") ?? 0
-        relationship.isOrdered = try element.flag("ordered")
-        relationship.deleteRule = try deleteRule(element)
+        relationship.isTransient = element.flag("transient")
+        let isToMany = element.flag("toMany")
+        relationship.maxCount = count(element, "maxCount") ?? (isToMany ? 0 : 1)
+        relationship.minCount = count(element, "minCount") ?? 0
+        relationship.isOrdered = element.flag("ordered")
+        relationship.deleteRule = deleteRule(element)
         relationship.destinationEntityName = element.text("destinationEntity")
         relationship.inverseRelationshipName = element.text("inverseName")
         return relationship
@@ -37,48 +37,57 @@ enum PropertyReader {
     static func fetchedProperty(_ element: MarkupElement) throws -> NSFetchedPropertyDescription {
         let property = NSFetchedPropertyDescription()
         try readCommonFacts(of: element, into: property)
-        property.template = try element.children(named: "fetchRequest").first.map(fetchRequest)
+        property.template = element.children(named: "fetchRequest").first.map {
+            fetchRequest(
+                $0, named: $0.text("name") ?? FetchRequestTemplate.fetchedPropertyName)
+        }
         return property
     }
 
-    static func fetchRequest(_ element: MarkupElement) throws -> FetchRequestTemplate {
+    /// A stored request, or the one of a fetched property, which needs no name.
+    static func fetchRequest(
+        _ element: MarkupElement, named name: String
+    ) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
-            name: try element.requiredText("name"), entityName: element.text("entity") ?? "",
+            name: name, entityName: element.text("entity") ?? "",
             predicateText: element.text("predicateString"))
-        template.fetchLimit = max(try count(element, "fetchLimit") ?? 0, 0)
-        template.fetchBatchSize = max(try count(element, "fetchBatchSize") ?? 0, 0)
-        template.includesSubentities = try element.flag("includeSubentities", default: true)
-        template.includesPropertyValues = try element.flag("includePropertyValues", default: true)
-        template.includesPendingChanges = try element.flag("includePendingChanges", default: true)
-        template.returnsObjectsAsFaults = try element.flag("returnObjectsAsFaults", default: true)
-        template.returnsDistinctResults = try element.flag("returnDistinctResults")
-        template.resultType = UInt(max(try count(element, "resultType") ?? 0, 0))
+        template.fetchLimit = max(count(element, "fetchLimit") ?? 0, 0)
+        template.fetchBatchSize = max(count(element, "fetchBatchSize") ?? 0, 0)
+        template.includesSubentities = element.flag("includeSubentities", default: true)
+        template.includesPropertyValues = element.flag("includePropertyValues", default: true)
+        template.includesPendingChanges = element.flag("includePendingChanges", default: true)
+        template.returnsObjectsAsFaults = element.flag("returnObjectsAsFaults", default: true)
+        template.returnsDistinctResults = element.flag("returnDistinctResults")
+        template.resultType = UInt(max(count(element, "resultType") ?? 0, 0))
         return template
     }
 
-    /// The `userInfo` entries of an element; nil where it has none.
-    static func userInfo(of element: MarkupElement) throws -> [AnyHashable: Any]? {
+    /// The `userInfo` entries of an element; nil where it has none. Of several with one key the
+    /// last counts.
+    static func userInfo(of element: MarkupElement) -> [AnyHashable: Any]? {
         guard let list = element.children(named: "userInfo").first else { return nil }
         var entries: [AnyHashable: Any] = [:]
         for entry in list.children(named: "entry") {
-            entries[try entry.requiredText("key")] = entry.attributes["value"] ?? ""
+            let key = entry.attributes["key"] ?? ""
+            guard entries.updateValue(entry.attributes["value"] ?? "", forKey: key) != nil else {
+                continue
+            }
+            entry.note("key", key, "stands twice in the user info; the last one counts")
         }
         return entries.isEmpty ? nil : entries
     }
 
-    private static func deleteRule(_ element: MarkupElement) throws -> NSDeleteRule {
+    private static func deleteRule(_ element: MarkupElement) -> NSDeleteRule {
         guard let name = element.text("deletionRule") else { return .nullifyDeleteRule }
         if let rule = NSDeleteRule(fileName: name) { return rule }
-        throw element.badValue(
-            "deletionRule", name,
-            expected: NSDeleteRule.allCases.map(\.fileName).joined(separator: ", "))
+        let known = NSDeleteRule.allCases.map(\.fileName).joined(separator: ", ")
+        element.note("deletionRule", name, "is none of \(known); read as Nullify")
+        return .nullifyDeleteRule
     }
 
     /// A count: a whole number from −1 (no limit, in old files) to 2³¹ − 1.
-    private static func count(_ element: MarkupElement, _ key: String) throws -> Int? {
-        guard let number = try element.integer(key) else { return nil }
-        if (-1...Int(Int32.max)).contains(number) { return number }
-        throw element.badValue(key, String(number), expected: "a count from 0 to \(Int32.max)")
+    private static func count(_ element: MarkupElement, _ key: String) -> Int? {
+        element.integer(key, in: -1...Int(Int32.max))
     }
 }
 

@@ -1,4 +1,5 @@
 package import Foundation
+internal import ObjectModel
 internal import Platform
 
 /// How predicates compare texts. Stores that compute in another engine call these too, so that a
@@ -38,6 +39,8 @@ package enum TextRules {
         return a.utf8.lexicographicallyPrecedes(b.utf8) ? .orderedAscending : .orderedDescending
     }
 
+    /// By hand, since Swift does not see the C library's `memmem`, and `String.contains` compares
+    /// by canonical equivalence.
     package static func contains(
         _ text: String, _ part: String, _ options: ComparisonNode.Options = []
     ) -> Bool {
@@ -101,12 +104,12 @@ package enum TextRules {
     // MARK: Regular expressions
 
     private static let expressionsMax = 200
-    private static let expressions = Lock<[String: NSRegularExpression]>([:])
+    private static let expressions = Lock<[LiteralText: NSRegularExpression]>([:])
 
     private static func regularExpression(
         _ pattern: String, ignoresCase: Bool
     ) throws -> NSRegularExpression {
-        let key = (ignoresCase ? "i" : "c") + pattern
+        let key = LiteralText((ignoresCase ? "i" : "c") + pattern)
         if let known = expressions.withLock({ $0[key] }) { return known }
         let made: NSRegularExpression
         do {

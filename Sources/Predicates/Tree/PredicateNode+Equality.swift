@@ -78,7 +78,7 @@ extension Constant: Equatable {
         case (.integer(let a), .integer(let b)): a == b
         case (.real(let a), .real(let b)): a == b
         case (.decimal(let a), .decimal(let b)): a == b
-        case (.text(let a), .text(let b)): a == b
+        case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
         case (.date(let a), .date(let b)): a == b
         case (.uuid(let a), .uuid(let b)): a == b
         case (.url(let a), .url(let b)): a == b

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 internal import Platform
 internal import SQLiteDriver
 internal import Stores
@@ -17,7 +18,7 @@ final class HistoryLog {
     private let keys: KeyRegister
     private let platform: Environment
     private let origin: HistoryOrigin
-    private var strings: [String: Int64] = [:]
+    private var strings: [LiteralText: Int64] = [:]
     private var insertion: Statement?
     /// What this connection wrote itself.
     var own = OwnTransactions()
@@ -54,18 +55,18 @@ final class HistoryLog {
 
     /// The key of a string, which is written when it is new.
     private func reference(_ text: String) throws -> Int64 {
-        if let known = strings[text] { return known }
+        if let known = strings[LiteralText(text)] { return known }
         let stored = try connection.value(
             "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?", [.text(text)])
         if let key = stored?.int64 {
-            strings[text] = key
+            strings[LiteralText(text)] = key
             return key
         }
         let key = try keys.reserve(HistoryTables.string, count: 1)
         try connection.run(
             "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?, ?, ?)",
             [.integer(key), .integer(HistoryTables.string), .text(text)])
-        strings[text] = key
+        strings[LiteralText(text)] = key
         return key
     }
 

@@ -3,6 +3,9 @@ internal import SQLiteDriver
 internal import Stores
 
 /// Moves attribute values into and out of columns, by the kind of the column.
+///
+/// SQLite has no NaN: a double that is none becomes NULL, in Apple's files as in ours. A decimal
+/// NaN is the text `NaN`.
 enum ValueCoding {
     /// Marks a value kept in the column itself, and one kept in a file.
     static let inlineMarker: UInt8 = 0x01

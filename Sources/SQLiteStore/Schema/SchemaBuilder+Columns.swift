@@ -28,16 +28,16 @@ private struct Seed {
 
 /// Gives each name once: a name that is taken gets the next number.
 struct NameRegister {
-    private var taken: Set<String>
-    private var last: [String: Int] = [:]
+    private var taken: Set<LiteralText>
+    private var last: [LiteralText: Int] = [:]
 
-    init(taken: Set<String> = []) { self.taken = taken }
+    init(taken: Set<String> = []) { self.taken = Set(taken.map { LiteralText($0) }) }
 
     mutating func claim(_ name: String) -> String {
         var candidate = name
-        while !taken.insert(candidate).inserted {
-            last[name, default: 0] += 1
-            candidate = "\(name)\(last[name] ?? 0)"
+        while !taken.insert(LiteralText(candidate)).inserted {
+            last[LiteralText(name), default: 0] += 1
+            candidate = "\(name)\(last[LiteralText(name)] ?? 0)"
         }
         return candidate
     }

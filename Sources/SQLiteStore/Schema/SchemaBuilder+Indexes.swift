@@ -143,14 +143,19 @@ extension SchemaBuilder {
         let isOwn = ownNames(of: entity)
         for property in entity.entity.properties.sorted(by: { $0.name < $1.name })
         where property.isTransient && isOwn(property.name) {
-            let note = property.userInfo?["_NSLocationAttributeDerivedComponents"] as? String
-            let parts = note?.split(separator: ",").map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
-            let columns = parts?.compactMap { column(of: $0, in: entity) } ?? []
-            guard !columns.isEmpty, columns.count == parts?.count else { continue }
+            let parts = Self.parts(
+                ofPlace: property.userInfo?["_NSLocationAttributeDerivedComponents"])
+            let columns = parts.compactMap { column(of: $0, in: entity) }
+            guard !columns.isEmpty, columns.count == parts.count else { continue }
             buildTree(property.name, columns: columns, for: entity, table: table)
         }
+    }
+
+    /// The names in such a note: a text with commas between them, or a list.
+    private static func parts(ofPlace note: Any?) -> [String] {
+        let list = (note as? [Any])?.compactMap { $0 as? String }
+        let parts = list ?? (note as? String)?.split(separator: ",").map(String.init) ?? []
+        return parts.map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     /// An R-tree and the triggers that keep it equal to its table.

@@ -11,12 +11,52 @@ extension SchemaBuilder {
     /// Makes the join tables of all many-to-many relationships, each once.
     mutating func buildJoins() {
         var done: Set<ObjectIdentifier> = []
-        var columns = NameRegister()
         var tables = NameRegister(taken: Set(trees.map { tableName(of: $0[0]) }))
-        for pair in joinPairs() where done.insert(ObjectIdentifier(pair.0.relationship)).inserted {
+        let pairs = joinPairs().filter { pair in
+            guard done.insert(ObjectIdentifier(pair.0.relationship)).inserted else { return false }
             done.insert(ObjectIdentifier(pair.1.relationship))
-            build(naming: pair.0, other: pair.1, tables: &tables, columns: &columns)
+            return true
         }
+        let columns = joinColumns(of: pairs)
+        for (place, pair) in pairs.enumerated() {
+            build(naming: pair.0, other: pair.1, columns: columns[place], tables: &tables)
+        }
+    }
+
+    /// The key columns of each pair's table. Where several tables ask for one name, they get it,
+    /// and the numbers after it, in the order of the entities at the other ends, by name: 13 of 14
+    /// such names of real files are told apart so.
+    private func joinColumns(of pairs: [(JoinEnd, JoinEnd)]) -> [(first: String, second: String)] {
+        var claims: [(base: String, other: String, place: Int, isFirst: Bool)] = []
+        for (place, (naming, other)) in pairs.enumerated() {
+            let (here, there) = (naming.entity, other.entity)
+            claims.append(
+                (
+                    "Z_\(here.number)\(other.relationship.name.uppercased())", there.name, place,
+                    true
+                ))
+            guard naming.relationship !== other.relationship else { continue }
+            claims.append(
+                (
+                    "Z_\(there.number)\(naming.relationship.name.uppercased())", here.name, place,
+                    false
+                ))
+        }
+        var register = NameRegister()
+        var columns = pairs.map { _ in (first: "", second: "REFLEXIVE") }
+        let order: (String, String) -> Bool = EntityNumbering.precedes
+        for claim in claims.enumerated().sorted(by: {
+            order($0.element.other, $1.element.other)
+                || !order($1.element.other, $0.element.other) && $0.offset < $1.offset
+        }).map(\.element) {
+            let name = register.claim(claim.base)
+            if claim.isFirst {
+                columns[claim.place].first = name
+            } else {
+                columns[claim.place].second = name
+            }
+        }
+        return columns
     }
 
     /// The pairs in the order of their tables, the naming end first.
@@ -36,8 +76,8 @@ extension SchemaBuilder {
     }
 
     /// Whether the join table is named by `left`: the end that has subentities, else the lower
-    /// number. Within one entity Apple's choice is not stable; the ordered end and then the later
-    /// name are what most files show.
+    /// number. Within one entity Apple's choice is not stable between versions of one model; the
+    /// ordered end and then the later name are what most files show (docs/FORMAT.md, section 5).
     private func names(_ left: JoinEnd, before right: JoinEnd) -> Bool {
         if left.entity.number != right.entity.number {
             let (first, second) = (hasSubentities(left.entity), hasSubentities(right.entity))
@@ -51,16 +91,12 @@ extension SchemaBuilder {
     }
 
     private mutating func build(
-        naming: JoinEnd, other: JoinEnd, tables: inout NameRegister, columns: inout NameRegister
+        naming: JoinEnd, other: JoinEnd, columns: (first: String, second: String),
+        tables: inout NameRegister
     ) {
         let isReflexive = naming.relationship === other.relationship
         let name = "Z_\(naming.entity.number)\(naming.relationship.name.uppercased())"
-        let first = columns.claim(
-            "Z_\(naming.entity.number)\(other.relationship.name.uppercased())")
-        let second =
-            isReflexive
-            ? "REFLEXIVE"
-            : columns.claim("Z_\(other.entity.number)\(naming.relationship.name.uppercased())")
+        let (first, second) = columns
         // The key in a column named after an end belongs to that end's members.
         let secondOrder =
             naming.relationship.isOrdered ? Self.orderColumn(for: second) : nil

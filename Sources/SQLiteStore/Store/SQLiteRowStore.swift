@@ -89,12 +89,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
                 .readOnly, "The store was opened read-only; open it for writing to save.",
                 fields: ["path": open.path])
         }
-        do {
-            return try perform(.immediate, body)
-        } catch {
-            lane.run { open.forget() }
-            throw error
-        }
+        return try perform(.immediate, body)
     }
 
     /// Runs `body` with a consistent view of the store: what other processes write meanwhile is not
@@ -108,6 +103,9 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     ) throws -> Result {
         try lane.run {
             defer { if !open.connection.isInTransaction { open.external?.settle() } }
+            // Before the lane is left: another thread must not meet what was rolled back.
+            var isKept = kind == .deferred
+            defer { if !isKept { open.forget() } }
             let result = try StoreError.mapping(path: open.path) {
                 try open.connection.transaction(kind) {
                     let handed = StoreTransaction(open)
@@ -117,6 +115,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
                     return result
                 }
             }
+            isKept = true
             if !open.connection.isInTransaction { open.history?.log.own.commit() }
             return result
         }

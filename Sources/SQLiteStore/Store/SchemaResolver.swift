@@ -82,12 +82,18 @@ struct SchemaResolver {
     {
         let expected = [side.owner, side.member, side.order, side.inverseOrder].compactMap { $0 }
         if tables[side.table].map({ $0.isSuperset(of: expected) }) == true { return side }
-        let stems = [relationship.uppercased(), inverse.uppercased()]
+        let stems = (member: relationship.uppercased(), owner: inverse.uppercased())
         let named = tables.keys.filter { table in
-            table.hasPrefix("Z_") && stems.contains(Self.stem(table))
+            table.hasPrefix("Z_")
+                && (Self.is(table, stems.member) || Self.is(table, stems.owner))
         }.sorted()
-        for table in named {
-            if let found = fit(side, to: table, member: stems[0], owner: stems[1]) { return found }
+        // Tables of several relationships can differ in their entities' numbers only.
+        for keepsNumbers in [true, false] {
+            for table in named {
+                if let found = fit(side, to: table, stems, keepsNumbers: keepsNumbers) {
+                    return found
+                }
+            }
         }
         throw StoreError(
             .modelMismatch,
@@ -97,13 +103,20 @@ struct SchemaResolver {
 
     /// The side with the columns of `table`, when they are those of the relationship.
     private func fit(
-        _ side: JoinSide, to table: String, member: String, owner: String
+        _ side: JoinSide, to table: String, _ stems: (member: String, owner: String),
+        keepsNumbers: Bool
     ) -> JoinSide? {
         let columns = (tables[table] ?? []).sorted()
         let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }
-        guard keys.count == 2, !side.isReflexive, member != owner,
-            let memberColumn = keys.first(where: { Self.stem($0) == member }),
-            let ownerColumn = keys.first(where: { Self.stem($0) == owner })
+        func column(_ stem: String, like expected: String) -> String? {
+            keys.first {
+                Self.is($0, stem)
+                    && (!keepsNumbers || Self.number($0) == Self.number(expected))
+            }
+        }
+        guard keys.count == 2, !side.isReflexive, stems.member != stems.owner,
+            let memberColumn = column(stems.member, like: side.member),
+            let ownerColumn = column(stems.owner, like: side.owner), memberColumn != ownerColumn
         else { return nil }
         func order(_ column: String) -> String { "Z_FOK_\(column.dropFirst(2))" }
         var found = side
@@ -114,10 +127,16 @@ struct SchemaResolver {
         return orders.allSatisfy(columns.contains) ? found : nil
     }
 
-    /// The name without `Z_`, the entity's number, and a number that tells equal names apart.
-    private static func stem(_ name: String) -> String {
-        var stem = name.dropFirst(2).drop { $0.isNumber }
-        while stem.last?.isNumber == true { stem.removeLast() }
-        return String(stem)
+    /// Whether `name` is `Z_`, an entity's number, `stem`, and maybe a number that tells equal
+    /// names apart.
+    private static func `is`(_ name: String, _ stem: String) -> Bool {
+        let rest = name.dropFirst(2).drop { $0.isASCII && $0.isNumber }
+        guard rest.hasPrefix(stem) else { return false }
+        return rest.dropFirst(stem.count).allSatisfy { $0.isASCII && $0.isNumber }
+    }
+
+    /// The digits of the entity's number in a name.
+    private static func number(_ name: String) -> Substring {
+        name.dropFirst(2).prefix { $0.isASCII && $0.isNumber }
     }
 }

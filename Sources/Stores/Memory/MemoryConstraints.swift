@@ -2,16 +2,27 @@ internal import ObjectModel
 
 /// Who holds which unique key. A key with an empty value is never taken, as in SQL.
 struct MemoryConstraints {
+    private enum Slot {
+        case attribute(Int)
+        case toOne(Int)
+    }
+
     private struct Constraint {
         var entity: String
         var names: [String]
         /// Slots of the names, for each entity of the family.
-        var slots: [Int32: [Int]] = [:]
+        var slots: [Int32: [Slot]] = [:]
         var holders: [[AttributeValue]: RowID] = [:]
 
+        /// The value of each name; of a to-one it is the key of the row pointed at.
         func key(of row: Row) -> [AttributeValue]? {
             guard let slots = slots[row.id.entity] else { return nil }
-            let key = slots.map { row.attributes[$0] }
+            let key = slots.map { slot -> AttributeValue in
+                switch slot {
+                case .attribute(let place): row.attributes[place]
+                case .toOne(let place): row.toOnes[place].map { .integer($0.target.key) } ?? .null
+                }
+            }
             return key.contains(.null) ? nil : key
         }
     }
@@ -25,8 +36,10 @@ struct MemoryConstraints {
                     entity: entity.name,
                     names: names.map { ($0 as? NSPropertyDescription)?.name ?? "\($0)" })
                 for number in layout.family(of: entity) {
-                    let slots = constraint.names.compactMap {
-                        layout.entity(number)?.attributeSlot($0)
+                    let slots = constraint.names.compactMap { name -> Slot? in
+                        guard let entity = layout.entity(number) else { return nil }
+                        return entity.attributeSlot(name).map { .attribute($0) }
+                            ?? entity.toOneSlot(name).map { .toOne($0) }
                     }
                     if slots.count == names.count { constraint.slots[number] = slots }
                 }

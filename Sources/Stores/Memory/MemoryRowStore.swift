@@ -74,7 +74,7 @@ public final class MemoryRowStore: RowStore {
         return try tables.withLock { tables in
             let deleted = keepsHistory ? changes.deletes.compactMap { tables.row($0.id) } : []
             var outcome = try tables.write(changes, now: now)
-            if keepsHistory && !changes.isEmpty {
+            if keepsHistory {
                 outcome.transactionNumber = tables.record(changes, deleted: deleted, date: now)
             }
             return outcome
@@ -82,7 +82,14 @@ public final class MemoryRowStore: RowStore {
     }
 
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        tables.withLock { tables in
+        try tables.withLock { tables in
+            let oldest = tables.history.first?.number ?? tables.lastTransaction + 1
+            guard number <= 0 || oldest <= number + 1 else {
+                throw StoreError(
+                    .historyExpired,
+                    "The history after this token was removed; fetch everything instead.",
+                    fields: ["after": "\(number)", "oldest": "\(oldest)"])
+            }
             let later = tables.history.drop { $0.number <= number }
             return Array(limit.map { later.prefix($0) } ?? later)
         }

@@ -145,14 +145,16 @@ struct MemoryTables {
     }
 
     /// Appends the transaction of a change set that was just written; `deleted` are the rows as
-    /// they were.
-    mutating func record(_ changes: ChangeSet, deleted: [Row], date: Date) -> Int64 {
+    /// they were. Nil where nothing is left to tell.
+    mutating func record(_ changes: ChangeSet, deleted: [Row], date: Date) -> Int64? {
+        let updates = changes.updates.filter { !$0.isEmpty }
+        guard changes.inserts.count + updates.count + deleted.count > 0 else { return nil }
         lastTransaction += 1
         var transaction = HistoryTransaction(number: lastTransaction, date: date)
         transaction.author = changes.author
         transaction.contextName = changes.contextName
         for row in changes.inserts { append(.insert, row.id, to: &transaction) }
-        for update in changes.updates {
+        for update in updates {
             append(.update, update.id, properties: names(of: update), to: &transaction)
         }
         for row in deleted {
@@ -177,7 +179,7 @@ struct MemoryTables {
         guard let entity = layout.entity(row.id.entity) else { return [:] }
         var kept: [String: AttributeValue] = [:]
         for (slot, place) in entity.attributes.enumerated()
-        where place.attribute.preservesValueInHistoryOnDeletion {
+        where place.attribute.preservesValueInHistoryOnDeletion && !row.attributes[slot].isNull {
             kept[place.name] = row.attributes[slot]
         }
         return kept

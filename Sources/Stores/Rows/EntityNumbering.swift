@@ -23,10 +23,14 @@ public enum EntityNumbering {
 
     private static func precedes(_ left: NSEntityDescription, _ right: NSEntityDescription) -> Bool
     {
-        let (first, second) = (left.name ?? "", right.name ?? "")
-        let (lower, other) = (first.lowercased(), second.lowercased())
+        precedes(left.name ?? "", right.name ?? "")
+    }
+
+    /// The order of entities' names: without case, then by bytes.
+    public static func precedes(_ first: String, _ second: String) -> Bool {
+        let (lower, other) = (Array(first.lowercased().utf8), Array(second.lowercased().utf8))
         return lower == other
             ? first.utf8.lexicographicallyPrecedes(second.utf8)
-            : lower.utf8.lexicographicallyPrecedes(other.utf8)
+            : lower.lexicographicallyPrecedes(other)
     }
 }

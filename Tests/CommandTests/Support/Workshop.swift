@@ -141,7 +141,7 @@ final class TestService {
     }
 
     private static func await(_ child: Child) throws -> [String: Any] {
-        for _ in 0..<400 {
+        for _ in 0..<12_000 {
             let line = child.printed.split(separator: "\n").first ?? ""
             if let ready = try? JSONSerialization.jsonObject(with: Data(line.utf8)) {
                 return try #require(ready as? [String: Any])

@@ -101,6 +101,20 @@ import Testing
             returnDistinctResults="YES"/>
         """
 
+    /// Equal texts share one object of an archive; those that only Swift takes for equal do not.
+    @Test func textsOfOtherBytesAreKeptApart() throws {
+        let model = try scratch.model(
+            """
+            <entity name="A">
+            <attribute name="one" attributeType="String" defaultValueString="\u{E9}"/>
+            <attribute name="two" attributeType="String" defaultValueString="e\u{301}"/>
+            </entity>
+            """)
+        let again = try archived(model).entitiesByName["A"]?.attributesByName
+        let texts = ["one", "two"].map { again?[$0]?.defaultValue as? String ?? "" }
+        #expect(texts.map { Array($0.utf8) } == [[0xC3, 0xA9], [0x65, 0xCC, 0x81]])
+    }
+
     @Test func aModelWithEveryFactReadsBackEqual() throws {
         let model = try scratch.model(Self.everything)
         model.fetchRequestTemplates["ten"]?.sortKeys = [.init(key: "words", isAscending: false)]

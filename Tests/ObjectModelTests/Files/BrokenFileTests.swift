@@ -132,16 +132,6 @@ import Testing
         Mistake(
             "<entity name=\"A\"><relationship name=\"r\"/></entity>", .unknownEntity,
             "has no destination"),
-        Mistake(
-            """
-            <entity name="A"><relationship name="r" destinationEntity="A" inverseName="s"
-            inverseEntity="A"/></entity>
-            """, .unknownProperty, "names the inverse “s”, but entity “A” has no such"),
-        Mistake(
-            """
-            <entity name="A"><attribute name="s" attributeType="String"/>
-            <relationship name="r" destinationEntity="A" inverseName="s"/></entity>
-            """, .unknownProperty, "has no such relationship"),
         Mistake("<entity name=\"A\" parentEntity=\"B\"/>", .unknownEntity, "correct parentEntity"),
         Mistake(
             """
@@ -155,35 +145,6 @@ import Testing
             """, .inheritanceCircle, "inherits from itself"),
         Mistake("<entity name=\"A\" parentEntity=\"A\"/>", .inheritanceCircle, "A → A"),
         Mistake(
-            "<entity name=\"A\"><attribute name=\"x\" optional=\"MAYBE\"/></entity>", .badValue,
-            "expected YES or NO"),
-        Mistake(
-            """
-            <entity name="A"><attribute name="x" attributeType="Integer 16"
-            defaultValueString="40000"/></entity>
-            """, .badValue, "a whole number from -32768 to 32767"),
-        Mistake(
-            """
-            <entity name="A"><attribute name="x" attributeType="Decimal"
-            defaultValueString="ten"/></entity>
-            """, .badValue, "expected a number"),
-        Mistake(
-            """
-            <entity name="A"><attribute name="x" attributeType="Date"
-            defaultDateTimeInterval="nan"/></entity>
-            """, .badValue, "expected a number"),
-        Mistake(
-            """
-            <entity name="A"><attribute name="x" attributeType="String"
-            maxValueString="long"/></entity>
-            """, .badValue, "maxValueString"),
-        Mistake(
-            "<entity name=\"A\"><relationship name=\"r\" maxCount=\"99999999999\"/></entity>",
-            .badValue, "a count from 0"),
-        Mistake(
-            "<entity name=\"A\"><relationship name=\"r\" deletionRule=\"Erase\"/></entity>",
-            .badValue, "Nullify, Cascade"),
-        Mistake(
             """
             <entity name="A"><attribute name="x" attributeType="Composite" composite="C"/></entity>
             """, .unknownComposite, "<composite name=\"C\">"),
@@ -193,11 +154,6 @@ import Testing
             <composite name="C">
             <attribute name="y" attributeType="Composite" composite="C"/></composite>
             """, .inheritanceCircle, "the composite “C” contains itself"),
-        Mistake(
-            """
-            <entity name="A"><fetchIndex name="i"><fetchIndexElement property="x" type="Hash"/>
-            </fetchIndex></entity>
-            """, .badValue, "Binary or RTree"),
     ]
 
     /// Bytes are changed by a fixed sequence: the reader may refuse or read on, but must come back.

@@ -23,6 +23,8 @@ struct ModelCheck {
 
     /// How the model contradicts itself; only the first contradiction is told.
     private(set) var problems: [Finding] = []
+    /// What its file says that is no proper value, and how that was read.
+    private(set) var readings: [Finding] = []
     /// Why no SQLite store can be made for it.
     private(set) var refusals: [Finding] = []
     /// What a SQLite store of it will not do as the model asks.
@@ -33,6 +35,9 @@ struct ModelCheck {
     private(set) var cloudKit: [Finding] = []
 
     init(_ model: NSManagedObjectModel) {
+        readings = model.readingNotes.map {
+            Finding(code: "readingNote", entity: nil, property: nil, message: $0)
+        }
         do {
             try model.checkConsistency()
         } catch {

@@ -119,6 +119,7 @@ struct ModelVerb: Verb {
             console.emit([
                 "ok": .bool(check.problems.isEmpty),
                 "problems": .array(check.problems.map(\.json)),
+                "notes": .array(check.readings.map(\.json)),
                 "store": [
                     "ok": .bool(check.refusals.isEmpty),
                     "reasons": .array(check.refusals.map(\.json)),
@@ -137,6 +138,9 @@ struct ModelVerb: Verb {
                 check.problems.isEmpty
                     ? "The model is consistent."
                     : text("The model contradicts itself", check.problems))
+            if !check.readings.isEmpty {
+                console.block(text("Read as Apple's compiler reads it", check.readings))
+            }
             console.block(
                 !check.refusals.isEmpty
                     ? text("No SQLite store can be made for it", check.refusals)

@@ -31,23 +31,20 @@ protocol BackendTransaction: AnyObject {
     func makeZone(named name: String, in database: Int64) throws -> ZoneRow
     func save(_ zone: ZoneRow) throws
 
-    func records(
-        named names: [String], in zone: Int64, for device: String?
-    ) throws -> [String: RecordRow]
+    func record(named name: String, in zone: Int64, for device: String?) throws -> RecordRow?
     /// Adds rows or replaces those of the same names.
     func save(_ records: [RecordRow], in zone: Int64) throws
-    func removeRecords(in zone: Int64) throws
-    /// Gives the rows changed after `change`, in the order of their changes, until `body` returns
+    /// The zone without its records, which are out of sight at once and removed later.
+    func emptied(_ zone: ZoneRow, in database: Int64) throws -> ZoneRow
+    /// Gives the rows that `reading` asks for, in the order of their changes, until `body` returns
     /// false.
     func records(
-        in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
-        for device: String?,
-        _ body: (RecordRow) throws -> Bool
-    ) throws
+        _ reading: FeedReading, _ body: (FeedEntry) throws -> Bool
+    ) throws -> FeedEnd
 
-    func fieldTypes(of recordType: String, in database: DatabaseKey) throws -> [String: String]
-    func addFieldTypes(
-        _ types: [String: String], of recordType: String, in database: DatabaseKey) throws
+    func fieldUse(_ field: FieldKey, in database: Int64) throws -> FieldUse?
+    /// Keeps the use; one of no record is forgotten.
+    func save(_ use: FieldUse, of field: FieldKey, in database: Int64) throws
 
     func containers() throws -> [String]
     func hasContainer(_ name: String) throws -> Bool
@@ -67,7 +64,7 @@ struct DatabaseRow {
 }
 
 struct ZoneRow {
-    let id: Int64
+    var id: Int64
     let name: String
     /// Raised when a deleted zone is made again; tokens of earlier generations are void.
     var generation: Int64

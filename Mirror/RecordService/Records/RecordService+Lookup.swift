@@ -8,35 +8,44 @@ extension RecordService {
         try limits.checkCount(lookup.recordNames.count, of: "names")
         let zone = try (lookup.zoneID ?? ZoneID()).owned(by: key.owner)
         return try backend.read { transaction in
-            let rows = try self.rows(of: lookup, zone, key, device, transaction)
+            let place = try self.place(of: zone, key, transaction)
             let keys = lookup.desiredKeys.map { Set($0) }
             var bytesLeft = self.limits.pageBytesMax
-            return .records(
-                RecordsReply(
-                    results: try lookup.recordNames.map { name in
-                        guard let row = rows[name], !row.isDeleted else {
-                            return .failure(Self.notFound(name, wasDeleted: rows[name] != nil))
-                        }
-                        guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
-                        bytesLeft -= row.fields.count
-                        let own = lookup.desiredKeysByName[name].map { Set($0) }
-                        return .record(try row.record(in: zone, keys: own ?? keys))
-                    }))
+            let results = try lookup.recordNames.map { name -> RecordResult in
+                guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
+                do {
+                    return .record(
+                        try self.damage.guarding(name, in: zone) {
+                            let row = try place.flatMap {
+                                try transaction.record(named: name, in: $0, for: device)
+                            }
+                            guard let row, !row.isDeleted else {
+                                throw Self.notFound(name, wasDeleted: row != nil)
+                            }
+                            bytesLeft -= row.fields.count + ServiceLimits.recordOverheadBytes
+                            let own = lookup.desiredKeysByName[ExactName(name)].map { Set($0) }
+                            return try row.record(in: zone, keys: own ?? keys)
+                        })
+                } catch let error as RecordError {
+                    return .failure(error)
+                }
+            }
+            return .records(RecordsReply(results: results))
         }
     }
 
-    private func rows(
-        of lookup: LookupRecords, _ zone: ZoneID, _ key: DatabaseKey,
-        _ device: String?, _ transaction: any BackendTransaction
-    ) throws -> [String: RecordRow] {
+    /// The row of the zone; nil for a default zone that nothing was written to.
+    private func place(
+        of zone: ZoneID, _ key: DatabaseKey, _ transaction: any BackendTransaction
+    ) throws -> Int64? {
         guard let database = try transaction.database(key),
             let row = try transaction.zone(named: zone.zoneName, in: database.id)
         else {
-            if zone.isDefault { return [:] }
+            if zone.isDefault { return nil }
             throw zone.notFound(wasDeleted: false)
         }
         guard !row.isDeleted else { throw zone.notFound(wasDeleted: true) }
-        return try transaction.records(named: lookup.recordNames, in: row.id, for: device)
+        return row.id
     }
 
     static func notFound(_ name: String, wasDeleted: Bool) -> RecordError {

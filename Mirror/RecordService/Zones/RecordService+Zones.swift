@@ -6,7 +6,7 @@ extension RecordService {
         _ operations: [ZoneOperation], _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(operations.count, of: "operations")
-        let names = Set(operations.map(\.zoneID.zoneName))
+        let names = Set(operations.map { ExactName($0.zoneID.zoneName) })
         guard names.count == operations.count else {
             throw RecordError(
                 .badRequest, "Two operations name one zone; send them one after another.")
@@ -97,7 +97,7 @@ extension RecordService {
         }
         let answer = ZoneDescription(zoneID: zone, syncToken: nil, deleted: true)
         guard !row.isDeleted else { return answer }
-        try transaction.removeRecords(in: row.id)
+        row = try transaction.emptied(row, in: database.id)
         database.counter += 1
         row.databaseChange = database.counter
         row.isDeleted = true

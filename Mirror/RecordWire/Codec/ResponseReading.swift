@@ -34,6 +34,7 @@ extension WireObject {
         reply.records = try objects("records") { try $0.asRecord() } ?? []
         reply.syncToken = try string("syncToken")
         reply.moreComing = try bool("moreComing") ?? false
+        reply.damagedRecords = try strings("damagedRecords") ?? []
         return reply
     }
 

@@ -26,6 +26,8 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The sync token is from another zone, or older than what the service remembers (our
         /// extension).
         public static let changeTokenExpired = Code(rawValue: "CHANGE_TOKEN_EXPIRED")
+        /// The service's copy of the record cannot be read; delete or replace it (our extension).
+        public static let recordDamaged = Code(rawValue: "RECORD_DAMAGED")
         /// The answer is not what the protocol describes. Made on the client, never sent.
         public static let unexpectedServerResponse = Code(rawValue: "UNEXPECTED_SERVER_RESPONSE")
     }

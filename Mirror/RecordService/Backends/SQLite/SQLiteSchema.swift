@@ -5,7 +5,7 @@ internal import SQLiteDriver
 enum SQLiteSchema {
     /// "DptS", written into the file's header.
     private static let applicationID: Int64 = 0x4470_7453
-    private static let version: Int64 = 1
+    private static let version: Int64 = 2
 
     /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
     /// a newer version. Two processes may come here at once: the first makes the tables.
@@ -22,14 +22,23 @@ enum SQLiteSchema {
             guard found <= version else {
                 throw refusal("was written by a newer version of this service; update the program")
             }
+            try prepareLaterTables(connection)
+            if found < version { try connection.script("PRAGMA user_version = \(version)") }
         }
     }
 
     private static func create(_ connection: Connection, _ serviceID: Int64) throws {
         try connection.script(tables)
+        try prepareLaterTables(connection)
         try connection.run("INSERT INTO service(id) VALUES (?)", [.integer(serviceID)])
         try connection.script(
             "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
+    }
+
+    /// Tables that came after version 1, made where they are missing.
+    private static func prepareLaterTables(_ connection: Connection) throws {
+        try FieldUseTable.prepare(connection)
+        try connection.script(SQLiteTransaction.doomedTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {
@@ -60,10 +69,6 @@ enum SQLiteSchema {
             mark TEXT NOT NULL,
             PRIMARY KEY (zone, name, device)) WITHOUT ROWID;
         CREATE UNIQUE INDEX records_by_change ON records(zone, change);
-        CREATE TABLE field_types(
-            container TEXT NOT NULL, environment TEXT NOT NULL, record_type TEXT NOT NULL,
-            field TEXT NOT NULL, type TEXT NOT NULL,
-            PRIMARY KEY (container, environment, record_type, field)) WITHOUT ROWID;
         CREATE TABLE containers(name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE users(
             record_name TEXT PRIMARY KEY, label TEXT NOT NULL,

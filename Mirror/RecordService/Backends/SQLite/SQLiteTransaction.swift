@@ -5,6 +5,8 @@ internal import SQLiteDriver
 /// The rows, inside one transaction of one connection. Records are in `SQLiteTransaction+Records`.
 final class SQLiteTransaction: BackendTransaction {
     let connection: Connection
+    /// Whether records wait to be removed since this transaction.
+    var hasDoomedRecords = false
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -93,34 +95,6 @@ final class SQLiteTransaction: BackendTransaction {
                 .integer(zone.generation), .integer(zone.counter), .integer(zone.databaseChange),
                 SQLiteValue(zone.isDeleted), .integer(zone.id),
             ])
-    }
-
-    // MARK: Field types
-
-    func fieldTypes(of recordType: String, in database: DatabaseKey) throws -> [String: String] {
-        let pairs = try all(
-            """
-            SELECT field, type FROM field_types
-            WHERE container = ? AND environment = ? AND record_type = ?
-            """, [.text(database.container), .text(database.environment), .text(recordType)]
-        ) { ($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }
-        return Dictionary(pairs) { first, _ in first }
-    }
-
-    func addFieldTypes(
-        _ types: [String: String], of recordType: String, in database: DatabaseKey
-    ) throws {
-        for (field, type) in types {
-            try connection.run(
-                """
-                INSERT OR IGNORE INTO field_types(container, environment, record_type, field, type)
-                VALUES (?, ?, ?, ?, ?)
-                """,
-                [
-                    .text(database.container), .text(database.environment), .text(recordType),
-                    .text(field), .text(type),
-                ])
-        }
     }
 
     // MARK: Reading

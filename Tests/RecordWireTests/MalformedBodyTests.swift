@@ -66,6 +66,12 @@ struct Malformed: Sendable, CustomTestStringConvertible {
         Malformed(
             "records/modify", #"{"operations":[{"operationType":"create"}]}"#,
             "operations[0].record is missing"),
+        .field(#"{"value":1,"value":2}"#, "names value twice"),
+        .record("\"fields\":{\"caf\u{E9}\":null,\"cafe\u{301}\":null}", "twice in one object"),
+        .record(#""fields":{"a":null,"\u0061":null}"#, "names a twice"),
+        .record(
+            #""fields":{\#((0..<40).map { "\"f\($0 % 39)\":null" }.joined(separator: ","))}"#,
+            "names f0 twice"),
         .field(#"{"value":1e999}"#, "operations[0].record.fields.f.value is past the range"),
         .field(#"{"value":"\ud800"}"#, "fields.f.value is text with an escape"),
         .field(#"{"value":true}"#, "spell a Boolean as INT64"),

@@ -15,7 +15,7 @@ import threading, time
 
 SECONDS = 20
 LATENCY_MAX = 5.0
-MEMORY_MAX = 700 << 20
+MEMORY_MAX = 400 << 20
 CONTAINER = "iCloud.local.diptych"
 DATABASE = f"/database/1/{CONTAINER}/development/private/"
 
@@ -143,7 +143,7 @@ def feeds(service):
 
 
 def bodies(service):
-    """300 connections that send 8 MiB without a token"""
+    """8 MiB without a token, on a hundred connections at a time"""
     body = b"x" * (8 << 20)
 
     def send():

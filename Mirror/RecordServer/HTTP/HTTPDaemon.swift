@@ -79,36 +79,36 @@ final class HTTPDaemon: Sendable {
 
     /// Advances a request by what has come: its head, a piece of its body, or its end.
     func advance(
-        _ exchange: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>,
+        _ incoming: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>,
         bytes: UnsafeRawBufferPointer
     ) -> MHD_Result {
-        guard !exchange.isAnswered else { return .YES }
+        guard !incoming.isAnswered else { return .YES }
         let step: IncomingRequest.Step
-        if exchange.awaitsHead {
-            step = takeHead(exchange, on: connection, method: method)
+        if incoming.awaitsHead {
+            step = takeHead(incoming, on: connection, method: method)
         } else if bytes.isEmpty {
             step = .answer
         } else {
             connections.received(bytes.count, UInt(bitPattern: connection))
-            step = exchange.takeBody(bytes)
+            step = incoming.takeBody(bytes)
         }
         return switch step {
         case .readOn: .YES
         case .drop: .NO
-        case .answer: reply(to: exchange, on: connection)
+        case .answer: reply(to: incoming, on: connection)
         }
     }
 
     private func takeHead(
-        _ exchange: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>
+        _ incoming: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>
     ) -> IncomingRequest.Step {
         connections.enter(.body(received: 0), UInt(bitPattern: connection))
         let (head, bytes) = RequestHead.of(connection, method: method)
-        if let refusal = refusal(of: head, bytes: bytes, queryItems: exchange.request.query.count) {
-            exchange.refuse(refusal, method: String(cString: method))
+        if let refusal = refusal(of: head, bytes: bytes, queryItems: incoming.request.query.count) {
+            incoming.refuse(refusal, method: String(cString: method))
             return .answer
         }
-        return exchange.takeHead(
+        return incoming.takeHead(
             method: String(cString: method), headers: head.headers, admit: admit)
     }
 
@@ -131,17 +131,17 @@ final class HTTPDaemon: Sendable {
         return response
     }
 
-    private func reply(to exchange: IncomingRequest, on connection: OpaquePointer) -> MHD_Result {
+    private func reply(to incoming: IncomingRequest, on connection: OpaquePointer) -> MHD_Result {
         let id = UInt(bitPattern: connection)
-        exchange.isAnswered = true
+        incoming.isAnswered = true
         connections.enter(.answering, id)
-        let response = exchange.response()
+        let response = incoming.response()
         counts.withLock { $0.requests += 1 }
         log?(
             AccessLogEntry(
-                method: exchange.request.method, path: exchange.request.path,
+                method: incoming.request.method, path: incoming.request.path,
                 status: response.status, bytes: response.body.count,
-                milliseconds: platform.clock.now().timeIntervalSince(exchange.began) * 1_000))
+                milliseconds: platform.clock.now().timeIntervalSince(incoming.began) * 1_000))
         connections.enter(.sending(bytes: response.body.count), id)
         return HTTPDaemon.queue(response, on: connection)
     }

@@ -131,20 +131,20 @@ private let begin:
 private let advance: MHD_AccessHandlerCallback = {
     context, connection, _, method, _, bytes, count, state in
     guard let daemon = daemon(context), let connection, let method, let count,
-        let exchange = state?.pointee
+        let incoming = state?.pointee
     else { return .NO }
     let buffer = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
     count.pointee = 0
     return daemon.advance(
-        Unmanaged<IncomingRequest>.fromOpaque(exchange).takeUnretainedValue(), on: connection,
+        Unmanaged<IncomingRequest>.fromOpaque(incoming).takeUnretainedValue(), on: connection,
         method: method, bytes: buffer)
 }
 
 private let completed: MHD_RequestCompletedCallback = { context, connection, state, _ in
-    guard let daemon = daemon(context), let connection, let exchange = state?.pointee else {
+    guard let daemon = daemon(context), let connection, let incoming = state?.pointee else {
         return
     }
-    Unmanaged<IncomingRequest>.fromOpaque(exchange).release()
+    Unmanaged<IncomingRequest>.fromOpaque(incoming).release()
     state?.pointee = nil
     daemon.completed(connection)
 }

@@ -42,7 +42,7 @@ struct OperationApplier {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
             if let mark = operation.record.writeID {
-                try limits.checkName(mark, of: "write mark")
+                try limits.checkName(mark, of: "write ID")
             }
             let row = try damage.guarding(operation.record.recordName, in: zone, row)
             return .record(

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MirrorTransport
 internal import RecordService
 
 /// Makes sure that a container, a user and their tokens are there.

@@ -117,9 +117,10 @@ struct Serve: Verb {
         guard stat(path, &facts) == 0, facts.st_size <= Self.checkedBytesMax else { return }
         let damage = try service.damageInFile()
         guard let first = damage.first else { return }
+        let more = damage.count > 1 ? ", and more" : ""
         console.warn(
-            "\(path) is damaged (\(first)\(damage.count > 1 ? ", and more" : "")). What can be read "
-                + "is served. Stop the service, keep a copy of the file, and restore a backup.")
+            "\(path) is damaged (\(first)\(more)). What can be read is served. Stop the service, keep a copy of the file, and restore a backup."
+        )
     }
 
     private func configuration(_ console: Console) -> ServerConfiguration {

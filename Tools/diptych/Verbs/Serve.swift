@@ -119,8 +119,8 @@ struct Serve: Verb {
         guard let first = damage.first else { return }
         let more = damage.count > 1 ? ", and more" : ""
         console.warn(
-            "\(path) is damaged (\(first)\(more)). What can be read is served. Stop the service, keep a copy of the file, and restore a backup."
-        )
+            "\(path) is damaged (\(first)\(more)). What can be read is served. "
+                + "Stop the service, keep a copy of the file, and restore a backup.")
     }
 
     private func configuration(_ console: Console) -> ServerConfiguration {

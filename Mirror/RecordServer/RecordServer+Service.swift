@@ -10,6 +10,7 @@ extension RecordServer {
         let requestBytesMax = service.limits.requestBytesMax
         configuration.http.bodyBytesMax = min(configuration.http.bodyBytesMax, requestBytesMax)
         configuration.expandedBytesMax = min(configuration.expandedBytesMax, requestBytesMax)
+        configuration.throttle = configuration.throttle ?? service.limits.throttle
         self.init(
             door: Authenticator(service),
             capabilities: ServerCapabilities(service.limits, configuration),
@@ -23,7 +24,7 @@ extension Authenticator {
         self.init { tokens, container in
             let caller = try service.authenticate(
                 apiToken: tokens.apiToken, userToken: tokens.userToken, container: container)
-            return { request, target in
+            return Admitted(user: caller.userRecordName) { request, target in
                 try service.handle(request, target: target, caller: caller)
             }
         }
@@ -36,7 +37,7 @@ extension ServerCapabilities {
         self.init(
             limits: [
                 "operationsPerRequest": limits.operationsPerRequestMax,
-                "resultsDefault": limits.resultsDefault,
+                "resultsDefault": limits.resultsMax,
                 "resultsPerResponse": limits.resultsMax,
                 "recordBytes": limits.recordBytesMax,
                 "requestBytes": configuration.expandedBytesMax,

@@ -18,7 +18,7 @@ public final class RecordServer: Sendable {
             platform: platform)
         http = HTTPServer(
             configuration: configuration.http, platform: platform, log: configuration.accessLog,
-            answer: router.answer)
+            admit: router.admit)
     }
 
     /// Connections and requests since the start.

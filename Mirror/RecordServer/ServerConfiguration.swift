@@ -1,4 +1,5 @@
 public import Foundation
+public import RecordService
 
 /// Where a record server listens, and how.
 public struct ServerConfiguration: Sendable {
@@ -21,6 +22,8 @@ public struct ServerConfiguration: Sendable {
     public var http = HTTPConfiguration()
     /// The largest request body after decompression; the service's own limit stands above it.
     public var expandedBytesMax = 8 << 20
+    /// How much each user may ask for; nil: what the service's limits say.
+    public var throttle: ThrottleLimits?
     public var accessLog: AccessLog?
     public var failureLog: FailureLog?
 

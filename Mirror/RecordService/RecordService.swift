@@ -16,17 +16,21 @@ public final class RecordService: Sendable {
 
     let backend: any Backend
     let platform: Environment
-    private let fieldTypes = InferredSchema()
+    let damage: DamageReport
+    private let sqlite: SQLiteBackend
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
-    /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened.
+    /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
+    /// hears what its administrator should know and clients should not.
     public init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
-        secrets: any SecretSource = OpenSSLSecrets()
+        secrets: any SecretSource = OpenSSLSecrets(), log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
-        let backend = try SQLiteBackend(
-            path: path, platform: platform, lockWaitMilliseconds: limits.lockWaitMilliseconds)
-        self.backend = backend
+        sqlite = try SQLiteBackend(
+            path: path, platform: platform, lockWaitMilliseconds: limits.lockWaitMilliseconds,
+            log: log)
+        backend = sqlite
+        damage = DamageReport(path: path, log: log)
         self.platform = platform
         self.limits = limits
         accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
@@ -57,6 +61,13 @@ public final class RecordService: Sendable {
         }
     }
 
+    /// What SQLite finds wrong with the file, in its words; empty where it is sound. Cost: reads
+    /// the whole file, some seconds for each gigabyte.
+    public func damageInFile() throws(RecordError) -> [String] { try sqlite.damageInFile() }
+
+    /// Removes what is left of deleted zones now, instead of a slice at a time beside other work.
+    package func removeDeletedRecords() throws(RecordError) { try sqlite.removeDoomedRecords() }
+
     /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED
     /// for a wrong one, NOT_FOUND for an unknown container.
     public func authenticate(
@@ -74,14 +85,19 @@ public final class RecordService: Sendable {
             modify, owner: database.owner, stamp: stamp, limits: limits,
             incarnation: platform.randomness.next(),
             makeName: { self.platform.randomness.uuid().uuidString })
-        let outcome = try backend.write { transaction in
-            let types = try self.fieldTypes.session(for: database, transaction)
-            let reply = try modification.perform(
-                in: database, transaction, types: types)
-            return (reply, types.learned)
+        var broken: Set<ExactName> = []
+        func perform() throws(RecordError) -> RecordsReply {
+            try backend.write { transaction in
+                try modification.perform(
+                    in: database, transaction, damage: self.damage, broken: &broken)
+            }
         }
-        fieldTypes.keep(outcome.1, for: database)
-        return .records(outcome.0)
+        do {
+            return .records(try perform())
+        } catch  where !broken.isEmpty {
+            // SQLite commits nothing after it met a broken page: once more, around those records.
+            return .records(try perform())
+        }
     }
 }
 

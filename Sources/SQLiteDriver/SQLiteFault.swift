@@ -30,6 +30,10 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var isNotADatabase: Bool {
         primaryCode == SQLITE_NOTADB || primaryCode == SQLITE_CORRUPT
     }
+    /// Whether a page of the file is not what it must be.
+    public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT }
+    /// Whether the disk or file system failed, so that what the connection believes may be wrong.
+    public var isIOFailure: Bool { primaryCode == SQLITE_IOERR }
     public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
     public var cannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
 

@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import Testing
 
 /// The service as a process.
@@ -43,6 +44,36 @@ import Testing
         // They were shown when they were made; only hashes are kept.
         #expect(service.ready["tokens"] == nil)
         #expect(try String(contentsOfFile: service.text("tokenFile"), encoding: .utf8) == tokens)
+    }
+
+    @Test func tokensAreTakenInAgainWhenTheDatabaseWasDeleted() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        service.kill()
+        for suffix in ["", "-wal", "-shm"] {
+            unlink(service.text("dataFolder") + "/records.sqlite" + suffix)
+        }
+        try service.restart()
+        #expect(service.child.complaint.contains("records.sqlite knew nothing of the tokens"))
+        service.kill()
+        try service.restart()
+        #expect(!service.child.complaint.contains("knew nothing"))
+    }
+
+    @Test func aDamagedDatabaseIsNamedAtTheStart() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        service.child.send(SIGTERM)
+        #expect(service.child.wait() == 0)
+        let path = service.text("dataFolder") + "/records.sqlite"
+        _ = try Connection(path: path).rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(bytes.count > 5 * 4_096)
+        bytes.replaceSubrange(
+            bytes.count - 4_096..<bytes.count, with: Data(repeating: 0xEE, count: 4_096))
+        try bytes.write(to: URL(fileURLWithPath: path))
+        try? service.restart()
+        #expect(service.child.complaint.contains(path + " is damaged"))
     }
 
     @Test func aPortInUseIsSaidClearly() throws {

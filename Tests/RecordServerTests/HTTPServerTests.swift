@@ -91,11 +91,10 @@ import Testing
         for _ in 0..<20 { client.send(line) }
         client.send("\r\n")
         #expect(client.read().hasPrefix("HTTP/1.1 431"))
-        #expect(server.statistics.requests == 0)
     }
 
     @Test func aClientThatFallsSilentIsDropped() throws {
-        let (server, port) = try server { $0.idleSeconds = 1 }
+        let (server, port) = try server { $0.connections.idleSeconds = 1 }
         defer { server.stop() }
         let client = try RawClient(port: port)
         client.send("POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
@@ -104,7 +103,7 @@ import Testing
     }
 
     @Test func aClientThatDripsIsDroppedInTheEnd() throws {
-        let (server, port) = try server { $0.requestSeconds = 1 }
+        let (server, port) = try server { $0.connections.requestSeconds = 1 }
         defer { server.stop() }
         let client = try RawClient(port: port)
         client.send("POST /drip HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n")

@@ -3,6 +3,8 @@ import Foundation
 /// A plain TCP connection, for tests that must send what no proper client sends.
 final class RawClient {
     private let descriptor: Int32
+    /// Whether the server ended the connection; false when it only kept silent.
+    private(set) var wasClosed = false
 
     init(port: UInt16) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -51,6 +53,7 @@ final class RawClient {
         while true {
             if let text, String(decoding: all, as: UTF8.self).contains(text) { break }
             let count = recv(descriptor, &buffer, buffer.count, 0)
+            wasClosed = count == 0 || count < 0 && errno == ECONNRESET
             guard count > 0 else { break }
             all += buffer.prefix(count)
         }

@@ -27,7 +27,9 @@ final class TestService: Sendable {
             guard user == Self.user else {
                 throw RecordError(.authenticationFailed, "The user token is unknown.")
             }
-            return { [self] request, target in try answer(request, target) }
+            return Authenticator.Admitted(user: user) { [self] request, target in
+                try answer(request, target)
+            }
         }
     }
 

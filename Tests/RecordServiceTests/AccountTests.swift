@@ -70,6 +70,36 @@ private struct CountingSecrets: SecretSource {
         #expect(try service.accounts.tokens().contains { $0.revokedAt != nil })
     }
 
+    @Test func tokensThatOutlivedTheirFileAreTakenInAgain() throws {
+        let lost = try ServiceFixture().service
+        let owner = try lost.accounts.createUser(label: "owner")
+        let api = try lost.accounts.issueAPIToken(container: container, label: "serve").secret
+        let user = try lost.accounts.issueUserToken(
+            userRecordName: owner.userRecordName, label: "serve"
+        ).secret
+        let service = try ServiceFixture(seed: 2).service
+        #expect(code(service, api, user, container) == .authenticationFailed)
+        let heir = try service.accounts.createUser(label: "owner").userRecordName
+        func takeIn(_ api: String, _ user: String) throws {
+            try service.accounts.takeIn(
+                apiToken: api, userToken: user, container: container, userRecordName: heir,
+                label: "serve")
+        }
+        for wrong in ["", "dpt_1_2", "x", String(repeating: "_", count: 100)] {
+            #expect(throws: RecordError.self) { try takeIn(api, wrong) }
+        }
+        #expect(code(service, api, user, container) == .authenticationFailed)
+        try takeIn(api, user)
+        let caller = try service.authenticate(apiToken: api, userToken: user, container: container)
+        #expect(caller.userRecordName == heir)
+        #expect(try service.accounts.user(ofTokensLabelled: "serve") == heir)
+        // What was revoked stays so.
+        let id = try #require(try service.accounts.tokens().first { $0.kind == .user }?.id)
+        try service.accounts.revoke(tokenID: id)
+        #expect(throws: RecordError.self) { try takeIn(api, user) }
+        #expect(code(service, api, user, container) == .authenticationFailed)
+    }
+
     @Test func secretsAreDrawnFromTheSourceAndNeverRepeat() throws {
         let platform = Environment(
             clock: SteppingClock(), randomness: SeededRandomness(seed: 1), faults: OneFault())

@@ -144,11 +144,10 @@ import Testing
 
     @Test func theLimitIsTheServicesUnlessTheRequestAsksForLess() throws {
         var limits = ServiceLimits()
-        limits.resultsDefault = 3
         limits.resultsMax = 5
         let fixture = try ServiceFixture(limits: limits)
         for index in 0..<9 { try fixture.save(.note("r\(index)")) }
-        #expect(try fixture.changes(since: nil).records.count == 3)
+        #expect(try fixture.changes(since: nil).records.count == 5)
         #expect(try fixture.changes(since: nil, limit: 100).records.count == 5)
         #expect(try fixture.changes(since: nil, limit: 1).records.count == 1)
         #expect(try fixture.changes(since: nil, limit: -4).records.count == 1)

@@ -35,13 +35,18 @@ final class SeededRandomness: Randomness {
     func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 
-/// Throws an error at one point, once.
+/// Throws an error at one point, once, and counts what was passed.
 final class OneFault: FaultPoints {
     private let armed = Lock<(name: String, error: any Error)?>(nil)
+    private let passed = Lock<[String: Int]>([:])
 
     func arm(_ name: String, _ error: any Error) { armed.withLock { $0 = (name, error) } }
 
+    /// How often the point was passed.
+    func count(_ name: String) -> Int { passed.withLock { $0[name] ?? 0 } }
+
     func reach(_ name: String) throws {
+        passed.withLock { $0[name, default: 0] += 1 }
         let error = armed.withLock { armed -> (any Error)? in
             guard let found = armed, found.name == name else { return nil }
             armed = nil
@@ -63,12 +68,13 @@ struct ServiceFixture {
 
     init(
         path: String = ":memory:", limits: ServiceLimits = ServiceLimits(), seed: UInt64 = 1,
-        makesZone: Bool = true
+        makesZone: Bool = true, faults: OneFault = OneFault(),
+        log: @escaping ServiceLog = { _ in }
     ) throws {
-        faults = OneFault()
+        self.faults = faults
         let platform = Environment(
             clock: SteppingClock(), randomness: SeededRandomness(seed: seed), faults: faults)
-        service = try RecordService(path: path, platform: platform, limits: limits)
+        service = try RecordService(path: path, platform: platform, limits: limits, log: log)
         try service.accounts.createContainer(Self.container)
         if makesZone { try createZone(Self.zone) }
     }

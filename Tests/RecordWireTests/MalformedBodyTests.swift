@@ -35,6 +35,19 @@ struct Malformed: Sendable, CustomTestStringConvertible {
 @Suite struct MalformedBodyTests {
     private static let place = "operations[0].record.fields.f"
 
+    @Test func brokenTextIsToldAsBrokenText() throws {
+        var body = Data(
+            #"{"operations":[{"operationType":"create","record":{"recordName":""#.utf8)
+        let place = body.count + 1
+        body += [0x78, 0xC3, 0x28]
+        body += Data(#"","recordType":"T"}}]}"#.utf8)
+        let error = #expect(throws: RecordError.self) {
+            try WireCodec.decodeRequest(path: "records/modify", method: "POST", body: body)
+        }
+        #expect(error?.code == .badRequest)
+        #expect(error?.reason.contains("no UTF-8 from byte \(place)") == true)
+    }
+
     static let bodies: [Malformed] = [
         Malformed("records/modify", "", "operations is missing"),
         Malformed("records/modify", "{", "not valid JSON"),
@@ -53,6 +66,15 @@ struct Malformed: Sendable, CustomTestStringConvertible {
         Malformed(
             "records/modify", #"{"operations":[{"operationType":"create"}]}"#,
             "operations[0].record is missing"),
+        .field(#"{"value":1,"value":2}"#, "names value twice"),
+        .record("\"fields\":{\"caf\u{E9}\":null,\"cafe\u{301}\":null}", "twice in one object"),
+        .record(#""fields":{"a":null,"\u0061":null}"#, "names a twice"),
+        .record(
+            #""fields":{\#((0..<40).map { "\"f\($0 % 39)\":null" }.joined(separator: ","))}"#,
+            "names f0 twice"),
+        .field(#"{"value":1e999}"#, "operations[0].record.fields.f.value is past the range"),
+        .field(#"{"value":"\ud800"}"#, "fields.f.value is text with an escape"),
+        .field(#"{"value":true}"#, "spell a Boolean as INT64"),
         .record(#""recordName":5"#, "operations[0].record.recordName has a wrong type; a string"),
         .record(#""name":"x""#, "operations[0].record.name is not a key"),
         .record(#""parent":{"recordName":"x"}"#, "record.parent asks for sharing"),

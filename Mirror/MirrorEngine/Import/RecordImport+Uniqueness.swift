@@ -133,7 +133,7 @@ extension RecordImport {
     /// The to-manys without inverse that have the object as a member.
     private func oneWayOwners(of name: String) throws -> [ToManyChange] {
         try mirror.ledger.pairs(of: name).compactMap { entry in
-            guard entry.pair.second == name, !entry.needsDelete, !entry.isPending,
+            guard entry.pair.second.isExactly(name), !entry.needsDelete, !entry.isPending,
                 let kind = mirror.pairs.kind(
                     entityNames: entry.pair.entityNames,
                     relationshipNames: entry.pair.relationshipNames),

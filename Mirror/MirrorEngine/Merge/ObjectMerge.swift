@@ -90,7 +90,8 @@ package struct ObjectMerge: Sendable {
     /// matter of conflict: where only it differs, the service's is taken.
     private func agree(_ slot: PropertySlot, _ local: ObjectState, _ remote: ObjectState) -> Bool {
         if case .toOne(let index) = slot {
-            return local.toOnes[index]?.recordName == remote.toOnes[index]?.recordName
+            return local.toOnes[index].map { ExactName($0.recordName) }
+                == remote.toOnes[index].map { ExactName($0.recordName) }
         }
         return isSame(slot, local, remote)
     }

@@ -99,17 +99,18 @@ struct MirrorTransaction {
     }
 
     private func comparePairs(of row: RowID, named name: String, at end: PairCatalog.End) throws {
-        var members: [String: Link] = [:]
+        var members: [ExactName: Link] = [:]
         for link in try store.members(of: row, toMany: end.slot) {
-            if let name = try recordName(of: link.target) { members[name] = link }
+            if let name = try recordName(of: link.target) { members[ExactName(name)] = link }
         }
         var known = try ledger.pairs(of: name, isFirst: end.isFirst, kind: end.kind)
         if end.kind.isReflexive {
             known += try ledger.pairs(of: name, isFirst: !end.isFirst, kind: end.kind)
         }
-        var seen = Set<String>()
+        var seen = Set<ExactName>()
         for entry in known where !entry.needsDelete {
-            let other = entry.pair.first == name ? entry.pair.second : entry.pair.first
+            let isLeading = entry.pair.first.isExactly(name)
+            let other = ExactName(isLeading ? entry.pair.second : entry.pair.first)
             if let link = members[other] {
                 seen.insert(other)
                 try compareOrder(of: entry, with: link, from: name, at: end)
@@ -117,7 +118,7 @@ struct MirrorTransaction {
                 try ledger.queuePairDeletion(entry)
             }
         }
-        for other in members.keys.sorted() where !seen.contains(other) {
+        for other in members.keys.filter({ !seen.contains($0) }).map(\.text).sorted() {
             let pair = JoinRecord(
                 kind: end.kind, first: end.isFirst ? name : other,
                 second: end.isFirst ? other : name)

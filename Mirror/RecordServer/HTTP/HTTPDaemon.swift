@@ -6,19 +6,23 @@ internal import Platform
 final class HTTPDaemon: Sendable {
     private let configuration: HTTPConfiguration
     private let platform: Environment
-    private let answer: @Sendable (HTTPRequest) -> HTTPResponse
+    private let admit: @Sendable (HTTPRequest) -> Admission
     private let log: AccessLog?
     private let counts = Lock(HTTPStatistics())
     private let running = RunningCount()
+    private let connections: ConnectionTable
+    private let buffers: BufferLedger
 
     init(
         configuration: HTTPConfiguration, platform: Environment, log: AccessLog?,
-        answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+        admit: @escaping @Sendable (HTTPRequest) -> Admission
     ) {
         self.configuration = configuration
         self.platform = platform
-        self.answer = answer
+        self.admit = admit
         self.log = log
+        connections = ConnectionTable(limits: configuration.connections, clock: platform.clock)
+        buffers = BufferLedger(limits: configuration.buffers)
     }
 
     var statistics: HTTPStatistics { counts.withLock { $0 } }
@@ -28,50 +32,117 @@ final class HTTPDaemon: Sendable {
         running.waitUntilZero(seconds: seconds)
     }
 
-    func accepted() {
-        counts.withLock { $0.connections += 1 }
+    /// Closes what takes too long, and gives memory back. Called every second.
+    func tick() {
+        connections.sweep()
+        if buffers.takeFreed() { diptych_give_memory_back() }
     }
+
+    // MARK: Connections
+
+    func mayAccept(_ address: UnsafePointer<sockaddr>?) -> Bool {
+        connections.mayAccept(ClientAddress(address))
+    }
+
+    func opened(_ connection: OpaquePointer) {
+        counts.withLock { $0.connections += 1 }
+        connections.opened(
+            UInt(bitPattern: connection), diptych_mhd_socket(connection),
+            ClientAddress(diptych_mhd_address(connection)))
+    }
+
+    func closed(_ connection: OpaquePointer) {
+        connections.closed(UInt(bitPattern: connection))
+    }
+
+    // MARK: Requests
 
     /// Begins a request; `completed` ends it, whatever happens in between.
-    func begin(target: String) -> IncomingRequest {
+    func begin(target: String, on connection: OpaquePointer) -> IncomingRequest {
         running.enter()
-        return IncomingRequest(target: target, began: platform.clock.now(), limits: configuration)
+        connections.enter(.head, UInt(bitPattern: connection))
+        let address = ClientAddress(diptych_mhd_address(connection))
+        let request = IncomingRequest(
+            target: target, address: address, began: platform.clock.now(), limits: configuration,
+            hold: BufferLedger.Hold(buffers, address))
+        // The library would fill the connection's memory with them, and then wait for ever.
+        if request.request.query.count > RequestHead.readableQueryItemsMax {
+            connections.cut(UInt(bitPattern: connection))
+        }
+        return request
     }
 
-    func completed() {
+    func completed(_ connection: OpaquePointer) {
+        connections.enter(.waiting, UInt(bitPattern: connection))
         running.leave()
     }
 
     /// Advances a request by what has come: its head, a piece of its body, or its end.
     func advance(
-        _ exchange: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>,
+        _ incoming: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>,
         bytes: UnsafeRawBufferPointer
     ) -> MHD_Result {
-        let step: IncomingRequest.Step =
-            if exchange.awaitsHead {
-                exchange.takeHead(
-                    method: String(cString: method), headers: HTTPDaemon.headers(of: connection))
-            } else if bytes.isEmpty {
-                .answer
-            } else {
-                exchange.takeBody(bytes, now: platform.clock.now())
-            }
+        guard !incoming.isAnswered else { return .YES }
+        let step: IncomingRequest.Step
+        if incoming.awaitsHead {
+            step = takeHead(incoming, on: connection, method: method)
+        } else if bytes.isEmpty {
+            step = .answer
+        } else {
+            connections.received(bytes.count, UInt(bitPattern: connection))
+            step = incoming.takeBody(bytes)
+        }
         return switch step {
         case .readOn: .YES
         case .drop: .NO
-        case .answer: reply(to: exchange, on: connection)
+        case .answer: reply(to: incoming, on: connection)
         }
     }
 
-    private func reply(to exchange: IncomingRequest, on connection: OpaquePointer) -> MHD_Result {
-        let request = exchange.whole()
-        let response = answer(request)
+    private func takeHead(
+        _ incoming: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>
+    ) -> IncomingRequest.Step {
+        connections.enter(.body(received: 0), UInt(bitPattern: connection))
+        let (head, bytes) = RequestHead.of(connection, method: method)
+        if let refusal = refusal(of: head, bytes: bytes, queryItems: incoming.request.query.count) {
+            incoming.refuse(refusal, method: String(cString: method))
+            return .answer
+        }
+        return incoming.takeHead(
+            method: String(cString: method), headers: head.headers, admit: admit)
+    }
+
+    /// A head that is refused before anybody looks at who sends it. What follows it on the
+    /// connection cannot be trusted to be a request.
+    private func refusal(of head: RequestHead, bytes: Int, queryItems: Int) -> HTTPResponse? {
+        var response: HTTPResponse
+        if bytes > configuration.headerBytesMax
+            || head.headers.fields.count > RequestHead.headersMax
+        {
+            response = .badHead(431, "The headers are too large or too many.")
+        } else if queryItems > RequestHead.queryItemsMax {
+            response = .badHead(400, "The address has too many arguments after its question mark.")
+        } else if let problem = head.problem {
+            response = .badHead(400, problem)
+        } else {
+            return nil
+        }
+        response.headers.append("Connection", "close")
+        return response
+    }
+
+    private func reply(to incoming: IncomingRequest, on connection: OpaquePointer) -> MHD_Result {
+        let id = UInt(bitPattern: connection)
+        incoming.isAnswered = true
+        connections.enter(.answering, id)
+        let response = incoming.response()
         counts.withLock { $0.requests += 1 }
         log?(
             AccessLogEntry(
-                method: request.method, path: request.path, status: response.status,
-                bytes: response.body.count,
-                milliseconds: platform.clock.now().timeIntervalSince(exchange.began) * 1_000))
+                method: incoming.request.method, path: incoming.request.path,
+                status: response.status, bytes: response.body.count,
+                milliseconds: platform.clock.now().timeIntervalSince(incoming.began) * 1_000))
+        connections.enter(.sending(bytes: response.body.count), id)
         return HTTPDaemon.queue(response, on: connection)
     }
 
@@ -90,20 +161,14 @@ final class HTTPDaemon: Sendable {
         }
         return MHD_queue_response(connection, UInt32(clamping: response.status), made)
     }
+}
 
-    private static func headers(of connection: OpaquePointer) -> HTTPHeaders {
-        var headers = HTTPHeaders()
-        withUnsafeMutablePointer(to: &headers) { pointer in
-            _ = MHD_get_connection_values(
-                connection, .HEADER_KIND,
-                { context, _, name, value in
-                    guard let context, let name else { return .YES }
-                    let headers = context.assumingMemoryBound(to: HTTPHeaders.self)
-                    let value = value.map { String(cString: $0) } ?? ""
-                    headers.pointee.append(String(cString: name), value)
-                    return .YES
-                }, pointer)
-        }
-        return headers
+extension HTTPResponse {
+    /// An answer to what is no proper request, in the form of the protocol's errors.
+    fileprivate static func badHead(_ status: Int, _ reason: String) -> HTTPResponse {
+        let text = #"{"serverErrorCode":"BAD_REQUEST","reason":"\#(reason)"}"#
+        var response = HTTPResponse(status: status, body: Data(text.utf8))
+        response.headers.append("Content-Type", "application/json; charset=utf-8")
+        return response
     }
 }

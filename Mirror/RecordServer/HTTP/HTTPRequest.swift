@@ -8,6 +8,7 @@ package struct HTTPRequest: Sendable {
     package var query: HTTPQuery
     package var headers: HTTPHeaders
     package var body: HTTPBody
+    package var address = ClientAddress.none
 
     package init(
         method: String, path: String, query: HTTPQuery = HTTPQuery(""),
@@ -26,6 +27,8 @@ package enum HTTPBody: Sendable {
     case bytes(Data)
     /// More than the server takes; what came was dropped while it was read.
     case tooLarge
+    /// The server holds too much of others already, or of this user.
+    case noRoom
 }
 
 /// What is sent back.
@@ -53,6 +56,12 @@ package struct HTTPHeaders: Sendable {
         return fields.first { $0.name.lowercased() == name }?.value
     }
 
+    /// All values under `name`.
+    func all(_ name: String) -> [String] {
+        let name = name.lowercased()
+        return fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+
     package mutating func append(_ name: String, _ value: String) {
         fields.append((name, value))
     }
@@ -63,9 +72,15 @@ package struct HTTPHeaders: Sendable {
 /// A plus sign stays a plus sign: base64 tokens hold it more often than forms hold spaces.
 package struct HTTPQuery: Sendable {
     private var items: [(name: String, value: String)] = []
+    /// How many parts there are, also those that cannot be read.
+    package private(set) var count = 0
+
+    private static let itemsMax = 100
 
     package init(_ text: some StringProtocol) {
-        for part in text.split(separator: "&") {
+        for part in text.split(separator: "&", omittingEmptySubsequences: false) {
+            count += 1
+            guard !part.isEmpty, count <= Self.itemsMax else { continue }
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = String(pair[0]).removingPercentEncoding,
                 let value = (pair.count > 1 ? String(pair[1]) : "").removingPercentEncoding

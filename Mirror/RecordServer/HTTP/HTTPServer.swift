@@ -2,7 +2,8 @@ internal import CMicroHTTPD
 internal import Foundation
 package import Platform
 
-/// An HTTP/1.1 server on one address: each whole request goes to a closure, whose answer goes back.
+/// An HTTP/1.1 server on one address: each head goes to a closure that admits or refuses it, each
+/// whole request to the one that was returned, whose answer goes back.
 ///
 /// The closure runs on the daemon's threads, several at a time; it may block, and then holds only
 /// the connections of its own thread.
@@ -12,6 +13,7 @@ package final class HTTPServer: Sendable {
         let pointer: OpaquePointer
         let socket: ListeningSocket
         let retained: Unmanaged<HTTPDaemon>
+        let ticker: Ticker
     }
 
     private let configuration: HTTPConfiguration
@@ -20,11 +22,21 @@ package final class HTTPServer: Sendable {
 
     package init(
         configuration: HTTPConfiguration, platform: Environment, log: AccessLog? = nil,
-        answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+        admit: @escaping @Sendable (HTTPRequest) -> Admission
     ) {
         self.configuration = configuration
         daemon = HTTPDaemon(
-            configuration: configuration, platform: platform, log: log, answer: answer)
+            configuration: configuration, platform: platform, log: log, admit: admit)
+    }
+
+    /// A server that admits everybody.
+    package convenience init(
+        configuration: HTTPConfiguration, platform: Environment, log: AccessLog? = nil,
+        answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) {
+        self.init(
+            configuration: configuration, platform: platform, log: log,
+            admit: { _ in .read(user: "", answer: answer) })
     }
 
     deinit { stop() }
@@ -47,7 +59,10 @@ package final class HTTPServer: Sendable {
                 .cannotListen,
                 "The HTTP library cannot start; look at the limits on open files and threads.")
         }
-        running.withLock { $0 = Running(pointer: pointer, socket: socket, retained: retained) }
+        let ticker = Ticker(everySeconds: 0.5) { [daemon] in daemon.tick() }
+        running.withLock {
+            $0 = Running(pointer: pointer, socket: socket, retained: retained, ticker: ticker)
+        }
         return socket.port
     }
 
@@ -67,15 +82,23 @@ package final class HTTPServer: Sendable {
         stopped.retained.release()
     }
 
+    /// What a connection needs beside its head: the list of headers, a piece of the body, the head
+    /// of the answer.
+    private static let workingMemoryBytes = 20 << 10
+
     private func launch(
         on socket: ListeningSocket, _ tls: TLSIdentity?, _ context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
         var settings = diptych_mhd_settings()
         settings.listen_socket = socket.descriptor
         settings.pool_size = UInt32(clamping: configuration.threads)
-        settings.connection_limit = UInt32(clamping: configuration.connectionsMax)
-        settings.idle_seconds = UInt32(clamping: configuration.idleSeconds)
-        settings.connection_memory = max(configuration.headerBytesMax, 4 << 10)
+        // The library parts its limit among the threads; ours is the one that counts.
+        let connections = configuration.connections
+        settings.connection_limit = UInt32(clamping: connections.max + connections.max / 4 + 64)
+        settings.idle_seconds = UInt32(clamping: connections.idleSeconds)
+        settings.connection_memory =
+            max(configuration.headerBytesMax, 4 << 10) + HTTPServer.workingMemoryBytes
+        settings.accept = accept
         settings.context = context
         settings.begin = begin
         settings.access = advance
@@ -98,31 +121,43 @@ private func daemon(_ context: UnsafeMutableRawPointer?) -> HTTPDaemon? {
 
 private let begin:
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, OpaquePointer?)
-        -> UnsafeMutableRawPointer? = { context, target, _ in
-            guard let daemon = daemon(context), let target else { return nil }
-            return Unmanaged.passRetained(daemon.begin(target: String(cString: target))).toOpaque()
+        -> UnsafeMutableRawPointer? = { context, target, connection in
+            guard let daemon = daemon(context), let target, let connection else { return nil }
+            return Unmanaged.passRetained(
+                daemon.begin(target: String(cString: target), on: connection)
+            ).toOpaque()
         }
 
 private let advance: MHD_AccessHandlerCallback = {
     context, connection, _, method, _, bytes, count, state in
     guard let daemon = daemon(context), let connection, let method, let count,
-        let exchange = state?.pointee
+        let incoming = state?.pointee
     else { return .NO }
     let buffer = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
     count.pointee = 0
     return daemon.advance(
-        Unmanaged<IncomingRequest>.fromOpaque(exchange).takeUnretainedValue(), on: connection,
+        Unmanaged<IncomingRequest>.fromOpaque(incoming).takeUnretainedValue(), on: connection,
         method: method, bytes: buffer)
 }
 
-private let completed: MHD_RequestCompletedCallback = { context, _, state, _ in
-    guard let daemon = daemon(context), let exchange = state?.pointee else { return }
-    Unmanaged<IncomingRequest>.fromOpaque(exchange).release()
+private let completed: MHD_RequestCompletedCallback = { context, connection, state, _ in
+    guard let daemon = daemon(context), let connection, let incoming = state?.pointee else {
+        return
+    }
+    Unmanaged<IncomingRequest>.fromOpaque(incoming).release()
     state?.pointee = nil
-    daemon.completed()
+    daemon.completed(connection)
 }
 
-private let accepted: MHD_NotifyConnectionCallback = { context, _, _, code in
-    guard code == .CONNECTION_NOTIFY_STARTED else { return }
-    daemon(context)?.accepted()
+private let accept: MHD_AcceptPolicyCallback = { context, address, _ in
+    daemon(context)?.mayAccept(address) == true ? .YES : .NO
+}
+
+private let accepted: MHD_NotifyConnectionCallback = { context, connection, _, code in
+    guard let daemon = daemon(context), let connection else { return }
+    if code == .CONNECTION_NOTIFY_STARTED {
+        daemon.opened(connection)
+    } else {
+        daemon.closed(connection)
+    }
 }

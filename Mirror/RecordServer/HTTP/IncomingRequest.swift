@@ -5,11 +5,19 @@ final class IncomingRequest: @unchecked Sendable {
     // @unchecked: belongs to the daemon thread that owns its connection, from begin to completion.
     private(set) var request: HTTPRequest
     let began: Date
+    /// The memory its body and its answer take.
+    let hold: BufferLedger.Hold
     private let limits: HTTPConfiguration
-    private var hasHead = false
+    private var admission: Admission?
     private var body = Data()
     private var received = 0
-    private var isTooLarge = false
+    /// Why nothing of the body is kept any more.
+    private var dropped: HTTPBody?
+    var isAnswered = false
+
+    /// How much of a body is read and dropped when its head was refused, so that the sender hears
+    /// why; of a longer one nothing is read.
+    private static let refusedBytesMax = 1 << 20
 
     /// What the connection is to do next.
     enum Step {
@@ -18,55 +26,92 @@ final class IncomingRequest: @unchecked Sendable {
         case drop
     }
 
-    init(target: String, began: Date, limits: HTTPConfiguration) {
+    init(
+        target: String, address: ClientAddress, began: Date, limits: HTTPConfiguration,
+        hold: BufferLedger.Hold
+    ) {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         request = HTTPRequest(
             method: "", path: String(parts[0]), query: HTTPQuery(parts.count > 1 ? parts[1] : ""))
+        request.address = address
         self.began = began
         self.limits = limits
+        self.hold = hold
     }
 
     /// Whether the method and headers are still to be taken.
-    var awaitsHead: Bool { !hasHead }
+    var awaitsHead: Bool { admission == nil }
 
-    /// Takes the head; a body that announces itself as too large is refused before it is sent.
-    func takeHead(method: String, headers: HTTPHeaders) -> Step {
-        hasHead = true
+    /// Takes the head and decides who may go on. A body that announces itself as too large is
+    /// refused before it is sent, and so is that of a stranger.
+    func takeHead(
+        method: String, headers: HTTPHeaders, admit: (HTTPRequest) -> Admission
+    ) -> Step {
         request.method = method
         request.headers = headers
-        let announced = headers["Content-Length"].flatMap { Int($0) } ?? 0
-        guard announced > limits.bodyBytesMax else {
-            body.reserveCapacity(min(announced, 1 << 20))
-            return .readOn
-        }
-        dropBody()
+        let admission = admit(request)
+        self.admission = admission
+        let announced = headers["Content-Length"].flatMap { Int($0) }
+        let isChunked = headers["Transfer-Encoding"] != nil
         let waits = headers["Expect"]?.lowercased() == "100-continue"
-        let mayRead = announced - limits.bodyBytesMax <= limits.discardedBytesMax
-        return waits || !mayRead ? .answer : .readOn
+        switch admission {
+        case .answer:
+            dropped = .bytes(Data())
+            let length = announced ?? (isChunked ? .max : 0)
+            return waits || length > Self.refusedBytesMax ? .answer : .readOn
+        case .read(let user, _):
+            hold.user = user
+            guard let announced, announced > limits.bodyBytesMax else { return .readOn }
+            dropped = .tooLarge
+            let mayRead = announced - limits.bodyBytesMax <= limits.discardedBytesMax
+            return waits || !mayRead ? .answer : .readOn
+        }
+    }
+
+    /// Refuses the request by its head alone.
+    func refuse(_ response: HTTPResponse, method: String) {
+        request.method = method
+        admission = .answer(response)
     }
 
     /// Takes the next bytes of the body, or counts them where there are too many already.
-    func takeBody(_ bytes: UnsafeRawBufferPointer, now: Date) -> Step {
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Step {
         received += bytes.count
-        if !isTooLarge, received <= limits.bodyBytesMax {
-            body.append(contentsOf: bytes)
-        } else if !isTooLarge {
-            dropBody()
+        if dropped == nil {
+            if received > limits.bodyBytesMax {
+                drop(.tooLarge)
+            } else if !hold.grow(by: bytes.count) {
+                drop(.noRoom)
+            } else {
+                body.append(contentsOf: bytes)
+            }
         }
-        let isLate = now.timeIntervalSince(began) > Double(limits.requestSeconds)
         let isFlood = received - limits.bodyBytesMax > limits.discardedBytesMax
-        return isLate || isFlood ? .drop : .readOn
+        return isFlood ? .drop : .readOn
     }
 
-    /// The request with the body that came; called once it is whole.
-    func whole() -> HTTPRequest {
-        request.body = isTooLarge ? .tooLarge : .bytes(body)
-        body = Data()
-        return request
+    /// What goes back; called once the request is whole, or refused.
+    func response() -> HTTPResponse {
+        switch admission {
+        case .answer(let response): return response
+        case .read(_, let answer):
+            request.body = dropped ?? .bytes(body)
+            body = Data()
+            var response = answer(request)
+            request.body = .bytes(Data())
+            hold.release()
+            if !hold.grow(by: response.body.count) {
+                request.body = .noRoom
+                response = answer(request)
+            }
+            return response
+        case nil: return HTTPResponse(status: 400)
+        }
     }
 
-    private func dropBody() {
-        isTooLarge = true
+    private func drop(_ reason: HTTPBody) {
+        dropped = reason
         body = Data()
+        hold.release()
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 package import Platform
+internal import RecordService
 internal import RecordWire
 
 /// Turns HTTP requests into requests of the service, and its answers into HTTP. Holds no rule of
@@ -11,6 +12,8 @@ package struct Router: Sendable {
     private let expandedBytesMax: Int
     private let platform: Environment
     private let failureLog: FailureLog?
+    private let throttle: Throttle
+    private let throttlesAddresses: Bool
 
     package init(
         door: Authenticator, capabilities: ServerCapabilities, configuration: ServerConfiguration,
@@ -21,25 +24,103 @@ package struct Router: Sendable {
         bodyBytesMax = configuration.http.bodyBytesMax
         expandedBytesMax = configuration.expandedBytesMax
         failureLog = configuration.failureLog
+        throttle = Throttle(
+            limits: configuration.throttle ?? ThrottleLimits(), clock: platform.clock)
+        throttlesAddresses = configuration.http.connections.perAddressMax != nil
         self.platform = platform
     }
 
-    /// Answers every request, whatever happens; the answer bears the request's id.
-    package func answer(_ request: HTTPRequest) -> HTTPResponse {
+    /// Decides by a request's head who may go on, before a byte of the body is kept. What is
+    /// refused or needs no body is answered; each answer bears the request's id.
+    package func admit(_ request: HTTPRequest) -> Admission {
         let uuid = platform.randomness.uuid().uuidString
-        var response: HTTPResponse
         do {
-            response = HTTPResponse(status: 200, body: try body(for: request))
-        } catch let refusal as RouteRefusal {
-            response = refused(refusal.error, status: refusal.status, uuid)
-            refusal.headers.forEach { response.headers.append($0, $1) }
-        } catch let error as RecordError {
-            if error.code == .internalError { failureLog?(uuid, error) }
-            response = refused(error, status: error.code.httpStatus, uuid)
+            switch try route(request) {
+            case .answer(let body):
+                return .answer(finished(HTTPResponse(status: 200, body: body), request, uuid))
+            case .ask(let operation, let target, let caller):
+                return .read(user: caller.user) { request in
+                    respond(to: request, uuid) {
+                        try ask(operation, of: target, caller, request)
+                    }
+                }
+            }
         } catch {
-            failureLog?(uuid, error)
-            response = refused(Self.failed, status: 500, uuid)
+            return .answer(finished(refusal(for: error, uuid), request, uuid))
         }
+    }
+
+    private enum Route {
+        case answer(Data)
+        case ask(String, RecordTarget, Authenticator.Admitted)
+    }
+
+    private func route(_ request: HTTPRequest) throws -> Route {
+        let isReading = request.method == "GET" || request.method == "HEAD"
+        switch try RoutePath(request.path) {
+        case .health:
+            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
+            return .answer(Data(#"{"status":"ok"}"#.utf8))
+        case .capabilities:
+            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
+            return .answer(try capabilities.json())
+        case .operation(let operation, var target):
+            let tokens = AccessTokens(of: request)
+            let caller = try admitted(tokens, target.container, request)
+            target.deviceID = tokens.deviceID
+            try checkMethod(operation, request)
+            try checkEncoding(of: request)
+            return .ask(operation, target, caller)
+        }
+    }
+
+    /// A stranger pays for what is refused, so that guessing tokens is slow; where a proxy stands
+    /// in front, all have its address and nobody pays.
+    private func admitted(
+        _ tokens: AccessTokens, _ container: String, _ request: HTTPRequest
+    ) throws -> Authenticator.Admitted {
+        let began = platform.clock.now()
+        do {
+            let caller = try door.admit(tokens, container)
+            try throttle.check(.user(caller.user))
+            return caller
+        } catch let error as RecordError where error.code != .throttled && throttlesAddresses {
+            let stranger = Throttle.Asker.address(request.address)
+            throttle.charge(stranger, since: began)
+            try throttle.check(stranger)
+            throw error
+        }
+    }
+
+    private func respond(
+        to request: HTTPRequest, _ uuid: String, _ body: () throws -> Data
+    ) -> HTTPResponse {
+        do {
+            return finished(HTTPResponse(status: 200, body: try body()), request, uuid)
+        } catch {
+            return finished(refusal(for: error, uuid), request, uuid)
+        }
+    }
+
+    private func refusal(for error: any Error, _ uuid: String) -> HTTPResponse {
+        switch error {
+        case let refusal as RouteRefusal:
+            var response = refused(refusal.error, status: refusal.status, uuid)
+            refusal.headers.forEach { response.headers.append($0, $1) }
+            return response
+        case let error as RecordError:
+            if error.code == .internalError { failureLog?(uuid, error) }
+            return refused(error, status: error.code.httpStatus, uuid)
+        default:
+            failureLog?(uuid, error)
+            return refused(Self.failed, status: 500, uuid)
+        }
+    }
+
+    private func finished(
+        _ response: HTTPResponse, _ request: HTTPRequest, _ uuid: String
+    ) -> HTTPResponse {
+        var response = response
         response.headers.append("X-Apple-Request-UUID", uuid)
         response.headers.append("Content-Type", "application/json; charset=utf-8")
         response.headers.append("Cache-Control", "no-store")
@@ -47,36 +128,22 @@ package struct Router: Sendable {
         return response
     }
 
-    private func body(for request: HTTPRequest) throws -> Data {
-        let isReading = request.method == "GET" || request.method == "HEAD"
-        switch try RoutePath(request.path) {
-        case .health:
-            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
-            return Data(#"{"status":"ok"}"#.utf8)
-        case .capabilities:
-            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
-            return try capabilities.json()
-        case .operation(let operation, let target):
-            return try ask(operation, of: target, request)
-        }
-    }
-
     private func ask(
-        _ operation: String, of target: RecordTarget, _ request: HTTPRequest
+        _ operation: String, of target: RecordTarget, _ caller: Authenticator.Admitted,
+        _ request: HTTPRequest
     ) throws -> Data {
-        // Who calls is settled before a byte of the body is looked at.
-        let tokens = AccessTokens(of: request)
-        let ask = try door.admit(tokens, target.container)
-        var target = target
-        target.deviceID = tokens.deviceID
-        let question = try decode(operation, request)
-        return try WireCodec.encode(ask(question, target), to: question)
+        let began = platform.clock.now()
+        defer { throttle.charge(.user(caller.user), since: began) }
+        let method = request.method == "HEAD" ? "GET" : request.method
+        let question = try WireCodec.decodeRequest(
+            path: operation, method: method, body: try plainBody(of: request))
+        return try WireCodec.encode(caller.ask(question, target), to: question)
     }
 
-    private func decode(_ operation: String, _ request: HTTPRequest) throws -> RecordRequest {
+    private func checkMethod(_ operation: String, _ request: HTTPRequest) throws {
         let isListing = ["zones/list", "users/caller", "users/current"].contains(operation)
-        let method = request.method == "HEAD" ? "GET" : request.method
-        guard method == "POST" || method == "GET" && isListing else {
+        let isReading = request.method == "GET" || request.method == "HEAD"
+        guard request.method == "POST" || isReading && isListing else {
             // An operation that is not there is a 404 before its method is a 405.
             do throws(RecordError) {
                 _ = try WireCodec.decodeRequest(path: operation, method: "POST", body: Data())
@@ -85,21 +152,37 @@ package struct Router: Sendable {
             } catch {}
             throw RouteRefusal.methodNotAllowed(allowed: isListing ? "GET, HEAD, POST" : "POST")
         }
-        return try WireCodec.decodeRequest(
-            path: operation, method: method, body: try plainBody(of: request))
+    }
+
+    private func checkEncoding(of request: HTTPRequest) throws {
+        switch request.headers["Content-Encoding"]?.lowercased() {
+        case nil, "identity", "gzip", "x-gzip": return
+        default: throw RouteRefusal.unknownEncoding
+        }
+    }
+
+    private static let busyRetrySeconds = 5.0
+
+    private var noRoom: RecordError {
+        var error = RecordError(
+            .tryAgainLater,
+            "The service holds as much of requests and answers as it can; try again soon.")
+        error.retryAfterSeconds = Self.busyRetrySeconds
+        return error
     }
 
     private func plainBody(of request: HTTPRequest) throws -> Data {
-        guard case .bytes(let body) = request.body else {
+        switch request.body {
+        case .bytes(let body):
+            let encoding = request.headers["Content-Encoding"]?.lowercased()
+            let isPlain = encoding == nil || encoding == "identity"
+            return isPlain ? body : try Gzip.expand(body, bytesMax: expandedBytesMax)
+        case .noRoom: throw noRoom
+        case .tooLarge:
             throw RecordError(
                 .limitExceeded,
                 "The body is larger than the \(bodyBytesMax) bytes that are taken. "
                     + "Send less at a time.")
-        }
-        switch request.headers["Content-Encoding"]?.lowercased() {
-        case nil, "identity": return body
-        case "gzip", "x-gzip": return try Gzip.expand(body, bytesMax: expandedBytesMax)
-        default: throw RouteRefusal.unknownEncoding
         }
     }
 

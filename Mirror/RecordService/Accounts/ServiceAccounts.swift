@@ -7,11 +7,11 @@ public import RecordWire
 /// Calls come from any thread. All throw `RecordError`: what `RecordService.handle` throws for a
 /// store that fails, and what each function says.
 public final class ServiceAccounts: Sendable {
-    private let backend: any Backend
-    private let platform: Environment
+    let backend: any Backend
+    let platform: Environment
     private let secrets: any SecretSource
     /// Containers are never removed, so those seen once exist.
-    private let seen = Lock<Set<String>>([])
+    private let seen = Lock<Set<ExactName>>([])
 
     init(backend: any Backend, platform: Environment, secrets: any SecretSource) {
         self.backend = backend
@@ -53,9 +53,9 @@ public final class ServiceAccounts: Sendable {
 
     /// Throws NOT_FOUND unless the container exists.
     func requireContainer(_ name: String) throws(RecordError) {
-        if seen.withLock({ $0.contains(name) }) { return }
+        if seen.withLock({ $0.contains(ExactName(name)) }) { return }
         guard try backend.read({ try $0.hasContainer(name) }) else { throw Self.unknown(name) }
-        seen.withLock { _ = $0.insert(name) }
+        seen.withLock { _ = $0.insert(ExactName(name)) }
     }
 
     // MARK: Users
@@ -144,7 +144,7 @@ public final class ServiceAccounts: Sendable {
                 .authenticationRequired, "Send the container's API token as ckAPIToken.")
         }
         let api = try good(apiToken, .api)
-        guard api.container == container else {
+        guard api.container?.isExactly(container) == true else {
             throw RecordError(
                 .authenticationFailed, "The API token is for another container than \(container).")
         }
@@ -187,7 +187,7 @@ public final class ServiceAccounts: Sendable {
 }
 
 /// A token as clients send it: `dpt_<id>_<secret>`.
-private struct TokenText {
+struct TokenText {
     let id: String
     let secret: String
     var text: String { "dpt_\(id)_\(secret)" }

@@ -28,25 +28,25 @@ protocol BackendTransaction: AnyObject {
     func makeZone(named name: String, in database: Int64, incarnation: UInt64) throws -> ZoneRow
     func save(_ zone: ZoneRow) throws
 
-    func records(named names: [String], in zone: Int64) throws -> [String: RecordRow]
+    func record(named name: String, in zone: Int64) throws -> RecordRow?
     /// Adds rows or replaces those of the same names.
     func save(_ records: [RecordRow], in zone: Int64) throws
-    func removeRecords(in zone: Int64) throws
-    /// Gives the rows changed after `change`, in the order of their changes, until `body` returns
+    /// The zone without its records, which are out of sight at once and removed later.
+    func emptied(_ zone: ZoneRow, in database: Int64) throws -> ZoneRow
+    /// Gives the rows that `reading` asks for, in the order of their changes, until `body` returns
     /// false.
     func records(
-        in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
-        _ body: (RecordRow) throws -> Bool
-    ) throws
+        _ reading: FeedReading, _ body: (FeedEntry) throws -> Bool
+    ) throws -> FeedEnd
 
     /// The epoch of the newest start of a service over these rows.
     func currentEpoch() throws -> UInt64
     /// A place's epochs, oldest first.
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch]
     func add(_ epoch: EpochLine.Epoch, to place: CountedPlace, _ id: Int64) throws
-    /// Forgets the epochs before one, or all.
+    /// Forgets the epochs before one.
     func removeEpochs(
-        of place: CountedPlace, _ id: Int64, before epoch: EpochLine.Epoch?) throws
+        of place: CountedPlace, _ id: Int64, before epoch: EpochLine.Epoch) throws
     func instance(_ id: String, in zone: Int64) throws -> InstanceRow?
     func save(_ instance: InstanceRow, in zone: Int64) throws
     /// Forgets all instances but the `instancesMax` that were seen last.
@@ -59,9 +59,9 @@ protocol BackendTransaction: AnyObject {
     /// the database that is forgotten by it.
     func removeDeletedZones(in database: Int64, but zonesMax: Int) throws -> Int64?
 
-    func fieldTypes(of recordType: String, in database: DatabaseKey) throws -> [String: String]
-    func addFieldTypes(
-        _ types: [String: String], of recordType: String, in database: DatabaseKey) throws
+    func fieldUse(_ field: FieldKey, in database: Int64) throws -> FieldUse?
+    /// Keeps the use; one of no record is forgotten.
+    func save(_ use: FieldUse, of field: FieldKey, in database: Int64) throws
 
     func containers() throws -> [String]
     func hasContainer(_ name: String) throws -> Bool
@@ -85,7 +85,7 @@ struct DatabaseRow {
 }
 
 struct ZoneRow {
-    let id: Int64
+    var id: Int64
     let name: String
     /// Drawn whenever the zone is made; tokens of earlier incarnations are void.
     var incarnation: UInt64

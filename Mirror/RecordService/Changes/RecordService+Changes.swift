@@ -12,10 +12,10 @@ extension RecordService {
         }
         return try backend.read { transaction in
             let database = try transaction.database(key)
-            var bytesLeft = self.limits.pageBytesMax
+            var budget = PageBudget(self.limits)
             return .zoneChanges(
                 try changes.zones.map { zone in
-                    try self.reply(to: zone, key, database, transaction, &bytesLeft)
+                    try self.reply(to: zone, key, database, transaction, &budget)
                 })
         }
     }
@@ -56,15 +56,16 @@ extension RecordService {
     /// A refusal of one zone is its entry; what else fails, fails the request.
     private func reply(
         to zone: ZoneChanges.Zone, _ key: DatabaseKey, _ database: DatabaseRow?,
-        _ transaction: any BackendTransaction, _ bytesLeft: inout Int
+        _ transaction: any BackendTransaction, _ budget: inout PageBudget
     ) throws -> ZoneChangesReply {
         var reply = ZoneChangesReply(zoneID: ZoneID(zoneName: zone.zoneID.zoneName))
         do {
             let zoneID = try zone.zoneID.owned(by: key.owner)
             guard !zoneID.isDefault else { throw Self.noFeed }
+            try budget.admit(zoneID)
             guard let database else { throw zoneID.notFound(wasDeleted: false) }
             let row = try transaction.liveZone(zoneID, in: database)
-            try readPage(of: row, zone, into: &reply, transaction, &bytesLeft)
+            try readPage(of: row, zone, into: &reply, transaction, &budget)
         } catch let error as RecordError {
             reply.zoneID = zone.zoneID
             reply.failure = error
@@ -79,7 +80,7 @@ extension RecordService {
 
     private func readPage(
         of row: ZoneRow, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,
-        _ transaction: any BackendTransaction, _ bytesLeft: inout Int
+        _ transaction: any BackendTransaction, _ budget: inout PageBudget
     ) throws {
         let line = try transaction.line(of: row)
         try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
@@ -90,32 +91,68 @@ extension RecordService {
         reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
         let limit = limits.pageCount(zone.resultsLimit)
         let keys = zone.desiredKeys.map { Set($0) }
-        var bytes = bytesLeft
+        var bytes = budget.bytesLeft
         var records: [Record] = []
-        var moreComing = false
-        try transaction.records(
-            in: row.id, changedAfter: reached, limit: limit + 1, types: zone.desiredRecordTypes
-        ) { record in
-            var record = record
-            record.epoch = line.epoch(of: record.change)
-            guard records.count < limit, bytes > 0 else {
+        var damaged: [String] = []
+        var moreComing = budget.rowsLeft <= 0 && reached < row.counter
+        let end = try transaction.records(
+            FeedReading(
+                zone: row.id, after: reached, limit: min(limit + 1, max(budget.rowsLeft, 0)),
+                lookedAtMax: max(budget.rowsLeft, 0), types: zone.desiredRecordTypes)
+        ) { entry in
+            guard records.count + damaged.count < limit, bytes > 0 else {
                 moreComing = true
                 return false
             }
-            bytes -= record.fields.count + Self.recordOverheadBytes
-            records.append(
-                try record.record(
-                    in: reply.zoneID, keys: keys, tellsWrites: reply.echoesWriteIDs))
-            reached = record.change
+            switch try self.read(
+                entry, in: reply.zoneID, keys: keys, line, tellsWrites: reply.echoesWriteIDs)
+            {
+            case .record(let record, let size):
+                bytes -= size
+                records.append(record)
+            case .damaged(let name): damaged.append(name)
+            }
+            reached = entry.change
             return true
         }
-        bytesLeft = bytes
+        budget.bytesLeft = bytes
+        budget.rowsLeft -= end.lookedAt
+        if !moreComing, let stoppedAt = end.stoppedAt, stoppedAt < row.counter {
+            moreComing = true
+            reached = max(reached, stoppedAt)
+        }
         reply.records = records
+        reply.damagedRecords = damaged
         reply.moreComing = moreComing
         reply.syncToken =
             SyncToken(line, of: .zone, change: moreComing ? reached : row.counter).text
     }
 
-    /// What a record costs in a page beside its fields.
-    private static let recordOverheadBytes = 200
+    private enum PageEntry {
+        case record(Record, bytes: Int)
+        case damaged(name: String)
+    }
+
+    /// A damaged record is said in the log and named in the answer; the feed goes on behind it.
+    private func read(
+        _ entry: FeedEntry, in zone: ZoneID, keys: Set<String>?, _ line: EpochLine,
+        tellsWrites: Bool
+    ) throws -> PageEntry {
+        switch entry {
+        case .record(var row):
+            row.epoch = line.epoch(of: row.change)
+            do {
+                return .record(
+                    try row.record(in: zone, keys: keys, tellsWrites: tellsWrites),
+                    bytes: row.fields.count + ServiceLimits.recordOverheadBytes)
+            } catch let error as RecordArchiveError {
+                damage.note(row.name, in: zone, cause: error.message)
+                return .damaged(name: row.name)
+            }
+        case .damaged(let name, let change):
+            let name = name ?? "change \(change)"
+            damage.note(name, in: zone, cause: "a page of the file is damaged")
+            return .damaged(name: name)
+        }
+    }
 }

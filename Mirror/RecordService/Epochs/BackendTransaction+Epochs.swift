@@ -43,10 +43,6 @@ extension BackendTransaction {
             of: place, id, before: line.epochs[line.epochs.count - EpochLine.epochsMax])
     }
 
-    func removeEpochs(of place: CountedPlace, _ id: Int64) throws {
-        try removeEpochs(of: place, id, before: nil)
-    }
-
     /// Raises a database's counter by one and keeps the epoch that writes it.
     func raiseCounter(of database: inout DatabaseRow) throws {
         let line = try lineForWriting(try line(of: database))

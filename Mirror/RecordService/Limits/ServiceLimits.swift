@@ -4,16 +4,20 @@ internal import RecordWire
 public struct ServiceLimits: Hashable, Sendable, Codable {
     /// Operations, names or zones of one request [200].
     public var operationsPerRequestMax = 400
-    /// Records of one page, where the request does not say.
-    public var resultsDefault = 400
-    /// Records of one page, whatever the request says [200].
+    /// Records of one page, whatever the request says, and where it says nothing [200].
     public var resultsMax = 400
     /// Bytes of one record's archived fields.
     public var recordBytesMax = 1_000_000
     /// Bytes of one request: of its body for the server, of its archived fields here.
     public var requestBytesMax = 8 << 20
-    /// A page of changes ends early when its archived fields pass this many bytes.
+    /// Archived fields that one request may make the service write: a small edit of a large record
+    /// writes the whole record.
+    public var writtenBytesMax = 64 << 20
+    /// An answer's archived fields: past this a page of changes ends early, and a lookup and the
+    /// service's records beside refusals stop.
     public var pageBytesMax = 4 << 20
+    /// Rows that one request for changes may look at, also those of types it does not want.
+    public var rowsPerRequestMax = 20_000
     public var fieldsPerRecordMax = 256
     public var zonesPerDatabaseMax = 1000
     /// Bytes of UTF-8 of a record, type, field, zone or device name.
@@ -27,7 +31,13 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     /// How long a request waits while another process writes, before TRY_AGAIN_LATER.
     public var lockWaitMilliseconds = 10_000
 
+    /// What one user may ask for, and one address without a good token.
+    public var throttle = ThrottleLimits()
+
     public init() {}
+
+    /// What a record costs in an answer beside its fields.
+    static let recordOverheadBytes = 200
 }
 
 extension ServiceLimits {
@@ -51,5 +61,5 @@ extension ServiceLimits {
             "The \(thing) has \(name.utf8.count) bytes; at most \(nameBytesMax) are taken.")
     }
 
-    func pageCount(_ asked: Int?) -> Int { max(1, min(asked ?? resultsDefault, resultsMax)) }
+    func pageCount(_ asked: Int?) -> Int { max(1, min(asked ?? resultsMax, resultsMax)) }
 }

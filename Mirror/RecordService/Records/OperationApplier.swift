@@ -9,6 +9,7 @@ struct OperationApplier {
     /// The fields that the answer shows.
     let keys: Set<String>?
     let types: FieldTypeSession
+    let damage: DamageReport
     /// The zone's last change number.
     private(set) var counter: Int64
     /// The epoch in which these operations are written.
@@ -16,29 +17,43 @@ struct OperationApplier {
     /// Whether refusals tell the last writes of the record.
     let tellsWrites: Bool
     private(set) var rows: [RecordRow] = []
+    /// Archived bytes of what the request itself brought.
+    private(set) var sentBytes = 0
     /// Archived bytes of the rows to write.
-    private(set) var bytes = 0
+    private var writtenBytes = 0
+    /// Archived bytes of the fields in the answer.
+    private var answeredBytes = 0
+    /// Whether an operation found no room in the transaction or the answer.
+    private(set) var isFull = false
 
     init(
         zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, keys: Set<String>?,
-        types: FieldTypeSession, counter: Int64, epoch: UInt64, tellsWrites: Bool
+        types: FieldTypeSession, damage: DamageReport, counter: Int64, epoch: UInt64,
+        tellsWrites: Bool
     ) {
         self.zone = zone
         self.stamp = stamp
         self.limits = limits
         self.keys = keys
         self.types = types
+        self.damage = damage
         self.counter = counter
         self.epoch = epoch
         self.tellsWrites = tellsWrites
     }
 
     /// A refusal is the record's result; what else fails, fails the request.
-    mutating func result(of operation: RecordOperation, on row: RecordRow?) throws -> RecordResult {
+    mutating func result(
+        of operation: RecordOperation, on row: () throws -> RecordRow?
+    ) throws -> RecordResult {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
             try checkOrigins(of: operation.record)
-            return .record(try apply(operation, to: row))
+            let row = try damage.guarding(operation.record.recordName, in: zone, row)
+            return .record(
+                try damage.guarding(operation.record.recordName, in: zone) {
+                    try apply(operation, to: row)
+                })
         } catch var error as RecordError {
             error.recordName = operation.record.recordName
             return .failure(error)
@@ -84,18 +99,27 @@ struct OperationApplier {
         if fields.isEmpty {
             fields = given.fields.filter { $0.value != nil }
         } else {
-            for (name, value) in given.fields { fields[name] = value.map { .some($0) } }
+            for (name, value) in given.fields {
+                try checkSpelling(of: name, in: fields)
+                fields[name] = value.map { .some($0) }
+            }
         }
         let archive = RecordArchive.encodeFields(fields)
+        sentBytes +=
+            keeping && live != nil
+            ? RecordArchive.encodeFields(given.fields).count : archive.count
         try checkSize(fields.count, archive.count)
         try types.check(given.fields, of: type)
+        try checkRoom(for: archive.count)
+        try types.replace(try oldFields(of: live), with: fields, of: type)
         counter += 1
         var row = RecordRow(
             name: given.recordName, type: type, change: counter, epoch: epoch, isDeleted: false,
             fields: archive, created: live?.created ?? stamp, modified: stamp)
         row.descend(from: former, by: given)
         rows.append(row)
-        bytes += archive.count
+        writtenBytes += archive.count
+        if keys?.isEmpty != true { answeredBytes += archive.count }
         return row.record(in: zone, fields: shown(fields))
     }
 
@@ -110,6 +134,7 @@ struct OperationApplier {
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
+        try types.remove(try oldFields(of: row.isDeleted ? nil : row), of: row.type)
         counter += 1
         row.change = counter
         row.epoch = epoch
@@ -132,6 +157,13 @@ struct OperationApplier {
             isDeleted: true, fields: Data(), created: stamp, modified: stamp)
     }
 
+    /// The fields a record has before it is written. One that cannot be read is written over all
+    /// the same, and its types stay taken.
+    private func oldFields(of live: RecordRow?) throws -> [String: FieldValue?] {
+        guard let live else { return [:] }
+        return (try? RecordArchive.decodeFields(live.fields)) ?? [:]
+    }
+
     private func shown(_ fields: [String: FieldValue?]) -> [String: FieldValue?] {
         guard let keys else { return fields }
         return keys.isEmpty ? [:] : fields.filter { keys.contains($0.key) }
@@ -144,7 +176,8 @@ struct OperationApplier {
             try limits.checkName(given.recordType, of: "record type")
             return given.recordType
         }
-        guard given.recordType.isEmpty || given.recordType == live.type else {
+        let type = given.recordType
+        guard type.isEmpty || type.isExactly(live.type) else {
             throw RecordError(
                 .badRequest,
                 "The record is a \(live.type) and cannot become a \(given.recordType); "
@@ -154,7 +187,8 @@ struct OperationApplier {
     }
 
     @discardableResult
-    private func checkTag(of operation: RecordOperation, _ row: RecordRow) throws -> String {
+    private mutating func checkTag(of operation: RecordOperation, _ row: RecordRow) throws -> String
+    {
         guard let tag = operation.record.recordChangeTag else {
             throw RecordError(
                 .badRequest,
@@ -167,28 +201,74 @@ struct OperationApplier {
 
     /// A deleted name comes to life again only for a client that knows of the deletion and names
     /// its tag: a late copy of the request that made the record first must not bring it back.
-    private func checkRevival(_ given: Record, of row: RecordRow) throws {
+    private mutating func checkRevival(_ given: Record, of row: RecordRow) throws {
         guard let tag = given.recordChangeTag else { throw try exists(row) }
         guard tag == row.tag.text else { throw try conflict(row, tag) }
     }
 
-    private func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
+    private mutating func conflict(_ row: RecordRow, _ tag: String) throws -> RecordError {
         let what = row.isDeleted ? "deleted" : "changed"
-        var error = RecordError(
-            .conflict,
-            "The record was \(what) since tag \(tag) was given; merge with serverRecord and retry.")
-        error.serverRecord = try row.record(in: zone, tellsWrites: tellsWrites)
+        return try showing(
+            row,
+            RecordError(
+                .conflict,
+                "The record was \(what) since tag \(tag) was given; merge with serverRecord and "
+                    + "retry."))
+    }
+
+    private mutating func exists(_ row: RecordRow) throws -> RecordError {
+        return try showing(
+            row,
+            RecordError(
+                .exists,
+                row.isDeleted
+                    ? "A record of this name was deleted; send the deletion's tag to bring it back."
+                    : "A record of this name exists; update it, or create one of another name."))
+    }
+
+    /// The refusal with the service's record, while the answer has room for it; after that a client
+    /// looks the record up.
+    private mutating func showing(_ row: RecordRow, _ error: RecordError) throws -> RecordError {
+        var error = error
+        guard answeredBytes < limits.pageBytesMax else {
+            error.reason += " The answer is full; look the record up."
+            return error
+        }
+        answeredBytes += row.fields.count + ServiceLimits.recordOverheadBytes
+        error.serverRecord = try damage.guarding(row.name, in: zone) {
+            try row.record(in: zone, tellsWrites: tellsWrites)
+        }
         return error
     }
 
-    private func exists(_ row: RecordRow) throws -> RecordError {
+    // MARK: Room
+
+    /// Refuses this operation alone, for another request, when the rows to write or the fields to
+    /// answer grow too large: a small edit of a large record costs the whole record.
+    private mutating func checkRoom(for bytes: Int) throws {
+        let isAnswered = keys?.isEmpty != true
+        let fits =
+            writtenBytes == 0
+            || writtenBytes + bytes <= limits.writtenBytesMax
+                && (!isAnswered || answeredBytes < limits.pageBytesMax)
+        guard !fits else { return }
+        isFull = true
         var error = RecordError(
-            .exists,
-            row.isDeleted
-                ? "A record of this name was deleted; send the deletion's tag to bring it back."
-                : "A record of this name exists; update it, or create one of another name.")
-        error.serverRecord = try row.record(in: zone, tellsWrites: tellsWrites)
-        return error
+            .tryAgainLater,
+            "The request is full before this record; send it again in another request.")
+        error.retryAfterSeconds = 0
+        throw error
+    }
+
+    /// Two names of one look and other bytes would be one field to some clients and two to others.
+    private func checkSpelling(of name: String, in fields: [String: FieldValue?]) throws {
+        guard let index = fields.index(forKey: name), !fields[index].key.isExactly(name) else {
+            return
+        }
+        throw RecordError(
+            .badRequest,
+            "The field \(name) is spelled with other code points than the field of the same look "
+                + "that the record has; send one spelling.")
     }
 
     /// A write ID is short and has no space; a replay names a tag.

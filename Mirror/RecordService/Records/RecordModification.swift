@@ -26,7 +26,7 @@ struct RecordModification {
         self.limits = limits
         client = modify.client
         self.incarnation = incarnation
-        var names: Set<String> = []
+        var names: Set<ExactName> = []
         var named: [RecordOperation] = []
         named.reserveCapacity(modify.operations.count)
         for operation in modify.operations {
@@ -34,7 +34,7 @@ struct RecordModification {
             if operation.record.recordName.isEmpty, operation.kind.mayCreate {
                 operation.record.recordName = makeName()
             }
-            guard names.insert(operation.record.recordName).inserted else {
+            guard names.insert(ExactName(operation.record.recordName)).inserted else {
                 throw Self.twice(operation.record.recordName)
             }
             try Self.check(operation.record, isIn: zone, owner)
@@ -49,7 +49,8 @@ struct RecordModification {
     /// One result per operation, in order, and the zone's tokens before and after. Writes nothing
     /// when the request is atomic and one is refused.
     func perform(
-        in key: DatabaseKey, _ transaction: any BackendTransaction, types: FieldTypeSession
+        in key: DatabaseKey, _ transaction: any BackendTransaction, damage: DamageReport,
+        broken: inout Set<ExactName>
     ) throws -> RecordsReply {
         let (database, zoneRow) = try places(key, transaction)
         let known = try transaction.line(of: zoneRow)
@@ -57,20 +58,24 @@ struct RecordModification {
         try check?.run(known, transaction)
         let line = try transaction.lineForWriting(known)
         let before = token(zoneRow.counter, known)
-        let rows = try transaction.records(
-            named: operations.map(\.record.recordName), in: zoneRow.id)
+        let types = FieldTypeSession(database.id, transaction)
         var change = OperationApplier(
-            zone: zone, stamp: stamp, limits: limits, keys: keys, types: types,
+            zone: zone, stamp: stamp, limits: limits, keys: keys, types: types, damage: damage,
             counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             tellsWrites: client != nil)
         var results: [RecordResult] = []
         results.reserveCapacity(operations.count)
+        // Rows are read one at a time: all of them at once may be four hundred megabytes.
         for operation in operations {
-            var row = rows[operation.record.recordName]
-            if let change = row?.change { row?.epoch = known.epoch(of: change) }
-            results.append(try change.result(of: operation, on: row))
+            results.append(
+                try change.result(of: operation) {
+                    var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
+                    if let change = row?.change { row?.epoch = known.epoch(of: change) }
+                    return row
+                })
+            guard change.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
         }
-        guard change.bytes <= limits.requestBytesMax else { throw tooLarge(change.bytes) }
+        if isAtomic, change.isFull { throw tooMuchAtOnce() }
         if isAtomic, results.contains(where: \.isFailure) {
             return RecordsReply(
                 results: results.map(blocked), syncToken: before, previousSyncToken: before)
@@ -92,6 +97,22 @@ struct RecordModification {
 
     private func token(_ change: Int64, _ line: EpochLine) -> String? {
         zone.isDefault ? nil : SyncToken(line, of: .zone, change: change).text
+    }
+
+    /// The row of a record. One on a broken page is not touched twice.
+    private func row(
+        _ name: String, _ zone: Int64, _ transaction: any BackendTransaction,
+        _ broken: inout Set<ExactName>
+    ) throws -> RecordRow? {
+        guard !broken.contains(ExactName(name)) else {
+            throw DamagedRow(cause: "a page of the file is damaged")
+        }
+        do {
+            return try transaction.record(named: name, in: zone)
+        } catch let error as DamagedRow {
+            broken.insert(ExactName(name))
+            throw error
+        }
     }
 
     /// The default zone's row comes with its first write.
@@ -157,11 +178,19 @@ struct RecordModification {
             recordName: name)
     }
 
-    private func tooLarge(_ bytes: Int) -> RecordError {
+    private func tooLarge() -> RecordError {
         RecordError(
             .limitExceeded,
-            "The records of the request take \(bytes) bytes; at most \(limits.requestBytesMax) are "
+            "The records of the request take too many bytes; at most \(limits.requestBytesMax) are "
                 + "taken. Split it and send the parts.")
+    }
+
+    private func tooMuchAtOnce() -> RecordError {
+        RecordError(
+            .limitExceeded,
+            "The records that this atomic request changes are too large together; at most "
+                + "\(limits.writtenBytesMax) bytes are written and \(limits.pageBytesMax) answered "
+                + "at once. Split it, or ask for fewer fields with desiredKeys.")
     }
 }
 

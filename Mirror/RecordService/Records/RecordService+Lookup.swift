@@ -8,47 +8,54 @@ extension RecordService {
         try limits.checkCount(lookup.recordNames.count, of: "names")
         let zone = try (lookup.zoneID ?? ZoneID()).owned(by: key.owner)
         return try backend.read { transaction in
-            let (rows, line) = try self.rows(of: lookup, zone, key, transaction)
+            let place = try self.place(of: lookup, zone, key, transaction)
             let keys = lookup.desiredKeys.map { Set($0) }
             var bytesLeft = self.limits.pageBytesMax
-            var reply = RecordsReply(
-                results: try lookup.recordNames.map { name in
-                    guard let row = rows[name], !row.isDeleted else {
-                        return .failure(Self.notFound(name, wasDeleted: rows[name] != nil))
-                    }
-                    guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
-                    bytesLeft -= row.fields.count
-                    let own = lookup.desiredKeysByName[name].map { Set($0) }
+            let results = try lookup.recordNames.map { name -> RecordResult in
+                guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
+                do {
                     return .record(
-                        try row.record(
-                            in: zone, keys: own ?? keys,
-                            tellsWrites: lookup.client?.wantsWriteIDs ?? false))
-                })
-            if let line, line.isNews(to: lookup.client) { reply.epochs = line }
+                        try self.damage.guarding(name, in: zone) {
+                            var row = try place.flatMap {
+                                try transaction.record(named: name, in: $0.zone)
+                            }
+                            guard let change = row?.change, row?.isDeleted == false else {
+                                throw Self.notFound(name, wasDeleted: row != nil)
+                            }
+                            row?.epoch = place?.line.epoch(of: change) ?? 0
+                            guard let row else { throw Self.notFound(name, wasDeleted: false) }
+                            bytesLeft -= row.fields.count + ServiceLimits.recordOverheadBytes
+                            let own = lookup.desiredKeysByName[ExactName(name)].map { Set($0) }
+                            return try row.record(
+                                in: zone, keys: own ?? keys,
+                                tellsWrites: lookup.client?.wantsWriteIDs ?? false)
+                        })
+                } catch let error as RecordError {
+                    return .failure(error)
+                }
+            }
+            var reply = RecordsReply(results: results)
+            if let line = place?.line, line.isNews(to: lookup.client) { reply.epochs = line }
             return .records(reply)
         }
     }
 
-    private func rows(
+    /// The row of the zone and its epochs; nil for a default zone that nothing was written to.
+    private func place(
         of lookup: LookupRecords, _ zone: ZoneID, _ key: DatabaseKey,
         _ transaction: any BackendTransaction
-    ) throws -> (rows: [String: RecordRow], line: EpochLine?) {
+    ) throws -> (zone: Int64, line: EpochLine)? {
         guard let database = try transaction.database(key),
             let row = try transaction.zone(named: zone.zoneName, in: database.id)
         else {
-            if zone.isDefault { return ([:], nil) }
+            if zone.isDefault { return nil }
             throw zone.notFound(wasDeleted: false)
         }
         guard !row.isDeleted else { throw zone.notFound(wasDeleted: true) }
         let line = try transaction.line(of: row)
         try ClientCheck(lookup.client, zone: row, zoneID: zone, limits: limits)?
             .run(line, transaction)
-        let rows = try transaction.records(named: lookup.recordNames, in: row.id).mapValues { row in
-            var row = row
-            row.epoch = line.epoch(of: row.change)
-            return row
-        }
-        return (rows, line)
+        return (row.id, line)
     }
 
     static func notFound(_ name: String, wasDeleted: Bool) -> RecordError {

@@ -7,7 +7,7 @@ extension RecordService {
         _ operations: [ZoneOperation], _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(operations.count, of: "operations")
-        let names = Set(operations.map(\.zoneID.zoneName))
+        let names = Set(operations.map { ExactName($0.zoneID.zoneName) })
         guard names.count == operations.count else {
             throw RecordError(
                 .badRequest, "Two operations name one zone; send them one after another.")
@@ -81,7 +81,6 @@ extension RecordService {
             try known
             ?? transaction.makeZone(
                 named: zone.zoneName, in: database.id, incarnation: incarnation)
-        if row.isDeleted { try transaction.removeEpochs(of: .zone, row.id) }
         row.isDeleted = false
         row.incarnation = incarnation
         try transaction.raiseCounter(of: &database)
@@ -103,7 +102,7 @@ extension RecordService {
         }
         let answer = ZoneDescription(zoneID: zone, syncToken: nil, deleted: true)
         guard !row.isDeleted else { return answer }
-        try transaction.removeRecords(in: row.id)
+        row = try transaction.emptied(row, in: database.id)
         try transaction.raiseCounter(of: &database)
         row.databaseChange = database.counter
         row.isDeleted = true

@@ -179,11 +179,9 @@ extension FieldReading {
     private func guessed() throws -> FieldValue {
         let container = field.container
         let key = Self.value
-        if let text = try? container.decode(String.self, forKey: key) { return .string(text) }
+        if let text = try text() { return .string(text) }
         if let number = try? container.decode(Int64.self, forKey: key) { return .int64(number) }
-        if let number = try? container.decode(Double.self, forKey: key) {
-            return try fraction(number)
-        }
+        if let number = try number() { return try fraction(number) }
         if let object = try? container.nestedContainer(keyedBy: WireKey.self, forKey: key) {
             return try single(type(of: object))
         }
@@ -191,6 +189,28 @@ extension FieldReading {
             return try self.list(elementType(&list))
         }
         throw field.refusal(key, "has no type of this protocol; spell a Boolean as INT64 0 or 1")
+    }
+
+    /// nil where the value is no text.
+    private func text() throws -> String? {
+        do {
+            return try field.container.decode(String.self, forKey: Self.value)
+        } catch DecodingError.typeMismatch {
+            return nil
+        } catch {
+            throw field.refusal(Self.value, WireNumber.brokenText)
+        }
+    }
+
+    /// nil where the value is no number.
+    private func number() throws -> Double? {
+        do {
+            return try field.container.decode(Double.self, forKey: Self.value)
+        } catch DecodingError.typeMismatch {
+            return nil
+        } catch {
+            throw field.refusal(Self.value, WireNumber.tooLarge)
+        }
     }
 
     /// A whole number past 64 bits would lose digits unseen as a double.

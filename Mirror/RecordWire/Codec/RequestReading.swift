@@ -31,12 +31,12 @@ extension WireObject {
         try allow([
             "records", "zoneID", "desiredKeys", "numbersAsStrings", "numberAsStrings", "client",
         ])
-        var keysByName: [String: [String]] = [:]
+        var keysByName: [ExactName: [String]] = [:]
         let names = try required("records") {
             try objects($0) { entry in
                 try entry.allow(["recordName", "desiredKeys"])
                 let name = try entry.required("recordName", entry.string)
-                keysByName[name] = try entry.strings("desiredKeys")
+                keysByName[ExactName(name)] = try entry.strings("desiredKeys")
                 return name
             }
         }

@@ -45,7 +45,7 @@ extension JSONWriter {
         array(lookup.recordNames) { writer, name in
             writer.object {
                 $0.member("recordName", name)
-                $0.member("desiredKeys", lookup.desiredKeysByName[name])
+                $0.member("desiredKeys", lookup.desiredKeysByName[ExactName(name)])
             }
         }
         member("zoneID", lookup.zoneID)

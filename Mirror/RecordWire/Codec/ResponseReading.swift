@@ -38,6 +38,7 @@ extension WireObject {
         reply.moreComing = try bool("moreComing") ?? false
         reply.epochs = try epochLine()
         reply.echoesWriteIDs = try bool("writeIDs") ?? false
+        reply.damagedRecords = try strings("damagedRecords") ?? []
         return reply
     }
 

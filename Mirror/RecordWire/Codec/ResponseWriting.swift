@@ -67,6 +67,9 @@ extension JSONWriter {
             try writer.array(reply.records) { writer, record in
                 try writer.object { try $0.record(record, numbersAsStrings: numbersAsStrings) }
             }
+            if !reply.damagedRecords.isEmpty {
+                writer.member("damagedRecords", reply.damagedRecords)
+            }
         }
     }
 

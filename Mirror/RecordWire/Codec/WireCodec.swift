@@ -88,6 +88,7 @@ public enum WireCodec {
         _ body: Data, isStrict: Bool, _ read: @escaping (WireObject) throws -> Value
     ) throws(RecordError) -> Value {
         try WireLimits.check(body)
+        if isStrict { try UniqueKeys.check(body) }
         do {
             return try JSONDecoder().decode(
                 Body<Value>.self, from: body.isEmpty ? Data("{}".utf8) : body,

@@ -22,6 +22,7 @@ public enum WireLimits {
                     + "Send less at a time."
             )
         }
+        try checkUTF8(body)
         let shape = body.withUnsafeBytes { Shape(of: $0) }
         guard shape.depth <= depthMax else {
             throw RecordError(
@@ -32,6 +33,26 @@ public enum WireLimits {
                 .limitExceeded,
                 "The body has more than \(valuesMax) values. Send less at a time.")
         }
+    }
+
+    /// JSON is UTF-8; elsewhere broken text would be told as a value of a wrong type.
+    private static func checkUTF8(_ body: Data) throws(RecordError) {
+        let place = body.withUnsafeBytes { bytes -> Int? in
+            var decoder = UTF8.ForwardParser()
+            var iterator = bytes.makeIterator()
+            var offset = 0
+            if bytes.allSatisfy({ $0 < 0x80 }) { return nil }
+            while true {
+                switch decoder.parseScalar(from: &iterator) {
+                case .valid(let scalar): offset += scalar.count
+                case .emptyInput: return nil
+                case .error: return offset
+                }
+            }
+        }
+        guard let place else { return }
+        throw RecordError(
+            .badRequest, "The body is no UTF-8 from byte \(place) on; send JSON in UTF-8.")
     }
 
     /// How deep and how rich a JSON text is, without judging whether it is one.

@@ -59,6 +59,7 @@ enum WireProblem {
 enum WireNumber {
     static let wanted = "is no whole number of 64 bits"
     static let tooLarge = "is past the range of DOUBLE"
+    static let brokenText = "is text with an escape that is no character of Unicode"
     static let misspelled = "is text that spells no number of this type"
 
     /// The doubles JSON cannot spell, or any number as text; nil for other text.

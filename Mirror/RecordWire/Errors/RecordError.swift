@@ -29,6 +29,8 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The client's store was copied, or restored from an older copy: another client of the
         /// same instance was here (our extension). Draw a new instance and go on.
         public static let instanceForked = Code(rawValue: "INSTANCE_FORKED")
+        /// The service's copy of the record cannot be read; delete or replace it (our extension).
+        public static let recordDamaged = Code(rawValue: "RECORD_DAMAGED")
         /// The answer is not what the protocol describes. Made on the client, never sent.
         public static let unexpectedServerResponse = Code(rawValue: "UNEXPECTED_SERVER_RESPONSE")
     }

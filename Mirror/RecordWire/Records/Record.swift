@@ -10,6 +10,19 @@ public struct ZoneID: Hashable, Sendable, Codable {
     }
 
     public static let defaultName = "_defaultZone"
+
+    /// Names are compared by their bytes.
+    public static func == (one: ZoneID, other: ZoneID) -> Bool {
+        one.zoneName.isExactly(other.zoneName)
+            && one.owner == other.owner
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ExactName(zoneName))
+        hasher.combine(owner)
+    }
+
+    private var owner: ExactName? { ownerRecordName.map { ExactName($0) } }
 }
 
 /// One record: a name, a type, named fields, and the tag that every write changes. (SERVICE §4)

@@ -88,7 +88,7 @@ public struct LookupRecords: Hashable, Sendable {
     public var zoneID: ZoneID?
     public var desiredKeys: [String]?
     /// Keys asked for one record apart, by record name; the others take `desiredKeys`.
-    public var desiredKeysByName: [String: [String]] = [:]
+    public var desiredKeysByName: [ExactName: [String]] = [:]
     public var numbersAsStrings = false
     /// Who asks (our extension).
     public var client: ClientState?
@@ -161,6 +161,9 @@ public struct ZoneChangesReply: Hashable, Sendable {
     public var epochs: EpochLine?
     /// Whether the records tell their last writes (our extension).
     public var echoesWriteIDs = false
+    /// Names of records of this page that the service cannot read (our extension); the page goes on
+    /// without them.
+    public var damagedRecords: [String] = []
     public var failure: RecordError?
 
     public init(zoneID: ZoneID) { self.zoneID = zoneID }

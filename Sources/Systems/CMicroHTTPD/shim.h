@@ -1,5 +1,8 @@
 #pragma once
+#include <malloc.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <microhttpd.h>
 
 // MHD_start_daemon is variadic, which Swift cannot call: its options stand in one struct here.
@@ -12,6 +15,7 @@ struct diptych_mhd_settings {
     const char *certificate_pem;  // NULL: no TLS
     const char *key_pem;
     void *context;                // handed to each callback
+    MHD_AcceptPolicyCallback accept;
     MHD_AccessHandlerCallback access;
     void *(*begin)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_RequestCompletedCallback completed;
@@ -42,7 +46,7 @@ static inline struct MHD_Daemon *diptych_mhd_start(const struct diptych_mhd_sett
     DIPTYCH_OPTION(MHD_OPTION_END, 0, 0);
 #undef DIPTYCH_OPTION
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, s->access, s->context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        flags, 0, s->accept, s->context, s->access, s->context, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 // The result is a union of many meanings, variadic in its arguments.
@@ -50,4 +54,30 @@ static inline unsigned int diptych_mhd_connections(struct MHD_Daemon *daemon) {
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
     return info ? info->num_connections : 0;
+}
+
+static inline int diptych_mhd_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
+static inline const struct sockaddr *diptych_mhd_address(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info ? info->client_addr : NULL;
+}
+
+// Bytes of the request line and headers, 0 when unknown.
+static inline size_t diptych_mhd_head_size(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info ? info->header_size : 0;
+}
+
+// Large bodies leave holes in the heap that the C library keeps for itself.
+static inline void diptych_give_memory_back(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

@@ -81,10 +81,13 @@ struct Serve: Verb {
         // Records are nobody else's business on this machine.
         umask(0o077)
         let folder = try DataFolder(folder)
-        let service = try RecordService(path: folder.database.path, platform: .system)
+        let service = try RecordService(
+            path: folder.database.path, platform: .system,
+            log: { notice in console.warn(notice.description) })
+        try check(service, folder, console)
         let access = ServiceAccess(service: service, folder: folder)
         let container = try access.container(named: containerName)
-        let made = try access.prepare(container)
+        let made = try access.prepare(container, warn: console.warn)
         let server = RecordServer(service: service, configuration: configuration(console))
         let url = try server.start()
         var notice = ReadyNotice(
@@ -106,10 +109,32 @@ struct Serve: Verb {
         return .done
     }
 
+    /// A file of a gigabyte takes some seconds; a larger one is looked at by SQLite's own tools.
+    private static let checkedBytesMax = 1 << 30
+
+    private func check(
+        _ service: RecordService, _ folder: DataFolder, _ console: Console
+    ) throws {
+        var facts = stat()
+        let path = folder.database.path
+        guard stat(path, &facts) == 0, facts.st_size <= Self.checkedBytesMax else { return }
+        let damage = try service.damageInFile()
+        guard let first = damage.first else { return }
+        let more = damage.count > 1 ? ", and more" : ""
+        console.warn(
+            "\(path) is damaged (\(first)\(more)). What can be read is served. "
+                + "Stop the service, keep a copy of the file, and restore a backup.")
+    }
+
     private func configuration(_ console: Console) -> ServerConfiguration {
         var configuration = ServerConfiguration(tls: tlsChoice)
         configuration.address = address.address
         configuration.port = address.port
+        if case .off = tlsChoice, address.isLoopback {
+            // A proxy stands in front: all of its clients come from one address.
+            configuration.http.connections.perAddressMax = nil
+            configuration.http.buffers.bytesPerAddressMax = nil
+        }
         configuration.failureLog = { uuid, error in
             console.warn("request \(uuid) failed: \(CommandFailure.describe(error).message)")
         }

@@ -5,36 +5,46 @@ internal import SQLiteDriver
 
 /// Keeps the rows in one SQLite file in WAL: one writer at a time, readers beside it.
 final class SQLiteBackend: Backend, @unchecked Sendable {
-    // @unchecked: `writer` is used on `lane` only; a connection of `idleReaders` is used by the one
-    // call that has taken it out.
-    private let writer: Connection
+    // @unchecked: `writer` and `isRemoving` are used on `lane` only; a connection of `idleReaders`
+    // is used by the one call that has taken it out.
+    /// Tells this file from another that is put in its place.
+    private let fileID: Int64
+    /// nil after the disk failed under it: the next write opens another.
+    private var writer: Connection?
+    private var isRemoving = false
     private let lane = DispatchQueue(label: "record-service.writer")
     private let idleReaders = Lock<[Connection]>([])
     private let path: String
     private let platform: Environment
     private let lockWaitMilliseconds: Int32
+    private let failures: SQLiteFailure
 
     private static let memory = ":memory:"
     private static let idleReadersMax = 8
     private static let walAttemptsMax = 50
 
     /// Opens or makes the file. Commits reach the disk before they are answered (synchronous FULL).
-    init(path: String, platform: Environment, lockWaitMilliseconds: Int) throws(RecordError) {
+    init(
+        path: String, platform: Environment, lockWaitMilliseconds: Int,
+        log: @escaping ServiceLog
+    ) throws(RecordError) {
         self.path = path
         self.lockWaitMilliseconds = Int32(clamping: lockWaitMilliseconds)
         self.platform = platform
+        failures = SQLiteFailure(path: path, log: log)
         do {
-            writer = try Connection(
+            let connection = try Connection(
                 path: path, access: .create, busyMilliseconds: self.lockWaitMilliseconds)
-            if path != Self.memory {
-                try Self.enterWAL(writer)
-                _ = try writer.pragma("synchronous = FULL")
-            }
-            try SQLiteSchema.prepare(writer)
-            try Self.beginEpoch(writer, platform)
+            if path != Self.memory { try Self.enterWAL(connection) }
+            try SQLiteSchema.prepare(
+                connection, fileID: Int64(bitPattern: platform.randomness.next()))
+            try Self.beginEpoch(connection, platform)
+            fileID = try connection.value("SELECT id FROM service")?.int64 ?? 0
+            writer = connection
         } catch {
-            throw SQLiteFailure.translate(error)
+            throw SQLiteFailure.opening(error)
         }
+        removeLater()
     }
 
     /// Each start begins an epoch: who restored the file from a backup before it goes on in a time
@@ -49,6 +59,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     /// SQLite does not wait for a lock while it changes the journal, so several processes that
     /// open a new file meet a busy one; waiting for a turn to write and trying again passes it.
     private static func enterWAL(_ connection: Connection) throws {
+        _ = try connection.pragma("synchronous = FULL")
         for _ in 0..<walAttemptsMax {
             do {
                 _ = try connection.pragma("journal_mode = WAL")
@@ -65,16 +76,21 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     ) throws(RecordError) -> Result {
         do {
             let result = try lane.sync {
-                try writer.transaction(.immediate) {
-                    let result = try body(SQLiteTransaction(writer))
-                    try platform.faults.reach("service.write.beforeCommit")
+                try withWriter { writer in
+                    let transaction = SQLiteTransaction(writer)
+                    let result = try writer.transaction(.immediate) {
+                        let result = try body(transaction)
+                        try platform.faults.reach("service.write.beforeCommit")
+                        return result
+                    }
+                    if transaction.hasDoomedRecords { removeLater() }
                     return result
                 }
             }
             try platform.faults.reach("service.write.afterCommit")
             return result
         } catch {
-            throw SQLiteFailure.translate(error)
+            throw failures.translate(error)
         }
     }
 
@@ -82,20 +98,37 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {
         do {
-            if path == Self.memory { return try lane.sync { try Self.read(writer, body) } }
+            if path == Self.memory {
+                return try lane.sync { try withWriter { try Self.read($0, body).result } }
+            }
             let reader = try takeReader()
-            let result = try Self.read(reader, body)
-            idleReaders.withLock { if $0.count < Self.idleReadersMax { $0.append(reader) } }
+            let (result, isSound) = try Self.read(reader, body)
+            if isSound {
+                idleReaders.withLock { if $0.count < Self.idleReadersMax { $0.append(reader) } }
+            }
             return result
         } catch {
-            throw SQLiteFailure.translate(error)
+            throw failures.translate(error)
         }
     }
 
+    /// Where `body` went on behind a broken page, SQLite refuses to end the transaction as usual;
+    /// what was read stands all the same.
     private static func read<Result>(
         _ connection: Connection, _ body: (any BackendTransaction) throws -> Result
-    ) throws -> Result {
-        try connection.transaction(.deferred) { try body(SQLiteTransaction(connection)) }
+    ) throws -> (result: Result, isSound: Bool) {
+        var read: Result?
+        do {
+            let result = try connection.transaction(.deferred) {
+                let result = try body(SQLiteTransaction(connection))
+                read = result
+                return result
+            }
+            return (result, true)
+        } catch let fault as SQLiteFault where fault.isCorrupt {
+            guard let read else { throw fault }
+            return (read, false)
+        }
     }
 
     /// A reader that met an error is not put back, so none is used in an unknown state.
@@ -104,39 +137,87 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         return try Connection(
             path: path, access: .readWrite, busyMilliseconds: self.lockWaitMilliseconds)
     }
-}
 
-/// Says SQLite's faults to clients.
-enum SQLiteFailure {
-    private static let busyRetrySeconds = 2.0
-    private static let fullRetrySeconds = 60.0
+    // MARK: The writer
 
-    static func translate(_ error: any Error) -> RecordError {
-        switch error {
-        case let error as RecordError: error
-        case let fault as SQLiteFault: translate(fault)
-        case let error as RecordArchiveError:
-            RecordError(.internalError, "A stored record cannot be read. \(error.message)")
-        default: RecordError(.internalError, "The service failed: \(error).")
+    /// Runs `body` on the lane with the writing connection. After a failure of the disk the
+    /// connection is closed: what it holds in memory may not be what the file has.
+    private func withWriter<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        let connection = try writer ?? reopened()
+        writer = connection
+        do {
+            return try body(connection)
+        } catch let fault as SQLiteFault where fault.isIOFailure && path != Self.memory {
+            writer = nil
+            idleReaders.withLock { $0 = [] }
+            throw fault
         }
     }
 
-    private static func translate(_ fault: SQLiteFault) -> RecordError {
-        var error: RecordError
-        if fault.isBusy {
-            error = RecordError(
-                .tryAgainLater, "The service's database is busy; nothing was saved. Try again.")
-            error.retryAfterSeconds = busyRetrySeconds
-        } else if fault.isFull {
-            error = RecordError(
-                .internalError, "The service's disk is full; nothing was saved. Try again later.")
-            error.retryAfterSeconds = fullRetrySeconds
-        } else {
-            error = RecordError(
-                .internalError,
-                "The service's database failed (SQLite \(fault.code): \(fault.message)); "
-                    + "nothing was saved.")
+    private func reopened() throws -> Connection {
+        try platform.faults.reach("service.openWriter")
+        let connection = try Connection(
+            path: path, access: .readWrite, busyMilliseconds: lockWaitMilliseconds)
+        try Self.enterWAL(connection)
+        guard try connection.value("SELECT id FROM service")?.int64 == fileID else {
+            throw RecordError(
+                .internalError, "The service's file was exchanged under it; start it anew.")
         }
-        return error
+        // The same file may be an older copy of itself by now.
+        try Self.beginEpoch(connection, platform)
+        return connection
+    }
+
+    /// What SQLite finds wrong with the file, at most twenty things.
+    func damageInFile() throws(RecordError) -> [String] {
+        do {
+            return try lane.sync {
+                try withWriter { try $0.rows("PRAGMA quick_check(20)") }
+            }.compactMap { $0.first?.string }.filter { $0 != "ok" }
+        } catch let fault as SQLiteFault where fault.isCorrupt || fault.isNotADatabase {
+            return [fault.message]
+        } catch {
+            throw failures.translate(error)
+        }
+    }
+
+    // MARK: Records of deleted zones
+
+    /// Removes them a slice at a time; between two slices others have their turn on the lane.
+    private func removeLater() {
+        lane.async { [weak self] in
+            guard let self, !isRemoving else { return }
+            isRemoving = true
+            removeNext()
+        }
+    }
+
+    private func removeNext() {
+        do {
+            isRemoving = try removeSlice()
+            guard isRemoving else { return }
+            lane.async { [weak self] in self?.removeNext() }
+        } catch {
+            // The next deletion or start goes on with it.
+            isRemoving = false
+            _ = failures.translate(error)
+        }
+    }
+
+    private func removeSlice() throws -> Bool {
+        try withWriter { writer in
+            try writer.transaction(.immediate) {
+                try platform.faults.reach("service.removeSlice")
+                return try SQLiteTransaction(writer).removeDoomedSlice()
+            }
+        }
+    }
+
+    func removeDoomedRecords() throws(RecordError) {
+        do {
+            while try lane.sync(execute: removeSlice) {}
+        } catch {
+            throw failures.translate(error)
+        }
     }
 }

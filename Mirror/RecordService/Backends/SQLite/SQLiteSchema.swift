@@ -9,13 +9,13 @@ enum SQLiteSchema {
 
     /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
     /// a newer version. Two processes may come here at once: the first makes the tables.
-    static func prepare(_ connection: Connection) throws {
+    static func prepare(_ connection: Connection, fileID: Int64) throws {
         try connection.transaction(.immediate) {
             let application = try connection.pragma("application_id")?.int64 ?? 0
             let found = try connection.pragma("user_version")?.int64 ?? 0
             let isEmpty =
                 try connection.value("SELECT count(*) FROM sqlite_schema")?.int64 == 0
-            if isEmpty { return try create(connection) }
+            if isEmpty { return try create(connection, fileID) }
             guard application == applicationID else {
                 throw refusal("holds another program's data; choose another path")
             }
@@ -23,17 +23,24 @@ enum SQLiteSchema {
                 throw refusal("was written by a newer version of this service; update the program")
             }
             if found < 2 { try SQLiteUpgrade.addEpochs(connection) }
-            guard found < version else { return }
-            try connection.script("PRAGMA user_version = \(version);")
+            try prepareLaterTables(connection)
+            if found < version { try connection.script("PRAGMA user_version = \(version)") }
         }
     }
 
-    private static func create(_ connection: Connection) throws {
+    private static func create(_ connection: Connection, _ fileID: Int64) throws {
         try connection.script(tables)
         try connection.script(epochTables)
-        try connection.run("INSERT INTO service(epoch) VALUES (0)")
+        try prepareLaterTables(connection)
+        try connection.run("INSERT INTO service(id, epoch) VALUES (?, 0)", [.integer(fileID)])
         try connection.script(
             "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);")
+    }
+
+    /// Tables that came after version 1, made where they are missing.
+    private static func prepareLaterTables(_ connection: Connection) throws {
+        try FieldUseTable.prepare(connection)
+        try connection.script(SQLiteTransaction.doomedTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {
@@ -55,7 +62,7 @@ enum SQLiteSchema {
         """
 
     private static let tables = """
-        CREATE TABLE service(epoch INTEGER NOT NULL);
+        CREATE TABLE service(id INTEGER NOT NULL, epoch INTEGER NOT NULL);
         CREATE TABLE databases(
             id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
             scope TEXT NOT NULL, owner TEXT NOT NULL, counter INTEGER NOT NULL,
@@ -76,10 +83,6 @@ enum SQLiteSchema {
             write_ids TEXT, replays TEXT, fields BLOB NOT NULL,
             PRIMARY KEY (zone, name));
         CREATE UNIQUE INDEX records_by_change ON records(zone, change);
-        CREATE TABLE field_types(
-            container TEXT NOT NULL, environment TEXT NOT NULL, record_type TEXT NOT NULL,
-            field TEXT NOT NULL, type TEXT NOT NULL,
-            PRIMARY KEY (container, environment, record_type, field)) WITHOUT ROWID;
         CREATE TABLE containers(name TEXT PRIMARY KEY, created_at INTEGER NOT NULL) WITHOUT ROWID;
         CREATE TABLE users(
             record_name TEXT PRIMARY KEY, label TEXT NOT NULL,

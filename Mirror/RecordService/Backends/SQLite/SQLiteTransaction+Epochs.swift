@@ -27,11 +27,11 @@ extension SQLiteTransaction {
     }
 
     func removeEpochs(
-        of place: CountedPlace, _ id: Int64, before epoch: EpochLine.Epoch?
+        of place: CountedPlace, _ id: Int64, before epoch: EpochLine.Epoch
     ) throws {
         try connection.run(
             "DELETE FROM epochs WHERE kind = ? AND place = ? AND first < ?",
-            [.integer(place.rawValue), .integer(id), .integer(epoch?.first ?? .max)])
+            [.integer(place.rawValue), .integer(id), .integer(epoch.first)])
     }
 
     func instance(_ id: String, in zone: Int64) throws -> InstanceRow? {

@@ -23,18 +23,14 @@ extension SQLiteTransaction {
             replays: RowOrigins.replays(row.text(at: 12)))
     }
 
-    func records(named names: [String], in zone: Int64) throws -> [String: RecordRow] {
-        let statement = try connection.prepare(
-            "SELECT \(Self.columns) FROM records WHERE zone = ? AND name = ?")
-        defer { statement.reset() }
-        var rows: [String: RecordRow] = [:]
-        rows.reserveCapacity(names.count)
-        for name in names {
-            statement.reset()
-            try statement.bind([.integer(zone), .text(name)])
-            if try statement.step() { rows[name] = Self.record(statement) }
+    func record(named name: String, in zone: Int64) throws -> RecordRow? {
+        do {
+            return try first(
+                "SELECT \(Self.columns) FROM records WHERE zone = ? AND name = ?",
+                [.integer(zone), .text(name)], Self.record)
+        } catch let fault as SQLiteFault where fault.isCorrupt {
+            throw DamagedRow(cause: fault.message)
         }
-        return rows
     }
 
     func save(_ records: [RecordRow], in zone: Int64) throws {
@@ -66,31 +62,114 @@ extension SQLiteTransaction {
         }
     }
 
-    func removeRecords(in zone: Int64) throws {
-        try connection.run("DELETE FROM records WHERE zone = ?", [.integer(zone)])
-    }
+    // MARK: The feed
 
     func records(
-        in zone: Int64, changedAfter change: Int64, limit: Int, types: [String]?,
-        _ body: (RecordRow) throws -> Bool
-    ) throws {
-        var values: [SQLiteValue] = [.integer(zone), .integer(change)]
-        var filter = ""
-        if let types {
-            filter =
-                "AND type IN (\(Array(repeating: "?", count: types.count).joined(separator: ",")))"
-            values += types.map { .text($0) }
+        _ reading: FeedReading, _ body: (FeedEntry) throws -> Bool
+    ) throws -> FeedEnd {
+        var reading = reading
+        let limit = reading.limit
+        let bound = reading.types == nil ? nil : try reach(of: reading)
+        var given = 0
+        var last: Int64?
+        do {
+            try rows(reading, through: bound?.change) { row in
+                given += 1
+                last = row.change
+                return try body(.record(row))
+            }
+        } catch let fault as SQLiteFault where fault.isCorrupt {
+            reading.after = last ?? reading.after
+            reading.limit -= given
+            given += try recordsOneByOne(reading, through: bound?.change) { entry in
+                last = entry.change
+                return try body(entry)
+            }
         }
+        guard let bound else {
+            return FeedEnd(lookedAt: given, stoppedAt: given < limit ? nil : last)
+        }
+        let isWhole = bound.count < reading.lookedAtMax
+        return FeedEnd(lookedAt: bound.count, stoppedAt: isWhole ? nil : bound.change)
+    }
+
+    /// The last change among the rows that may be looked at, by the index alone.
+    private func reach(of reading: FeedReading) throws -> (change: Int64, count: Int) {
+        let found = try first(
+            """
+            SELECT max(change), count(*) FROM (SELECT change FROM records
+            WHERE zone = ? AND change > ? ORDER BY change LIMIT ?)
+            """,
+            [
+                .integer(reading.zone), .integer(reading.after), SQLiteValue(reading.lookedAtMax),
+            ]
+        ) { ($0.int64(at: 0), Int($0.int64(at: 1))) }
+        guard let found, found.1 > 0 else { return (reading.after, 0) }
+        return (found.0, found.1)
+    }
+
+    private func rows(
+        _ reading: FeedReading, through end: Int64?, _ body: (RecordRow) throws -> Bool
+    ) throws {
+        let types = reading.types ?? []
+        let marks = Array(repeating: "?", count: types.count).joined(separator: ",")
         let statement = try connection.prepare(
             """
             SELECT \(Self.columns) FROM records
-            WHERE zone = ? AND change > ? \(filter)
-            ORDER BY change LIMIT ?
+            WHERE zone = ? AND change > ? AND change <= ?
+            \(reading.types == nil ? "" : "AND type IN (\(marks))") ORDER BY change LIMIT ?
             """)
         defer { statement.reset() }
-        try statement.bind(values + [SQLiteValue(limit)])
+        try statement.bind(
+            [
+                .integer(reading.zone), .integer(reading.after), .integer(end ?? .max),
+            ] + types.map { .text($0) } + [SQLiteValue(reading.limit)])
         while try statement.step() {
             guard try body(Self.record(statement)) else { return }
+        }
+    }
+
+    /// Reads on where a page of the file is broken: the changes by their index, then each row by
+    /// itself, so that only rows on the broken page are missed.
+    private func recordsOneByOne(
+        _ reading: FeedReading, through end: Int64?, _ body: (FeedEntry) throws -> Bool
+    ) throws -> Int {
+        let changes = try all(
+            """
+            SELECT change FROM records INDEXED BY records_by_change
+            WHERE zone = ? AND change > ? AND change <= ? ORDER BY change LIMIT ?
+            """,
+            [
+                .integer(reading.zone), .integer(reading.after), .integer(end ?? .max),
+                SQLiteValue(reading.lookedAtMax),
+            ]
+        ) { $0.int64(at: 0) }
+        var given = 0
+        for change in changes where given < reading.limit {
+            guard let entry = try entry(at: change, reading) else { continue }
+            given += 1
+            guard try body(entry) else { return given }
+        }
+        return given
+    }
+
+    private func entry(at change: Int64, _ reading: FeedReading) throws -> FeedEntry? {
+        var one = reading
+        one.after = change - 1
+        one.limit = 1
+        do {
+            var found: RecordRow?
+            try rows(one, through: change) {
+                found = $0
+                return false
+            }
+            return found.map { .record($0) }
+        } catch let fault as SQLiteFault where fault.isCorrupt {
+            let name = try? first(
+                "SELECT name FROM records WHERE zone = ? AND change = ?",
+                [.integer(reading.zone), .integer(change)]
+            ) { $0.text(at: 0) }
+            return .damaged(name: name ?? nil, change: change)
         }
     }
 }

@@ -5,6 +5,8 @@ internal import SQLiteDriver
 /// The rows, inside one transaction of one connection. Records are in `SQLiteTransaction+Records`.
 final class SQLiteTransaction: BackendTransaction {
     let connection: Connection
+    /// Whether records wait to be removed since this transaction.
+    var hasDoomedRecords = false
 
     init(_ connection: Connection) { self.connection = connection }
 
@@ -84,9 +86,13 @@ final class SQLiteTransaction: BackendTransaction {
     ) throws -> ZoneRow {
         try connection.run(
             """
-            INSERT INTO zones(database, name, incarnation, counter, database_change, deleted)
-            VALUES (?, ?, ?, 0, 0, 0)
-            """, [.integer(database), .text(name), .integer(Int64(bitPattern: incarnation))])
+            INSERT INTO zones(id, database, name, incarnation, counter, database_change, deleted)
+            VALUES (?, ?, ?, ?, 0, 0, 0)
+            """,
+            [
+                .integer(try nextZoneID()), .integer(database), .text(name),
+                .integer(Int64(bitPattern: incarnation)),
+            ])
         return ZoneRow(
             id: connection.lastInsertedRowID, name: name, incarnation: incarnation, floor: 0,
             counter: 0, databaseChange: 0, isDeleted: false)
@@ -103,34 +109,6 @@ final class SQLiteTransaction: BackendTransaction {
                 .integer(zone.counter), .integer(zone.databaseChange),
                 SQLiteValue(zone.isDeleted), .integer(zone.id),
             ])
-    }
-
-    // MARK: Field types
-
-    func fieldTypes(of recordType: String, in database: DatabaseKey) throws -> [String: String] {
-        let pairs = try all(
-            """
-            SELECT field, type FROM field_types
-            WHERE container = ? AND environment = ? AND record_type = ?
-            """, [.text(database.container), .text(database.environment), .text(recordType)]
-        ) { ($0.text(at: 0) ?? "", $0.text(at: 1) ?? "") }
-        return Dictionary(pairs) { first, _ in first }
-    }
-
-    func addFieldTypes(
-        _ types: [String: String], of recordType: String, in database: DatabaseKey
-    ) throws {
-        for (field, type) in types {
-            try connection.run(
-                """
-                INSERT OR IGNORE INTO field_types(container, environment, record_type, field, type)
-                VALUES (?, ?, ?, ?, ?)
-                """,
-                [
-                    .text(database.container), .text(database.environment), .text(recordType),
-                    .text(field), .text(type),
-                ])
-        }
     }
 
     // MARK: Reading

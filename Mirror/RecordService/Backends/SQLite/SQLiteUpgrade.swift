@@ -8,7 +8,6 @@ enum SQLiteUpgrade {
         try connection.script(
             """
             ALTER TABLE service ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
-            ALTER TABLE service DROP COLUMN id;
             ALTER TABLE databases ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0;
             ALTER TABLE databases ADD COLUMN floor INTEGER NOT NULL DEFAULT 0;
             UPDATE databases SET incarnation = random();

@@ -1,0 +1,52 @@
+internal import RecordWire
+
+/// Which rows of a zone's feed to read.
+struct FeedReading {
+    var zone: Int64
+    var after: Int64
+    /// The most rows to give.
+    var limit: Int
+    /// The most rows to look at, also of types that are not wanted.
+    var lookedAtMax: Int
+    /// nil: records of all types.
+    var types: [String]?
+}
+
+/// One place in a zone's order of changes.
+enum FeedEntry {
+    case record(RecordRow)
+    /// A row that the backend cannot read; the name, where that much can be read.
+    case damaged(name: String?, change: Int64)
+
+    var change: Int64 {
+        switch self {
+        case .record(let row): row.change
+        case .damaged(_, let change): change
+        }
+    }
+}
+
+/// How far a reading of the feed went.
+struct FeedEnd {
+    /// Rows that were looked at.
+    var lookedAt: Int
+    /// The last change looked at, where rows may follow that were not; nil at the end of the feed.
+    var stoppedAt: Int64?
+}
+
+/// A field of a record type.
+struct FieldKey: Hashable {
+    let recordType: ExactName
+    let field: ExactName
+
+    init(_ field: String, of recordType: String) {
+        self.recordType = ExactName(recordType)
+        self.field = ExactName(field)
+    }
+}
+
+/// The type of a field, and how many records of the database have the field.
+struct FieldUse: Hashable {
+    var type: String
+    var records: Int64
+}

@@ -1,0 +1,267 @@
+import Foundation
+import Platform
+import RecordServer
+import RecordService
+import RecordWire
+import Testing
+
+/// What strangers send must not cost the others anything.
+@Suite struct StrangerTests {
+    private let line = "POST /database/1/iCloud.org.example/development/private/records/modify "
+
+    private func plain(
+        _ change: (inout ServerConfiguration) -> Void = { _ in }
+    ) throws -> (TestServer, UInt16) {
+        let server = try TestServer {
+            $0.tls = .off
+            change(&$0)
+        }
+        return (server, UInt16(try #require(server.url.port)))
+    }
+
+    private var tokens: String {
+        TestServer.tokens.map { "\($0): \($1)\r\n" }.joined()
+    }
+
+    // MARK: Before the body
+
+    @Test func whoShowsNoTokenIsRefusedBeforeTheBodyIsSent() throws {
+        let (server, port) = try plain()
+        for (headers, status) in [
+            ("", "401"), ("X-Diptych-API-Token: \(TestService.api)\r\n", "421"),
+        ] {
+            let client = try RawClient(port: port)
+            client.send(
+                line + "HTTP/1.1\r\nHost: h\r\n\(headers)Content-Length: 5000000\r\n\r\n")
+            // Not a byte of the body is sent, and the answer comes.
+            let text = client.read()
+            #expect(text.hasPrefix("HTTP/1.1 \(status)"), "\(text)")
+        }
+        #expect(server.service.devices.withLock { $0.isEmpty })
+    }
+
+    @Test func aShortBodyOfAStrangerIsReadSoThatTheAnswerArrives() throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        client.send(
+            line + "HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"
+                + String(repeating: "x", count: 100_000))
+        #expect(client.read(until: "AUTHENTICATION_FAILED").hasPrefix("HTTP/1.1 401"))
+        client.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
+    }
+
+    // MARK: Memory
+
+    @Test func bodiesHeldAtOnceAreBoundedAndTheRestIsToldToTryAgain() throws {
+        let (server, port) = try plain { $0.http.buffers.bytesPerUserMax = 300_000 }
+        defer { server.server.stop() }
+        let head = line + "HTTP/1.1\r\nHost: h\r\n\(tokens)Content-Length: 200000\r\n\r\n"
+        let holder = try RawClient(port: port)
+        holder.send(head + String(repeating: " ", count: 199_000))
+        usleep(300_000)
+        let second = try RawClient(port: port)
+        second.send(head + String(repeating: " ", count: 200_000))
+        let text = second.read(until: "TRY_AGAIN_LATER")
+        #expect(text.hasPrefix("HTTP/1.1 503") && text.contains("Retry-After: 5"))
+        holder.send(String(repeating: " ", count: 1_000))
+        #expect(holder.read(until: "serverErrorCode").hasPrefix("HTTP/1.1 400"))
+        // What was held is given back.
+        let third = try RawClient(port: port)
+        third.send(head + String(repeating: " ", count: 200_000))
+        #expect(third.read(until: "serverErrorCode").hasPrefix("HTTP/1.1 400"))
+    }
+
+    @Test func anAnswerThatFindsNoRoomIsA503() throws {
+        let (server, port) = try plain { $0.http.buffers.bytesMax = 100 }
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        client.send(
+            "GET /database/1/iCloud.org.example/development/private/users/nobody HTTP/1.1\r\n"
+                + "Host: h\r\n\(tokens)\r\n")
+        #expect(client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 404"))
+        client.send(line + "HTTP/1.1\r\nHost: h\r\n\(tokens)Content-Length: 2\r\n\r\n{}")
+        #expect(client.read(until: "TRY_AGAIN").contains("HTTP/1.1 503"))
+    }
+
+    // MARK: Connections
+
+    @Test func oneAddressHasSoManyConnectionsAndItsOldestSilentOneMakesRoom() throws {
+        let (server, port) = try plain { $0.http.connections.perAddressMax = 5 }
+        defer { server.server.stop() }
+        let idle = try (0..<20).map { _ in try RawClient(port: port) }
+        let client = try RawClient(port: port)
+        client.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
+        // The first ones were closed: reading ends without waiting.
+        #expect(idle[0].read() == "")
+        #expect(idle[10].read() == "")
+    }
+
+    @Test func newcomersAreServedWhenAllConnectionsAreIdle() throws {
+        let (server, port) = try plain {
+            $0.http.connections.perAddressMax = nil
+            $0.http.connections.max = 10
+        }
+        defer { server.server.stop() }
+        let idle = try (0..<60).map { _ in try RawClient(port: port) }
+        for _ in 0..<5 {
+            let client = try RawClient(port: port)
+            client.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
+        }
+        #expect(idle[0].read() == "")
+    }
+
+    @Test func aHeadThatDripsIsCutOff() throws {
+        let (server, port) = try plain { $0.http.connections.headSeconds = 1 }
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        client.send("GET /health HTTP/1.1\r\n")
+        var lines = 0
+        while lines < 200, client.send("X-A: b\r\n") {
+            usleep(50_000)
+            lines += 1
+        }
+        #expect(lines < 200)
+    }
+
+    @Test func aRequestLineThatDripsIsCutOff() throws {
+        let (server, port) = try plain { $0.http.connections.idleSeconds = 1 }
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        var bytes = 0
+        while bytes < 200, client.send("G") {
+            usleep(50_000)
+            bytes += 1
+        }
+        #expect(bytes < 200)
+    }
+
+    @Test func aBodyThatCrawlsIsCutOff() throws {
+        let (server, port) = try plain { $0.http.connections.graceSeconds = 1 }
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        client.send(line + "HTTP/1.1\r\nHost: h\r\n\(tokens)Content-Length: 9000\r\n\r\n")
+        var bytes = 0
+        while bytes < 200, client.send("  ") {
+            usleep(50_000)
+            bytes += 1
+        }
+        #expect(bytes < 200)
+        #expect(server.server.statistics.requests == 0)
+    }
+
+    // MARK: Framing
+
+    @Test(arguments: [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
+        "Content-Length: 5\r\nContent-Length: 6\r\n", "Content-Length: 5\r\nContent-Length: 5\r\n",
+        "Content-Length: +5\r\n", "Content-Length: 5, 5\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding: identity\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "Host: other\r\n",
+        "X-A: b\0c\r\n", "X-A: b\0\r\n", "X-A: b\0X: y\r\nX-B: c\r\n", "X-A\0: b\r\n",
+        "X-A: b\u{1}c\r\n", "X-A: b\u{7F}\r\n", "Content-Length : 5\r\n", "X A: b\r\n",
+    ])
+    func aHeadThatTwoReadersMayReadDifferentlyIsRefusedAndCloses(_ header: String) throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        for method in ["POST", "GET"] {
+            let client = try RawClient(port: port)
+            client.send(
+                "\(method) /health HTTP/1.1\r\nHost: h\r\n\(header)\r\n"
+                    + "0\r\n\r\nGET /capabilities HTTP/1.1\r\nHost: h\r\n\r\n")
+            let text = client.read()
+            #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 400"), "\(text)")
+            #expect(!text.contains("operationsPerRequest"), "a second request was served")
+        }
+    }
+
+    @Test func ordinaryHeadsAreTaken() throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        for headers in [
+            "", "X-Empty:\r\n", "X-Spaces:   a b  c \r\nAccept: */*\r\n", "X-Tab:\ta\tb\r\n",
+            "X-Word: näme\r\nX-Last: \r\n",
+        ] {
+            client.send("GET /health HTTP/1.1\r\nHost: h\r\n\(headers)\r\n")
+            #expect(client.read(until: "ok\"}").hasPrefix("HTTP/1.1 200"), "\(headers)")
+        }
+        client.send(
+            line + "HTTP/1.1\r\nHost: h\r\n\(tokens)Transfer-Encoding: chunked\r\n\r\n"
+                + "2\r\n{}\r\n0\r\n\r\n")
+        #expect(client.read(until: "serverErrorCode").contains("operations is missing"))
+    }
+
+    @Test(arguments: [33, 100, 500, 3_000])
+    func manyArgumentsAreAnsweredAtOnce(_ count: Int) throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        let query = (0..<count).map { "a\($0)=b" }.joined(separator: "&")
+        let client = try RawClient(port: port)
+        client.send(
+            "POST /database/1/iCloud.org.example/development/private/records/modify?\(query) "
+                + "HTTP/1.1\r\nHost: h\r\n\(tokens)Content-Length: 2\r\n\r\n{}")
+        let text = client.read()
+        #expect(client.wasClosed)
+        if count <= 500 {
+            #expect(text.hasPrefix("HTTP/1.1 400") && text.contains("arguments"), "\(text)")
+        }
+    }
+
+    @Test func manyHeadersAreAnsweredAtOnce() throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        let headers = (0..<400).map { "X-\($0): b\r\n" }.joined()
+        client.send(line + "HTTP/1.1\r\nHost: h\r\n\(headers)Content-Length: 2\r\n\r\n{}")
+        #expect(client.read().hasPrefix("HTTP/1.1 431"))
+    }
+
+    // MARK: Throttling
+
+    @Test func whoAsksTooMuchIsToldHowLongToWait() throws {
+        let (server, port) = try plain {
+            var limits = ThrottleLimits()
+            limits.unitsPerSecond = 1
+            limits.unitsSavedMax = 3
+            $0.throttle = limits
+        }
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        var statuses: [Substring] = []
+        for _ in 0..<6 {
+            client.send(
+                "GET /database/1/iCloud.org.example/development/private/users/caller "
+                    + "HTTP/1.1\r\nHost: h\r\n\(tokens)\r\n")
+            let text = client.read(until: "}")
+            statuses.append(text.dropFirst(9).prefix(3))
+            if statuses.last == "429" { #expect(text.contains("Retry-After: ")) }
+        }
+        #expect(statuses.first == "200" && statuses.last == "429")
+        client.send("GET /health HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test func guessingTokensIsSlowAndHurtsNobodyWithAGoodOne() throws {
+        let (server, port) = try plain {
+            var limits = ThrottleLimits()
+            limits.unitsPerSecond = 1
+            limits.unitsSavedMax = 3
+            $0.throttle = limits
+        }
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        let path = "GET /database/1/iCloud.org.example/development/private/users/caller "
+        var statuses: [Substring] = []
+        for _ in 0..<6 {
+            client.send(path + "HTTP/1.1\r\nHost: h\r\nX-Diptych-API-Token: guess\r\n\r\n")
+            statuses.append(client.read(until: "}").dropFirst(9).prefix(3))
+        }
+        #expect(statuses.first == "401" && statuses.last == "429")
+        client.send(path + "HTTP/1.1\r\nHost: h\r\n\(tokens)\r\n")
+        #expect(client.read(until: "}").hasPrefix("HTTP/1.1 200"))
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Platform
+import RecordService
+import RecordWire
+import SQLiteDriver
+import Testing
+
+@Suite struct DiskFailureTests {
+    private static let synchronize: Int32 = 10 | 4 << 8
+    private static let full: Int32 = 13
+
+    @Test func aWriterWhoseDiskFailedIsClosedAndOpenedAnew() throws {
+        try withDatabasePath { path in
+            let notices = Lock<[ServiceNotice]>([])
+            let fixture = try ServiceFixture(path: path) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            try fixture.save(.note("a"))
+            fixture.faults.arm(
+                "service.write.beforeCommit",
+                SQLiteFault(code: Self.synchronize, message: "disk I/O error"))
+            let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
+            #expect(error?.code == .tryAgainLater && (error?.retryAfterSeconds ?? 0) > 0)
+            #expect(error?.reason.contains("I/O") == false)
+            #expect(notices.withLock { $0.first?.fields["file"] } == path)
+            #expect(fixture.faults.count("service.openWriter") == 0)
+            #expect(try fixture.save(.note("b")).recordChangeTag == "2")
+            #expect(fixture.faults.count("service.openWriter") == 1)
+            #expect(try fixture.changes(since: nil).records.count == 2)
+        }
+    }
+
+    @Test func aWriterIsNotOpenedOnAnotherFile() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            fixture.faults.arm(
+                "service.write.beforeCommit",
+                SQLiteFault(code: Self.synchronize, message: "disk I/O error"))
+            #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
+            for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+            _ = try ServiceFixture(path: path, seed: 9)
+            let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
+            #expect(error?.reason.contains("exchanged") == true)
+        }
+    }
+
+    @Test func aFullDiskIsToldToWaitAndReadsGoOn() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            try fixture.save(.note("a"))
+            fixture.faults.arm(
+                "service.write.beforeCommit", SQLiteFault(code: Self.full, message: "full"))
+            let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
+            #expect(error?.code == .tryAgainLater && (error?.retryAfterSeconds ?? 0) > 0)
+            #expect(try fixture.lookup(["a"])[0].record != nil)
+            #expect(try fixture.save(.note("b")).recordChangeTag == "2")
+        }
+    }
+
+    @Test func clientsHearNoWordsOfTheDatabase() throws {
+        try withDatabasePath { path in
+            let notices = Lock<[ServiceNotice]>([])
+            let fixture = try ServiceFixture(path: path) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            for code: Int32 in [11, 1, 26] {
+                fixture.faults.arm(
+                    "service.write.beforeCommit",
+                    SQLiteFault(code: code, message: "malformed secret", sql: "SELECT secret"))
+                let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
+                #expect(error?.reason.contains("secret") == false)
+                #expect(error?.reason.contains("SQLite") == false)
+                #expect(error?.code == .internalError)
+            }
+            #expect(notices.withLock { $0.count } == 3)
+            #expect(
+                notices.withLock { $0.allSatisfy { $0.description.contains("malformed secret") } })
+        }
+    }
+
+    // MARK: Deleted zones
+
+    @Test func aDeletedZoneIsRemovedASliceAtATime() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            for start in stride(from: 0, to: 1_200, by: 400) {
+                _ = try fixture.modify(
+                    (start..<start + 400).map { RecordOperation(.create, .note("r\($0)")) },
+                    desiredKeys: [])
+            }
+            let token = try fixture.changes(since: nil).syncToken
+            _ = try fixture.zones(.modifyZones([ZoneOperation(.delete, ServiceFixture.zone)]))
+            try fixture.createZone(ServiceFixture.zone)
+            // A zone made again at once shows nothing of what waits to be removed.
+            #expect(try fixture.changes(since: nil).records.isEmpty)
+            #expect(try fixture.lookup(["r0"])[0].error?.code == .notFound)
+            #expect(try fixture.changes(since: token).failure?.code == .changeTokenExpired)
+            try fixture.save(.note("r0", "new"))
+            try fixture.service.removeDeletedRecords()
+            #expect(fixture.faults.count("service.removeSlice") >= 3)
+            #expect(try fixture.changes(since: nil).records.map(\.recordName) == ["r0"])
+            let file = try Connection(path: path, access: .readOnly)
+            #expect(try file.value("SELECT count(*) FROM records")?.int64 == 1)
+            #expect(try file.value("SELECT count(*) FROM doomed_zones")?.int64 == 0)
+        }
+    }
+
+    @Test func aRemovalThatWasInterruptedGoesOnAtTheNextStart() throws {
+        try withDatabasePath { path in
+            let faults = OneFault()
+            do {
+                let fixture = try ServiceFixture(path: path, faults: faults)
+                try fixture.save(.note("a"))
+                faults.arm(
+                    "service.removeSlice", SQLiteFault(code: Self.full, message: "full"))
+                _ = try fixture.zones(.modifyZones([ZoneOperation(.delete, ServiceFixture.zone)]))
+                _ = try fixture.lookup([], zone: nil)
+            }
+            let again = try ServiceFixture(path: path, seed: 2, makesZone: false)
+            try again.service.removeDeletedRecords()
+            let file = try Connection(path: path, access: .readOnly)
+            #expect(try file.value("SELECT count(*) FROM records")?.int64 == 0)
+        }
+    }
+}

@@ -1,6 +1,7 @@
 public import Foundation
 internal import ObjectModel
 internal import Stores
+internal import Synchronization
 
 /// How a context's work is scheduled. Raw values are Apple's.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
@@ -17,11 +18,13 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// context, on the main thread. Deletions propagate to other objects at once. Source: Apple,
 /// NSManagedObjectContext.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-    // @unchecked: everything is used on `lane` only.
+    // @unchecked: everything is used on `lane` only; others read `mergesAutomatically`, which is
+    // atomic, and parent and coordinator, which are set before the context is used.
     final let lane: ContextQueue
     /// How the context's work is scheduled.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
     final var settings = ContextSettings()
+    private final let mergesAutomatically = Atomic(false)
     /// What objects and the coordinator know the context by.
     final let tie: ZeroingReference<NSManagedObjectContext>
     final var registry: ObjectRegistry
@@ -115,8 +118,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Whether saves of other contexts, and imports, appear here by themselves.
     open var automaticallyMergesChangesFromParent: Bool {
-        get { settings.automaticallyMergesChangesFromParent }
-        set { settings.automaticallyMergesChangesFromParent = newValue }
+        get { mergesAutomatically.load(ordering: .acquiring) }
+        set { mergesAutomatically.store(newValue, ordering: .releasing) }
     }
 
     /// Whether a fault whose row is gone becomes a deleted object; otherwise the next save fails.
@@ -255,7 +258,6 @@ struct ContextSettings {
     var name: String?
     var transactionAuthor: String?
     var mergePolicy: NSMergePolicy = .error
-    var automaticallyMergesChangesFromParent = false
     var shouldDeleteInaccessibleFaults = true
     var propagatesDeletesAtEndOfEvent = true
     var stalenessInterval: TimeInterval = -1

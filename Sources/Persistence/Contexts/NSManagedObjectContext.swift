@@ -92,6 +92,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     final var model: NSManagedObjectModel? { persistentStoreCoordinator?.managedObjectModel }
 
+    /// The context at the end of the parents, which saves to the stores.
+    final var root: NSManagedObjectContext { parentContext?.root ?? self }
+
     final var source: (any ObjectSource)? {
         if let parentContext { return ParentSource(parent: parentContext) }
         return coordinator
@@ -194,6 +197,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
         let object = materialize(objectID, found)
         object.fire()
+        if object.isFault { throw takeFailure() }
         return object
     }
 
@@ -227,7 +231,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Gives new objects their permanent IDs before they are saved.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         if let parentContext {
-            return try parentContext.lane.run {
+            return try parentContext.lane.run(isReading: true) {
                 Result { try parentContext.obtainPermanentIDs(for: objects) }
             }.get()
         }

@@ -10,6 +10,7 @@ import Testing
 
     /// The objects that a context's saves announce.
     private final class Notices: @unchecked Sendable {
+        // @unchecked: used on the thread that saves.
         var inserted: [Set<NSManagedObject>] = []
         var updated: [Set<NSManagedObject>] = []
         var deleted: [Set<NSManagedObject>] = []
@@ -149,6 +150,7 @@ import Testing
     }
 
     private final class Found: @unchecked Sendable {
+        // @unchecked: `ids` by one thread until it signals; the rest has a lock.
         var ids: Set<NSManagedObjectID> = []
         let done = DispatchSemaphore(value: 0)
         private let lock = NSLock()

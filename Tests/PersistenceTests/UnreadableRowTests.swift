@@ -3,7 +3,7 @@ import Foundation
 import Stores
 import Testing
 
-/// Objects whose rows cannot be read for a while: nothing is lost, neither theirs nor the program's.
+/// Objects whose rows cannot be read for a while: nothing is lost, neither stored nor changed.
 @Suite struct UnreadableRowTests {
     private let bench: FlakyBench
 
@@ -216,6 +216,7 @@ import Testing
     // MARK: Two stores
 
     private final class Told: @unchecked Sendable {
+        // @unchecked: used on the thread that saves.
         var counts: [String: Int] = [:]
         func add(_ count: Int, _ key: String) { counts[key, default: 0] += count }
     }

@@ -7,6 +7,7 @@ import Testing
 @Suite(.serialized) struct WaitingTests {
     /// A parent and a child that merges by itself, over a saved object.
     private final class Family: @unchecked Sendable {
+        // @unchecked: set up before the contexts are used, each upon its own queue.
         let coordinator: NSPersistentStoreCoordinator
         let parent: NSManagedObjectContext
         let child: NSManagedObjectContext
@@ -58,11 +59,6 @@ import Testing
             }
         }
 
-        /// Runs `work` on the parent's lane from a block of the child, later.
-        nonisolated func askParent(_ work: @escaping @Sendable () -> Void) {
-            child.perform { [parent] in parent.performAndWait(work) }
-        }
-
         func write(_ text: String) {
             writer.performAndWait {
                 for id in ids { writer.object(with: id).setValue(text, forKey: "name") }
@@ -71,8 +67,32 @@ import Testing
         }
     }
 
-    /// Runs `work` in a process of its own, which must end by itself; a deadlock ends it by alarm.
+    /// Runs `work` in a process of its own, which must end by itself; a deadlock, which
+    /// uses no processor time, ends it by alarm.
     private static func watch(seconds: UInt32 = 60) { alarm(seconds) }
+
+    @Test func theMainThreadWaitsForAChildThatReadsItsParent() async {
+        await #expect(processExitsWith: .success) {
+            Self.watch()
+            try await MainActor.run {
+                let family = try Family(parent: .mainQueueConcurrencyType)
+                let held = family.held()
+                for round in 0..<200 {
+                    DispatchQueue.global().async { family.write("\(round)") }
+                    family.parent.refreshAllObjects()
+                    // The child reads its parent while this thread waits for the child.
+                    family.readSoon(held)
+                    let thread = pthread_self()
+                    let (count, isHere) = family.child.performAndWait {
+                        let names = held.compactMap { $0.value(forKey: "name") as? String }
+                        return (names.count, pthread_self() == thread)
+                    }
+                    #expect(count == 20)
+                    #expect(isHere, "a block runs on the thread that gave it")
+                }
+            }
+        }
+    }
 
     @Test func aBlockOfTheParentWaitsForAChildThatReadsIt() async {
         await #expect(processExitsWith: .success) {
@@ -126,12 +146,14 @@ import Testing
     }
 
     private struct Passed: @unchecked Sendable {
+        // @unchecked: used on the lane of the objects only.
         let value: [NSManagedObject]
         init(_ value: [NSManagedObject]) { self.value = value }
     }
 
     /// Guarded by nothing but the context.
     private final class Counter: @unchecked Sendable {
+        // @unchecked: used on one context's lane only, which the test tries.
         var count = 0
     }
 

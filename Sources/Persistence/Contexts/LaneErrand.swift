@@ -1,25 +1,30 @@
 internal import Foundation
 
-/// Work that a thread which runs on one lane wants done on another, and waits for.
+/// The wait of a thread that runs on one lane for another lane.
 ///
 ///     main thread (main lane)                 child's queue (child's lane)
 ///     child.performAndWait: waits             merges: reads its parent on the main lane: waits
 ///     finds the child's errand, does it       goes on, ends
-///     does its own block on the child's lane
+///     has the child's lane, runs its block
 ///
-/// Whoever waits looks at the errands for lanes it runs on. It does one where its own errand cannot
-/// go on before that: where the one it waits for, or whom that one waits for, is who asks.
+/// Whoever waits looks at the errands for lanes it runs on, and lends its lane where its own errand
+/// cannot go on before that: where the one it waits for, or whom that one waits for, is who asks.
+/// A block runs on the thread that gave it; what is for the main lane runs on the main thread.
 final class LaneErrand: @unchecked Sendable {
     // @unchecked: all is used under the board's lock; the work by the one thread that began it.
     private let lane: ContextQueue
     private let thread = UInt(pthread_self())
     private let isOnMain = ContextQueue.isOnMain
     private let isReading: Bool
+    /// For the main lane only: what its thread is to do.
     private var work: (() -> Void)?
-    private var isBegun = false
+    /// Whether the lane is this errand's, or its work was begun.
+    private var isGranted = false
     private var isDone = false
+    /// To whom the waiting thread lent its lanes.
+    private var lent: [LaneErrand] = []
 
-    /// All errands that somebody waits for, in the order in which they came.
+    /// All errands that are not done, in the order in which they came.
     private final class Board: @unchecked Sendable {
         // @unchecked: `errands` is used under the condition's lock.
         let condition = NSCondition()
@@ -28,7 +33,7 @@ final class LaneErrand: @unchecked Sendable {
 
     private static let board = Board()
 
-    private init(lane: ContextQueue, isReading: Bool, work: @escaping () -> Void) {
+    private init(lane: ContextQueue, isReading: Bool, work: (() -> Void)? = nil) {
         self.lane = lane
         self.isReading = isReading
         self.work = work
@@ -38,45 +43,43 @@ final class LaneErrand: @unchecked Sendable {
     static func run<Value>(
         on lane: ContextQueue, isReading: Bool, _ work: () -> Value
     ) -> Value {
-        // The closure ends before this returns: who runs it lets go of it before it says so.
-        withoutActuallyEscaping(work) { work in
-            var result: Value?
-            let errand = LaneErrand(lane: lane, isReading: isReading) { result = work() }
-            errand.post()
-            lane.enqueue { errand.perform() }
+        guard lane.isMain else {
+            let errand = LaneErrand(lane: lane, isReading: isReading)
             errand.wait()
+            defer { errand.end() }
+            return lane.hold(work)
+        }
+        // The closure ends before this returns: who runs it lets go of it before it says so.
+        return withoutActuallyEscaping(work) { work in
+            var result: Value?
+            LaneErrand(lane: lane, isReading: isReading) { result = work() }.wait()
             guard let result else { ProgrammingMistake.unansweredErrand() }
             return result
         }
     }
 
-    private func post() {
-        let board = Self.board
-        board.condition.lock()
-        board.errands.append(self)
-        board.condition.broadcast()
-        board.condition.unlock()
+    // MARK: Whose turn it is
+
+    /// Called when the lane's queue comes to the errand.
+    private func takeTurn() {
+        let condition = Self.board.condition
+        condition.lock()
+        defer { condition.unlock() }
+        guard !isGranted else { return }
+        grant()
+        while !isDone { condition.wait() }
     }
 
-    /// Does the work, unless somebody began it already.
-    private func perform() {
-        let board = Self.board
-        board.condition.lock()
-        let isMine = !isBegun
-        isBegun = true
-        board.condition.unlock()
-        guard isMine else { return }
-        finish()
-    }
-
-    /// The work must have been begun by this thread.
-    private func finish() {
-        runWork()
-        let board = Self.board
-        board.condition.lock()
-        isDone = true
-        board.condition.broadcast()
-        board.condition.unlock()
+    /// Lets the errand have its lane, or does its work. The board is locked.
+    private func grant() {
+        isGranted = true
+        if lane.isMain {
+            Self.board.condition.unlock()
+            runWork()
+            Self.board.condition.lock()
+            finish()
+        }
+        Self.board.condition.broadcast()
     }
 
     @inline(never)
@@ -85,32 +88,49 @@ final class LaneErrand: @unchecked Sendable {
         work = nil
     }
 
-    /// Waits until the work is done, and does what others need to get there.
+    private func end() {
+        let condition = Self.board.condition
+        condition.lock()
+        finish()
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// The board is locked.
+    private func finish() {
+        isDone = true
+        Self.board.errands.removeAll { $0 === self }
+    }
+
+    /// Waits until the lane is this errand's, or the work is done; lends its thread's own lanes to
+    /// those who must go on before that.
     private func wait() {
         let board = Self.board
         board.condition.lock()
-        while !isDone {
+        defer { board.condition.unlock() }
+        board.errands.append(self)
+        lane.enqueue { self.takeTurn() }
+        board.condition.broadcast()
+        while true {
+            lent.removeAll { $0.isDone }
+            if lent.isEmpty && (lane.isMain ? isDone : isGranted) { return }
             if let other = board.errands.first(where: needs) {
-                other.isBegun = true
-                board.condition.unlock()
-                other.finish()
-                board.condition.lock()
+                if !other.lane.isMain { lent.append(other) }
+                other.grant()
             } else {
                 board.condition.wait()
             }
         }
-        board.errands.removeAll { $0 === self }
-        board.condition.unlock()
     }
 
-    /// Whether this errand, of the present thread, waits for `other`, which the thread can do.
+    /// Whether this errand, of the present thread, waits for `other`, whose lane the thread has.
     private func needs(_ other: LaneErrand) -> Bool {
-        guard !other.isBegun, other.thread != thread, isHeld(other.lane, by: self),
+        guard !other.isGranted, other.thread != thread, isHeld(other.lane, by: self),
             other.isReading || !isReading
         else { return false }
         var lane = lane
         for _ in Self.board.errands {
-            let next = Self.board.errands.last { !$0.isDone && isHeld(lane, by: $0) }
+            let next = Self.board.errands.last { !$0.isGranted && isHeld(lane, by: $0) }
             guard let next, next !== self else { return false }
             if next.thread == other.thread { return true }
             lane = next.lane
@@ -118,7 +138,7 @@ final class LaneErrand: @unchecked Sendable {
         return false
     }
 
-    /// Whether who asked for an errand runs on a lane.
+    /// Whether who asked for an errand runs on a lane that it did not lend.
     private func isHeld(_ lane: ContextQueue, by errand: LaneErrand) -> Bool {
         lane.isOwned(by: errand.thread) || lane.isMain && errand.isOnMain
     }

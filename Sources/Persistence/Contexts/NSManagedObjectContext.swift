@@ -185,7 +185,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
     }
 
-    /// The object of an ID, read from the store; throws when there is no such row.
+    /// The object of an ID, read from the store. Throws 133000 when there is no such row, and the
+    /// store's failures (134180 and others) when it cannot be read.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let objectID = own(objectID)
         if let known = registry.object(objectID), !known.isFault || known.isInserted {

@@ -12,8 +12,9 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes what a request finds, without making objects. Source: Apple, NSBatchDeleteRequest.
 ///
-/// Links of other rows to the deleted ones are cleared, in the transaction that deletes; cascade and deny rules, validation and
-/// contexts take no part: merge the returned IDs into contexts that are in use.
+/// Links of other rows to the deleted ones are cleared, in the transaction that deletes; cascade
+/// and deny rules, validation and contexts take no part: merge the returned IDs into contexts that
+/// are in use.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let choice: FetchChoice
     private let ids: [NSManagedObjectID]?

@@ -6,8 +6,8 @@ extension NSManagedObject {
     /// Fills in the values of a fault: from the row it came with, or from the store.
     ///
     /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it
-    /// as deleted, otherwise the next save fails with a referential integrity error. Where the store
-    /// cannot be read, the object stays a fault, which the next access tries to fill in again.
+    /// as deleted, otherwise the next save fails with a referential integrity error. Where the
+    /// store cannot be read, the object stays a fault, which the next access fills in.
     final func fire() {
         guard state.contains(.fault) else { return }
         guard !state.contains(.firing) else { return standEmpty() }

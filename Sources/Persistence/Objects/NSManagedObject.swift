@@ -139,8 +139,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open func awakeFromFetch() {}
     /// Called when values came from an undo, a refresh or a merge.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
-    /// Called before validation at each save. Changes made here are saved, and lead to another
-    /// call.
+    /// Called once before validation at each save. Changes made here are saved; objects that they
+    /// change for the first time are called, too.
     open func willSave() {}
     /// Called after the save.
     open func didSave() {}

@@ -20,13 +20,6 @@ public final class Statement {
     public var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
     public var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-    /// The names of the result's columns, left to right.
-    public var columnNames: [String] {
-        (0..<Int32(columnCount)).map { index in
-            sqlite3_column_name(handle, index).map { String(cString: $0) } ?? ""
-        }
-    }
-
     /// Binds `value` to the parameter at `index`, counted from 1.
     public func bind(_ value: SQLiteValue, at index: Int) throws {
         let position = Int32(index)
@@ -47,14 +40,6 @@ public final class Statement {
             diptych_bind_blob(handle, Int32(index), $0.baseAddress, 16)
         }
         guard code == SQLITE_OK else { throw connection.fault(code, sql: sql) }
-    }
-
-    /// Binds a blob made of one leading byte and `data`.
-    public func bind(_ data: Data, after marker: UInt8, at index: Int) throws {
-        var marked = Data(capacity: data.count + 1)
-        marked.append(marker)
-        marked.append(data)
-        try bind(.blob(marked), at: index)
     }
 
     public func bind(_ values: [SQLiteValue]) throws {

@@ -118,7 +118,9 @@ import Testing
         #expect(closed.code == NSPersistentStoreSaveError)
         try coordinator.remove(try #require(coordinator.persistentStores.first))
         try coordinator.destroyPersistentStore(at: url, type: .sqlite)
-        #expect(!FileManager.default.fileExists(atPath: url.path))
+        #expect(throws: NSError.self) {
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        }
     }
 
     @Test func configurationsSendEntitiesToTheirStores() throws {

@@ -32,6 +32,62 @@ import Testing
         #expect(try code(["email": "a@b"]) == nil)
     }
 
+    /// A length is NSString's: a family of four is eleven units.
+    @Test func lengthsAreCountedAsApples() throws {
+        #expect(try code(["nick": "👨‍👩‍👧‍👦"]) == NSValidationStringTooLongError)
+        #expect(try code(["nick": "é"]) == NSValidationStringTooShortError)
+        #expect(try code(["nick": "e\u{301}"]) == nil)
+        #expect(try code(["nick": "👍"]) == nil)
+    }
+
+    @Test(arguments: [
+        ("a|ab", "ab", true), ("a|ab", "abc", false), ("a+?", "aaa", true),
+        ("(?i)ab", "AB", true), ("a", "a\n", false), ("^a$", "a", true),
+    ])
+    func aPatternMatchesTheWholeText(pattern: String, text: String, isFine: Bool) throws {
+        let model = TestModel.make()
+        let tag = try #require(model.entitiesByName["Tag"])
+        tag.properties =
+            [TestModel.attribute("name", .stringAttributeType, pattern: pattern)]
+            + tag.properties.filter { $0.name != "name" }
+        let bench = try Bench(.memory, model: model)
+        try bench.make("Tag", text)
+        if isFine {
+            try bench.context.save()
+        } else {
+            let error = try #require(throws: NSError.self) { try bench.context.save() }
+            #expect(error.code == NSValidationStringPatternMatchingError)
+        }
+    }
+
+    /// A minimum is looked at after removals, too; without one, none is needed.
+    @Test(arguments: [0, 1, 2])
+    func aToManyThatIsNotOptionalNeedsItsMinimumOnly(minimum: Int) throws {
+        let model = TestModel.make()
+        let employees = try #require(
+            model.entitiesByName["Department"]?.relationshipsByName["employees"])
+        employees.isOptional = false
+        employees.minCount = minimum
+        let bench = try Bench(.sqlite, model: model)
+        let department = try bench.make("Department", "d")
+        func save() -> Int? {
+            do {
+                try bench.context.save()
+                return nil
+            } catch { return (error as NSError).code }
+        }
+        let lacks = [
+            nil, NSValidationMissingMandatoryPropertyError,
+            NSValidationRelationshipLacksMinimumCountError,
+        ][minimum]
+        #expect(save() == lacks)
+        let people = try (0..<2).map { try bench.person("\($0)") }
+        for person in people { person.department = department }
+        #expect(save() == nil)
+        for person in people { person.department = nil }
+        #expect(save() == lacks)
+    }
+
     @Test func severalErrorsComeTogether() throws {
         let bench = try Bench(.memory)
         let person = try bench.person("Ada")

@@ -94,7 +94,8 @@ import Testing
             return opened.coordinator
         }()
         try coordinator.destroyPersistentStore(at: url, type: .sqlite)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path) == [])
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.folder.path)
+        #expect(left == [url.lastPathComponent] && SQLiteRowStore.isFree(url))
     }
 
     @Test func aLargeValueIsReadBackThroughAContext() throws {

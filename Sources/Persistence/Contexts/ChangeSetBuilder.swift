@@ -35,7 +35,10 @@ struct ChangeSetBuilder {
     }
 
     private mutating func addUpdate(of object: NSManagedObject, _ row: RowID) throws {
-        guard let snapshot = object.snapshot else { return }
+        guard let snapshot = object.snapshot else {
+            // Nothing says what changed, so it cannot count as written.
+            throw PersistenceErrors.missingObject(object.objectID)
+        }
         var update = RowUpdate(id: row, expectedVersion: object.expectedVersion)
         for slot in object.attributes.indices
         where object.attributes[slot] != snapshot.attributes[slot] {

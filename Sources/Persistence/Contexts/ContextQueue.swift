@@ -5,11 +5,17 @@ internal import Synchronization
 /// The one lane on which a context's work runs: a serial queue, or the main one.
 ///
 /// A call from a block that already runs here goes straight on, also when other lanes lie between.
+/// Two lanes may wait for each other (the main thread for a child context that merges, the child
+/// for its parent on the main queue): then one lends its lane to the other; see `LaneErrand`.
 final class ContextQueue: Sendable {
     let isMain: Bool
     private let queue: DispatchQueue
     /// The thread that runs a block here now; 0 for none.
     private let owner = Atomic<UInt>(0)
+    /// Blocks that wait for the queue or run on it.
+    private let queued = Atomic<Int>(0)
+    /// Held while a block runs: on the queue, or beside it while that is empty.
+    private let turn = NSLock()
 
     init(isMain: Bool) {
         self.isMain = isMain
@@ -26,18 +32,35 @@ final class ContextQueue: Sendable {
 
     var isCurrent: Bool {
         if isMain && Self.isOnMain { return true }
-        return owner.load(ordering: .acquiring) == UInt(pthread_self())
+        return isOwned(by: UInt(pthread_self()))
     }
 
-    /// Runs `work` here and waits for it.
-    func run<Value>(_ work: () -> Value) -> Value {
+    func isOwned(by thread: UInt) -> Bool { owner.load(ordering: .acquiring) == thread }
+
+    /// Runs `work` here and waits for it. `isReading` says that the caller is in the middle of its
+    /// own lane's work and only wants values, so that its lane must not be lent meanwhile.
+    func run<Value>(isReading: Bool = false, _ work: () -> Value) -> Value {
         if isCurrent { return work() }
-        return queue.sync { own(work) }
+        guard OwnedLanes.areAny || Self.isOnMain else {
+            // Nobody waits for a thread without a lane, so it may wait without looking up.
+            queued.wrappingAdd(1, ordering: .acquiringAndReleasing)
+            return queue.sync { finishing { own(work) } }
+        }
+        if let value = runBeside(work) { return value }
+        return LaneErrand.run(on: self, isReading: isReading, work)
+    }
+
+    /// Runs `work` on this thread where nothing is queued here; nil where something is.
+    private func runBeside<Value>(_ work: () -> Value) -> Value? {
+        guard !isMain, queued.load(ordering: .acquiring) == 0, turn.try() else { return nil }
+        defer { turn.unlock() }
+        return hold(work)
     }
 
     /// Runs `work` here after what is queued already.
     func enqueue(_ work: @escaping @Sendable () -> Void) {
-        queue.async { self.own(work) }
+        queued.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        queue.async { self.finishing { self.own(work) } }
     }
 
     /// Runs `work` here after what is queued already, and returns what it returns.
@@ -50,10 +73,43 @@ final class ContextQueue: Sendable {
         return result.value
     }
 
-    private func own<Value>(_ work: () -> Value) -> Value {
-        let former = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
-        defer { owner.store(former, ordering: .releasing) }
+    private func finishing<Value>(_ work: () -> Value) -> Value {
+        defer { queued.wrappingSubtract(1, ordering: .acquiringAndReleasing) }
         return work()
+    }
+
+    private func own<Value>(_ work: () -> Value) -> Value {
+        guard !isMain else { return hold(work) }
+        turn.lock()
+        defer { turn.unlock() }
+        return hold(work)
+    }
+
+    /// Runs `work` on this thread, which has the lane.
+    func hold<Value>(_ work: () -> Value) -> Value {
+        let former = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
+        OwnedLanes.count += 1
+        defer {
+            OwnedLanes.count -= 1
+            owner.store(former, ordering: .releasing)
+        }
+        return work()
+    }
+}
+
+/// How many lanes the present thread runs on.
+private enum OwnedLanes {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    static var areAny: Bool { count > 0 }
+
+    static var count: Int {
+        get { Int(bitPattern: pthread_getspecific(key)) }
+        set { pthread_setspecific(key, UnsafeRawPointer(bitPattern: newValue)) }
     }
 }
 

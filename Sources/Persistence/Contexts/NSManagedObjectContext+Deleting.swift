@@ -22,6 +22,10 @@ extension NSManagedObjectContext {
         guard !object.isDeleted else { return false }
         if object.isFault { object.fire() }
         guard !object.isDeleted else { return false }
+        guard readLinks(of: object) else {
+            object.postpone { $0.context?.delete($0) }
+            return false
+        }
         object.prepareForDeletion()
         object.state.insert(.deleted)
         pending.list(object)
@@ -30,11 +34,24 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Takes the object out of the others' relationships; returns those to be deleted with it.
+    /// Reads all that a deletion follows; false where it cannot be read.
+    private func readLinks(of object: NSManagedObject) -> Bool {
+        guard !object.isFault else { return false }
+        for (slot, relationship) in object.shape.layout.toManys.enumerated()
+        where relationship.deleteRule != .noActionDeleteRule {
+            object.load(slot)
+            guard object.toManys[slot].isLoaded else { return false }
+        }
+        return true
+    }
+
+    /// Takes the object out of the others' relationships; returns those to be deleted with it. A
+    /// deny rule changes nothing: whether it holds, the save finds out.
     private func release(_ object: NSManagedObject) -> [NSManagedObject] {
         var doomed: [NSManagedObject] = []
         func release(_ ids: [NSManagedObjectID], _ relationship: NSRelationshipDescription) {
-            guard relationship.deleteRule != .noActionDeleteRule else { return }
+            let rule = relationship.deleteRule
+            guard rule != .noActionDeleteRule, rule != .denyDeleteRule else { return }
             for id in ids {
                 let other = self.object(with: id)
                 guard !other.isDeleted else { continue }

@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
     /// filled in.
     final func materialize(_ id: NSManagedObjectID, _ found: ObjectSnapshot?) -> NSManagedObject {
         if let known = registry.object(id) {
-            if known.isFault && known.snapshot == nil { known.snapshot = found }
+            if known.isFault, let found { known.snapshot = found }
             return known
         }
         let shape = registry.shape(of: id.entity)
@@ -90,10 +90,13 @@ extension NSManagedObjectContext {
     private func meet(
         _ object: NSManagedObject, _ row: Row, of store: NSPersistentStore, _ refreshing: Bool
     ) {
-        guard refreshing || (object.isFault && object.snapshot == nil) else { return }
-        let found = store.snapshot(row)
-        if object.isFault && object.snapshot == nil { object.snapshot = found }
-        if refreshing { object.rebase(onto: found) }
+        if object.isFault {
+            // What was read last is what the fault is filled with.
+            guard object.snapshot?.version != row.version else { return }
+            object.snapshot = store.snapshot(row)
+        } else if refreshing {
+            object.rebase(onto: store.snapshot(row))
+        }
     }
 
     /// A new object of a shape, as a fault that keeps `found` until it is filled in.

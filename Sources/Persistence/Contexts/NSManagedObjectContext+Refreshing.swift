@@ -24,6 +24,7 @@ extension NSManagedObjectContext {
     /// values.
     public final func rollback() {
         pending.failure = nil
+        pending.postponed = []
         for object in pending.takeObjects() {
             if object.isInserted {
                 registry.unregister(object)
@@ -43,6 +44,7 @@ extension NSManagedObjectContext {
     /// Forgets all objects and changes. Objects that are still held belong to no context then.
     public final func reset() {
         pending.failure = nil
+        pending.postponed = []
         for object in pending.takeObjects() { object.state.subtract(.pending) }
         _ = pending.takeEvent()
         for object in registry.objects { object.leaveContext() }
@@ -63,13 +65,17 @@ extension NSManagedObjectContext {
         readAhead.forget(object.objectID)
         pending.note(.refreshedNow, of: object)
         guard flag && object.hasChanges else {
+            if !flag { dropPostponed(of: object) }
             object.state.subtract(.pending)
             object.turnIntoFault()
             return
         }
-        if let found = storedSnapshot(of: object) {
+        do {
+            guard let found = try storedSnapshot(of: object) else { return }
             object.rebase(onto: found)
             object.awake(fromSnapshotEvents: .refresh)
+        } catch {
+            pending.failure = error
         }
     }
 
@@ -166,9 +172,14 @@ extension NSManagedObjectContext {
             object.snapshot = nil
             return
         }
-        guard let found = storedSnapshot(of: object) else { return mergeDeletion(of: id) }
-        object.rebase(onto: found)
-        object.awake(fromSnapshotEvents: .refresh)
+        do {
+            guard let found = try storedSnapshot(of: object) else { return mergeDeletion(of: id) }
+            object.rebase(onto: found)
+            object.awake(fromSnapshotEvents: .refresh)
+        } catch {
+            // Read when it is looked at; a changed object finds its conflict when it is saved.
+            if object.hasChanges { pending.failure = error } else { object.turnIntoFault() }
+        }
     }
 
     private func mergeInsertion(of id: NSManagedObjectID) {

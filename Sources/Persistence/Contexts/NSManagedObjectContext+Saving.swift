@@ -9,10 +9,8 @@ extension NSManagedObjectContext {
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     public final func save() throws {
-        if let failure = pending.failure {
-            pending.failure = nil
-            throw PersistenceErrors.translate(failure)
-        }
+        try readUnread()
+        if pending.failure != nil { throw takeFailure() }
         guard hasChanges else {
             forgetUnsaved(pending.takeObjects())
             return
@@ -22,17 +20,30 @@ extension NSManagedObjectContext {
         try announceSave()
         try validateChanges()
         let event = postEvent()
-        var saved = SavedObjects()
-        for object in pending.objects where object.isPending { saved.add(object) }
         if let parent {
+            var saved = SavedObjects()
+            for object in pending.objects where object.isPending { saved.add(object) }
             try saveToParent(parent)
+            finishSave(saved, after: event)
         } else if let coordinator = persistentStoreCoordinator {
-            try StoreSave(context: self, coordinator: coordinator).run()
+            try save(to: coordinator, after: event)
         } else {
             throw PersistenceErrors.noCoordinator
         }
-        readAhead.forgetRows()
-        finishSave(saved, after: event)
+    }
+
+    private func save(
+        to coordinator: NSPersistentStoreCoordinator, after event: EventObjects
+    ) throws {
+        var save = StoreSave(context: self, coordinator: coordinator)
+        do {
+            try save.run()
+        } catch {
+            // What another store took before is saved, and told.
+            if !save.saved.isEmpty { finishPart(save.saved, after: event) }
+            throw error
+        }
+        finishSave(save.saved, after: event)
     }
 
     /// Calls `willSave` on each changed object, again where that changed others.
@@ -86,6 +97,20 @@ extension NSManagedObjectContext {
         let taken = pending.takeObjects()
         forgetUnsaved(taken)
         for object in taken { object.state.subtract([.inserted, .updated]) }
+        announce(saved, after: event)
+    }
+
+    /// A save of which only some stores took their part: the rest stays to be saved.
+    private func finishPart(_ saved: SavedObjects, after event: EventObjects) {
+        let written = Set(saved.all.joined().map(ObjectIdentifier.init))
+        pending.takeObjects { written.contains(ObjectIdentifier($0)) }
+        announce(saved, after: event)
+    }
+
+    private func announce(_ saved: SavedObjects, after event: EventObjects) {
+        readAhead.forgetRows()
+        // What the merge policy or the store changed meanwhile.
+        processPendingChanges()
         for object in saved.deleted { registry.unregister(object) }
         for objects in saved.all { for object in objects { object.didSave() } }
         let ids = saved.ids
@@ -109,14 +134,30 @@ extension NSManagedObjectContext {
     /// Hands the changes to the parent's objects, which then count as changed there.
     private func saveToParent(_ parent: NSManagedObjectContext) throws {
         let changed = pending.objects.filter(\.isPending)
-        parent.lane.run {
-            for object in changed where !object.isDeleted { parent.take(object) }
-            for object in changed where object.isDeleted {
-                parent.delete(parent.object(with: object.objectID))
+        try parent.lane.run(isReading: true) {
+            Result {
+                try parent.reading { parent.read(forTaking: changed) }
+                for object in changed where !object.isDeleted { parent.take(object) }
+                for object in changed where object.isDeleted {
+                    parent.delete(parent.object(with: object.objectID))
+                }
+                parent.processPendingChanges()
             }
-            parent.processPendingChanges()
-        }
+        }.get()
         for object in changed where !object.isDeleted { object.commit(version: 0) }
+    }
+
+    /// Fills in what a child's changes are laid upon, before any of them is.
+    private func read(forTaking changed: [NSManagedObject]) {
+        for child in changed {
+            if child.isInserted && registry.object(child.objectID) == nil { continue }
+            let own = object(with: child.objectID)
+            own.fire()
+            for slot in child.toManys.indices
+            where child.toManys[slot].isOrdered && child.toManys[slot].isChanged {
+                own.load(slot)
+            }
+        }
     }
 
     /// Takes over what a child context's object says.
@@ -175,6 +216,8 @@ struct SavedObjects {
     var deleted: [NSManagedObject] = []
 
     var all: [[NSManagedObject]] { [inserted, updated, deleted] }
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
+
     var ids: SavedIDs {
         SavedIDs(
             inserted: inserted.map(\.objectID), updated: updated.map(\.objectID),

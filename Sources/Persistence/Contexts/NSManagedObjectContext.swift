@@ -1,6 +1,7 @@
 public import Foundation
 internal import ObjectModel
 internal import Stores
+internal import Synchronization
 
 /// How a context's work is scheduled. Raw values are Apple's.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
@@ -17,11 +18,13 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// context, on the main thread. Deletions propagate to other objects at once. Source: Apple,
 /// NSManagedObjectContext.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-    // @unchecked: everything is used on `lane` only.
+    // @unchecked: everything is used on `lane` only; others read `mergesAutomatically`, which is
+    // atomic, and parent and coordinator, which are set before the context is used.
     final let lane: ContextQueue
     /// How the context's work is scheduled.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
     final var settings = ContextSettings()
+    private final let mergesAutomatically = Atomic(false)
     /// What objects and the coordinator know the context by.
     final let tie: ZeroingReference<NSManagedObjectContext>
     final var registry: ObjectRegistry
@@ -89,6 +92,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     final var model: NSManagedObjectModel? { persistentStoreCoordinator?.managedObjectModel }
 
+    /// The context at the end of the parents, which saves to the stores.
+    final var root: NSManagedObjectContext { parentContext?.root ?? self }
+
     final var source: (any ObjectSource)? {
         if let parentContext { return ParentSource(parent: parentContext) }
         return coordinator
@@ -115,8 +121,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Whether saves of other contexts, and imports, appear here by themselves.
     open var automaticallyMergesChangesFromParent: Bool {
-        get { settings.automaticallyMergesChangesFromParent }
-        set { settings.automaticallyMergesChangesFromParent = newValue }
+        get { mergesAutomatically.load(ordering: .acquiring) }
+        set { mergesAutomatically.store(newValue, ordering: .releasing) }
     }
 
     /// Whether a fault whose row is gone becomes a deleted object; otherwise the next save fails.
@@ -179,7 +185,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
     }
 
-    /// The object of an ID, read from the store; throws when there is no such row.
+    /// The object of an ID, read from the store. Throws 133000 when there is no such row, and the
+    /// store's failures (134180 and others) when it cannot be read.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let objectID = own(objectID)
         if let known = registry.object(objectID), !known.isFault || known.isInserted {
@@ -191,6 +198,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
         let object = materialize(objectID, found)
         object.fire()
+        if object.isFault { throw takeFailure() }
         return object
     }
 
@@ -224,7 +232,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Gives new objects their permanent IDs before they are saved.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         if let parentContext {
-            return try parentContext.lane.run {
+            return try parentContext.lane.run(isReading: true) {
                 Result { try parentContext.obtainPermanentIDs(for: objects) }
             }.get()
         }
@@ -255,7 +263,6 @@ struct ContextSettings {
     var name: String?
     var transactionAuthor: String?
     var mergePolicy: NSMergePolicy = .error
-    var automaticallyMergesChangesFromParent = false
     var shouldDeleteInaccessibleFaults = true
     var propagatesDeletesAtEndOfEvent = true
     var stalenessInterval: TimeInterval = -1

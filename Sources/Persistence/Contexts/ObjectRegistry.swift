@@ -60,7 +60,7 @@ struct ObjectRegistry {
     }
 
     /// Gives an object that was new its place among the rows.
-    mutating func settle(_ object: NSManagedObject) {
+    mutating func reindex(_ object: NSManagedObject) {
         guard object.shelf === newcomers else { return }
         newcomers.remove(object)
         register(object)

@@ -70,19 +70,15 @@ final class FoundRows {
 }
 
 extension NSManagedObjectContext {
-    /// The stored values of an object; a failure is kept for the next save.
-    final func storedSnapshot(of object: NSManagedObject) -> ObjectSnapshot? {
+    /// The stored values of an object; nil where its row is gone.
+    final func storedSnapshot(of object: NSManagedObject) throws -> ObjectSnapshot? {
         guard let id = object.identity else { return nil }
-        do {
-            return try source?.snapshot(of: id)
-        } catch {
-            pending.failure = error
-            return nil
-        }
+        return try source?.snapshot(of: id)
     }
 
-    /// The stored members of a relationship; a failure is kept for the next save.
-    final func storedMembers(of object: NSManagedObject, toMany slot: Int) -> [Reference] {
+    /// The stored members of a relationship; nil where they cannot be read, and the failure is kept
+    /// for the next save.
+    final func storedMembers(of object: NSManagedObject, toMany slot: Int) -> [Reference]? {
         guard let id = object.identity else { return [] }
         do {
             let members =
@@ -91,15 +87,14 @@ extension NSManagedObjectContext {
             return members.filter { registry.object($0)?.isDeleted != true }.map(Reference.init)
         } catch {
             pending.failure = error
-            return []
+            return nil
         }
     }
 
     /// A fault's row is gone.
     final func noteInaccessible(_ object: NSManagedObject) {
-        object.attributes = Array(repeating: .null, count: object.shape.layout.attributes.count)
-        object.toOnes = object.shape.noToOnes
-        if pending.failure != nil { return }
+        object.standEmpty()
+        dropPostponed(of: object)
         guard settings.shouldDeleteInaccessibleFaults else {
             pending.failure = PersistenceErrors.missingObject(object.objectID)
             return
@@ -118,8 +113,8 @@ struct ParentSource: ObjectSource {
     }
 
     private func snapshot(of object: NSManagedObject) throws -> ObjectSnapshot? {
-        if object.isFault { object.fire() }
-        if let failure = parent.pending.failure { throw failure }
+        object.fire()
+        if object.isFault { throw parent.takeFailure() }
         guard !object.isDeleted, !object.state.contains(.inaccessible) else { return nil }
         return ObjectSnapshot(
             version: object.snapshot?.version ?? 0, attributes: object.attributes,
@@ -129,9 +124,8 @@ struct ParentSource: ObjectSource {
     func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID] {
         try inParent {
             let owner = parent.object(with: id)
-            if owner.isFault { owner.fire() }
+            owner.fire()
             owner.load(slot)
-            if let failure = parent.pending.failure { throw failure }
             return owner.toManys[slot].all.map(\.id)
         }
     }
@@ -156,6 +150,8 @@ struct ParentSource: ObjectSource {
     func answersWhole(_ query: ObjectQuery) -> Bool { true }
 
     private func inParent<Value>(_ work: () throws -> Value) throws -> Value {
-        try parent.lane.run { Result(catching: work) }.get()
+        try parent.lane.run(isReading: true) {
+            Result { try parent.reading(work) }
+        }.get()
     }
 }

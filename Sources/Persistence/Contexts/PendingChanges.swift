@@ -6,11 +6,12 @@ struct PendingChanges {
     private(set) var objects: [NSManagedObject] = []
     /// Changed since the last ObjectsDidChange notification.
     private(set) var event: [NSManagedObject] = []
-    /// Objects whose deletion was saved since the last notification.
     /// What went wrong while a fault was filled in; the next save throws it.
     var failure: (any Error)?
+    /// Changes of objects that could not be read yet.
+    var postponed: [PostponedChange] = []
 
-    var isEmpty: Bool { !objects.contains { $0.isPending } }
+    var isEmpty: Bool { postponed.isEmpty && !objects.contains { $0.isPending } }
 
     mutating func list(_ object: NSManagedObject) {
         guard !object.state.contains(.listed) else { return }
@@ -37,6 +38,14 @@ struct PendingChanges {
         }
         event.removeAll()
         return taken
+    }
+
+    /// Takes those objects off the list that `isTaken` names.
+    mutating func takeObjects(where isTaken: (NSManagedObject) -> Bool) {
+        for object in objects where isTaken(object) {
+            object.state.subtract([.listed, .willSaveSent])
+        }
+        objects.removeAll(where: isTaken)
     }
 
     /// Takes all changed objects off the list; their marks stay for the caller to clear.

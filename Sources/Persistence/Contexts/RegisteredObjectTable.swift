@@ -52,8 +52,8 @@ final class RegisteredObjectTable: Sendable {
         table.withLock { $0.set(LiveReference.address(of: object), for: object.key) }
     }
 
-    /// Puts up several objects that stand here, known ones among them. Where another object came to
-    /// stand for the same row meanwhile, that one stays: it is returned with its index.
+    /// Registers those of the objects that belong to this table. Where another object was
+    /// registered for the same row meanwhile, that one stays: it is returned with its index.
     func put(_ objects: ArraySlice<NSManagedObject>) -> [(index: Int, other: NSManagedObject)] {
         table.withLock { table in
             table.reserve(objects.count)

@@ -6,8 +6,15 @@ internal import Stores
 struct StoreSave {
     let context: NSManagedObjectContext
     let coordinator: NSPersistentStoreCoordinator
+    /// What was written so far, also where a later store failed.
+    private(set) var saved = SavedObjects()
 
-    func run() throws {
+    init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator) {
+        self.context = context
+        self.coordinator = coordinator
+    }
+
+    mutating func run() throws {
         try coordinator.reserveRows(for: context.pending.objects(.inserted))
         for store in try stores() {
             do {
@@ -36,13 +43,13 @@ struct StoreSave {
         return stores
     }
 
-    private func save(to store: NSPersistentStore) throws {
+    private mutating func save(to store: NSPersistentStore) throws {
         let resolution = ConflictResolution(context: context, store: store)
-        // Each round settles at least one conflict; others may appear meanwhile.
+        // Each round resolves at least one conflict; others may appear meanwhile.
         for _ in 0...context.pending.objects.count + 16 {
             let gathered = try gather(store)
             do {
-                let outcome = try store.write(gathered, of: context)
+                let outcome = try write(gathered, to: store)
                 return commit(gathered, outcome, store)
             } catch let conflicts as SaveConflicts {
                 try resolution.resolve(conflicts)
@@ -53,6 +60,21 @@ struct StoreSave {
         throw PersistenceErrors.make(
             NSPersistentStoreSaveConflictsError,
             "The conflicts of the save could not be settled; refresh the objects and save again.")
+    }
+
+    /// The IDs of new rows are permanent before others can see the rows, and temporary again where
+    /// the rows were not written.
+    private func write(
+        _ gathered: ChangeSetBuilder, to store: NSPersistentStore
+    ) throws -> SaveOutcome {
+        let fresh = gathered.written.filter { $0.isInserted && $0.objectID.isTemporaryID }
+        for object in fresh { store.publish(object.objectID) }
+        do {
+            return try store.write(gathered, of: context)
+        } catch {
+            for object in fresh { object.objectID.becomeReserved() }
+            throw error
+        }
     }
 
     private func gather(_ store: NSPersistentStore) throws -> ChangeSetBuilder {
@@ -66,18 +88,19 @@ struct StoreSave {
         return gathering
     }
 
-    private func commit(
+    private mutating func commit(
         _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
+        for object in gathered.written { saved.add(object) }
         var versions = WrittenVersions(outcome)
         for object in gathered.written where !object.isDeleted && !object.isInserted {
             commit(object, &versions)
         }
         for object in gathered.written where !object.isDeleted && object.isInserted {
-            store.publish(object.objectID)
-            context.registry.settle(object)
+            context.registry.reindex(object)
             commit(object, &versions)
         }
+        clearLinks(outcome, &versions, known: gathered.written, store)
         for (row, values) in outcome.derivedValues {
             guard let id = store.knownID(row), let object = context.registry.object(id) else {
                 continue
@@ -85,6 +108,25 @@ struct StoreSave {
             object.take(derived: values)
         }
         if store.announcesChanges { coordinator.postRemoteChange(of: store) }
+    }
+
+    /// The store took links to deleted rows out of rows that the save need not have named.
+    private mutating func clearLinks(
+        _ outcome: SaveOutcome, _ versions: inout WrittenVersions, known: [NSManagedObject],
+        _ store: NSPersistentStore
+    ) {
+        guard !outcome.clearedLinks.isEmpty else { return }
+        let known = Set(known.map(ObjectIdentifier.init))
+        for (row, slots) in outcome.clearedLinks.sorted(by: { $0.key < $1.key }) {
+            let object = context.object(with: store.id(for: row))
+            if !known.contains(ObjectIdentifier(object)) { saved.updated.append(object) }
+            guard !object.isFault, let version = versions.version(of: row) else {
+                object.snapshot = nil
+                continue
+            }
+            object.takeCleared(slots, version: version)
+            context.pending.note(.refreshedNow, of: object)
+        }
     }
 
     private func commit(_ object: NSManagedObject, _ versions: inout WrittenVersions) {

@@ -5,6 +5,8 @@ internal import Stores
 
 // Store files that are not open.
 extension NSPersistentStoreCoordinator {
+    // A store at `/dev/null` is one in memory and has no file.
+
     // MARK: Metadata
 
     /// The metadata of a store's file, without opening it for work.
@@ -47,22 +49,40 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: Removing and replacing
 
-    /// Removes a store's files: for SQLite the database, its journals, and the folder of its
-    /// external values.
+    /// Destroys a store with all it holds: a SQLite file is emptied, since others may have it open,
+    /// its large values and the files of other types are removed.
     ///
-    /// The store must not be open in this coordinator; one that is not there is no error. Where
-    /// somebody else holds a lock on it for longer than `NSPersistentStoreTimeoutOption` says, this
-    /// fails, unless `NSPersistentStoreForceDestroyOption` is set.
+    /// The store leaves all coordinators of the process; one that is not there is no error, and
+    /// what is no store stays as it is. Where somebody else holds a lock on it for longer than
+    /// `NSPersistentStoreTimeoutOption` says, this fails, unless
+    /// `NSPersistentStoreForceDestroyOption` is set.
     public final func destroyPersistentStore(
         at url: URL, type storeType: NSPersistentStore.StoreType,
         options: [AnyHashable: Any]? = nil
     ) throws {
-        try checkIsClosed(url)
-        if storeType == .inMemory { return }
         let asked = opening(storeType, at: url, options)
-        try StoreFileType(storeType.rawValue).destroy(
-            url, isForced: asked.flag(NSPersistentStoreForceDestroyOption) ?? false,
-            timeout: asked.sqliteOptions.busyMilliseconds, platform: platform)
+        try asked.check()
+        // Looked up now: a link to a file that is gone leads nowhere.
+        let destroyed = stores(destroyedWith: asked)
+        if storeType != .inMemory, let file = asked.file {
+            try StoreFileType(storeType.rawValue).destroy(
+                file, isForced: asked.flag(NSPersistentStoreForceDestroyOption) ?? false,
+                timeout: asked.sqliteOptions.busyMilliseconds, platform: platform)
+        }
+        for (coordinator, store) in destroyed {
+            try coordinator.remove(store)
+            store.close()
+        }
+    }
+
+    /// The stores that end where what `opening` describes is destroyed.
+    private func stores(
+        destroyedWith opening: StoreOpening
+    ) -> [(NSPersistentStoreCoordinator, NSPersistentStore)] {
+        Self.all.flatMap { coordinator in
+            coordinator.persistentStores.filter { $0.isDestroyed(with: opening, by: self) }
+                .map { (coordinator, $0) }
+        }
     }
 
     /// Removes a store's files.
@@ -81,6 +101,9 @@ extension NSPersistentStoreCoordinator {
         type sourceType: NSPersistentStore.StoreType
     ) throws {
         try checkIsClosed(destinationURL)
+        for url in [destinationURL, sourceURL] where url.isNullDevice {
+            throw StoreFileType.noFile(at: url)
+        }
         try StoreFileType(sourceType.rawValue)
             .replace(
                 destinationURL, with: sourceURL,
@@ -127,6 +150,9 @@ extension NSPersistentStoreCoordinator {
     @discardableResult
     public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         guard store.persistentStoreCoordinator === self else { return false }
+        if store.filePath != nil {
+            guard url.isFileURL, !url.isNullDevice, StoreFileType.isPlace(url) else { return false }
+        }
         switch store.rowStore {
         case let rows as XMLRowStore: rows.relocate(to: url)
         case let rows as BinaryRowStore: rows.relocate(to: url)

@@ -70,13 +70,14 @@ extension NSPersistentStoreCoordinator {
             try platform.faults.reach("migrate.filled")
             try file.place(draft, at: place, platform: platform)
         } catch {
-            try? file.destroy(draft, isForced: true, timeout: 0, platform: .system)
+            file.discard(draft)
             throw error
         }
         do {
             return try factory(opening)
         } catch {
-            try? file.destroy(place, isForced: true, timeout: 0, platform: .system)
+            // Others may have opened it by now: it is emptied, not unlinked.
+            try? file.destroy(place, isForced: false, timeout: 0, platform: .system)
             throw error
         }
     }
@@ -93,9 +94,7 @@ extension NSPersistentStoreCoordinator {
     private func checkIsFree(_ opening: StoreOpening) throws {
         guard opening.type != NSInMemoryStoreType, let file = opening.file else { return }
         if opening.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }
-        let files = try StoreFileType(opening.type).files(at: file)
-        guard let taken = files.first(where: { FileManager.default.fileExists(atPath: $0.path) })
-        else { return }
+        guard let taken = try StoreFileType(opening.type).firstTaken(at: file) else { return }
         throw PersistenceErrors.make(
             NSPersistentStoreOperationError,
             "There is a file at the new place already; remove it with destroyPersistentStore, or "

@@ -6,16 +6,29 @@ package import Stores
 /// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple,
 /// NSPersistentStore.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-    // @unchecked: set up before the coordinator shows it; `spaces` has a lock, the row store its
-    // own lane.
+    // @unchecked: set up before the coordinator shows it; `place` and `spaces` have locks, the row
+    // store a lock of its own.
 
+    /// What changes when the store moves.
+    private struct Place: Sendable {
+        var rows: any RowStore
+        var url: URL?
+    }
+
+    private let place: Lock<Place>
     /// The rows. For the mirror and tools of this package, which work without objects.
-    package internal(set) final var rowStore: any RowStore
+    package internal(set) final var rowStore: any RowStore {
+        get { place.withLock { $0.rows } }
+        set { place.withLock { $0.rows = newValue } }
+    }
     /// How it was opened.
     final var opening: StoreOpening
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// Where the store is; nil or `/dev/null` for one in memory.
-    public internal(set) var url: URL?
+    public internal(set) var url: URL? {
+        get { place.withLock { $0.url } }
+        set { place.withLock { $0.url = newValue } }
+    }
     /// Tells what others write to the file; nil where nobody asked for it.
     final var watch: (any FileWatch)?
     /// What the IDs of the store's rows know it by.
@@ -27,9 +40,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         rowStore: any RowStore, description: StoreOpening,
         coordinator: NSPersistentStoreCoordinator
     ) {
-        self.rowStore = rowStore
+        place = Lock(Place(rows: rowStore, url: description.url))
         opening = description
-        url = description.url
         persistentStoreCoordinator = coordinator
         super.init()
         tie.begin(self)
@@ -46,8 +58,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         opening.url = url
         opening.options = options
         self.opening = opening
-        self.url = url
-        rowStore = UnopenedRows(layout: ModelLayout(model: model, configuration: name))
+        let rows = UnopenedRows(layout: ModelLayout(model: model, configuration: name))
+        place = Lock(Place(rows: rows, url: url))
         persistentStoreCoordinator = root
         super.init()
         tie.begin(self)
@@ -109,11 +121,26 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The path of the store's file; nil for one that has none.
     final var filePath: String? {
-        guard opening.type != NSInMemoryStoreType, let url, url.isFileURL,
-            url.path != "/dev/null"
+        guard opening.type != NSInMemoryStoreType, let url, url.isFileURL, !url.isNullDevice
         else { return nil }
         return url.resolvingSymlinksInPath().path
     }
+
+    /// Whether the store ends where `coordinator` destroys what `other` describes: the same file,
+    /// or, where there is none, a store of this type in the memory of that coordinator.
+    final func isDestroyed(
+        with other: StoreOpening, by coordinator: NSPersistentStoreCoordinator
+    ) -> Bool {
+        if let filePath {
+            return other.type != NSInMemoryStoreType && other.file?.isFileURL == true
+                && other.file?.resolvingSymlinksInPath().path == filePath
+        }
+        guard persistentStoreCoordinator === coordinator, type == other.type else { return false }
+        return url == other.url || (other.url?.isNullDevice == true && (url?.isNullDevice ?? true))
+    }
+
+    /// Lets go of the file, so that nothing is read or written there any more.
+    final func close() { rowStore = UnopenedRows(after: rowStore) }
 
     // MARK: Rows and IDs
 

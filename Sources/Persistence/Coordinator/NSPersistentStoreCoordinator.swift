@@ -22,6 +22,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let state = Lock(State())
     private let shapes: [ObjectLayout]
     private let lane = ContextQueue(isMain: false)
+    private let tie = ZeroingReference<NSPersistentStoreCoordinator>()
+    /// All coordinators of the process.
+    private static let known = Lock<[ZeroingReference<NSPersistentStoreCoordinator>]>([])
+
+    static var all: [NSPersistentStoreCoordinator] { known.withLock { $0 }.compactMap(\.target) }
 
     /// A coordinator without stores.
     public convenience init(managedObjectModel model: NSManagedObjectModel) {
@@ -34,8 +39,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         self.platform = platform
         shapes = model.entities.map(ObjectLayout.of)
         super.init()
+        tie.begin(self)
+        Self.known.withLock { known in
+            known.removeAll { $0.isOver }
+            known.append(tie)
+        }
         KnownClasses.note(model)
     }
+
+    deinit { tie.end() }
 
     open var name: String? {
         get { state.withLock { $0.name } }
@@ -182,9 +194,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: userInfo)
     }
 
-    /// The store at a URL.
+    /// The store at a URL, or at the file that a link there leads to.
     open func persistentStore(for url: URL) -> NSPersistentStore? {
-        persistentStores.first { $0.url == url }
+        let stores = persistentStores
+        if let store = stores.first(where: { $0.url == url }) { return store }
+        guard url.isFileURL, !url.isNullDevice else { return nil }
+        let path = url.resolvingSymlinksInPath().path
+        return stores.first { $0.filePath == path }
     }
 
     /// The URL of a store; `/dev/null` for one in memory.

@@ -32,6 +32,13 @@ enum PersistenceErrors {
             [NSAffectedObjectsErrorKey: [id]])
     }
 
+    static var unreadObject: NSError {
+        make(
+            NSPersistentStoreOperationError,
+            "An object of the save cannot be read, so its changes cannot be written; save again "
+                + "when the store can be read, or roll back.")
+    }
+
     static func noRelationship(_ key: String, in entity: String) -> NSError {
         make(
             NSCoreDataError,
@@ -73,10 +80,21 @@ enum PersistenceErrors {
 
     /// A store's error in Apple's terms; other errors as they are.
     static func translate(_ error: any Error) -> any Error {
+        if let violation = error as? UniquenessViolation { return taken(violation) }
         guard let failure = error as? StoreError else { return error }
         var userInfo: [String: Any] = failure.fields
         userInfo[NSUnderlyingErrorKey] = failure
         return make(code(for: failure.code), failure.message, userInfo)
+    }
+
+    private static func taken(_ violation: UniquenessViolation) -> NSError {
+        make(
+            NSManagedObjectConstraintMergeError,
+            "An object with the same unique values exists; change them, or set a merge policy.",
+            [
+                "entity": violation.entity, "constraint": violation.constraint,
+                NSUnderlyingErrorKey: violation,
+            ])
     }
 
     private static func code(for code: StoreError.Code) -> Int {

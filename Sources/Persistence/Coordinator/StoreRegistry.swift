@@ -26,7 +26,15 @@ package struct StoreOpening: @unchecked Sendable {
     package var keepsHistory: Bool { flag(NSPersistentHistoryTrackingKey) ?? true }
 
     /// The file; nil for a store in memory, which `/dev/null` asks for too.
-    package var file: URL? { url?.path == "/dev/null" ? nil : url }
+    package var file: URL? { url?.isNullDevice == true ? nil : url }
+
+    /// The rows of an XML or binary store at `/dev/null`; nil elsewhere.
+    fileprivate var memoryRows: MemoryRowStore? {
+        guard url?.isNullDevice == true else { return nil }
+        return MemoryRowStore(
+            layout: ModelLayout(model: model, configuration: configuration), platform: platform,
+            keepsHistory: false)
+    }
 
     /// The options of a SQLite store.
     package var sqliteOptions: SQLiteStoreOptions {
@@ -98,12 +106,14 @@ package enum StoreRegistry {
             return store
         },
         NSXMLStoreType: { opening in
-            try XMLRowStore(
+            if let rows = opening.memoryRows { return rows }
+            return try XMLRowStore(
                 url: opening.file, model: opening.model, configuration: opening.configuration,
                 options: opening.graphOptions, platform: opening.platform)
         },
         NSBinaryStoreType: { opening in
-            try BinaryRowStore(
+            if let rows = opening.memoryRows { return rows }
+            return try BinaryRowStore(
                 url: opening.file, model: opening.model, configuration: opening.configuration,
                 options: opening.graphOptions, platform: opening.platform)
         },

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import SQLiteStore
 internal import Stores
 
 /// The form of a batch deletion's result. Raw values are Apple's.
@@ -11,8 +12,9 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes what a request finds, without making objects. Source: Apple, NSBatchDeleteRequest.
 ///
-/// Links of other rows to the deleted ones are cleared; cascade and deny rules, validation and
-/// contexts take no part: merge the returned IDs into contexts that are in use.
+/// Links of other rows to the deleted ones are cleared, in the transaction that deletes; cascade
+/// and deny rules, validation and contexts take no part: merge the returned IDs into contexts that
+/// are in use.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let choice: FetchChoice
     private let ids: [NSManagedObjectID]?
@@ -35,17 +37,16 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         guard let coordinator = context.persistentStoreCoordinator else {
             throw PersistenceErrors.noCoordinator
         }
-        let doomed = try ids ?? found(context)
+        var doomed: [NSManagedObjectID] = []
         for store in affectedStores ?? coordinator.persistentStores {
-            let rows = doomed.filter { $0.persistentStore === store }.compactMap(\.rowID)
-            guard !rows.isEmpty else { continue }
-            guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
-            var changes = try coordinator.translating { try unlinking(rows, in: store.rowStore) }
-            changes.deletes = rows.map { RowDelete(id: $0) }
-            changes.author = context.transactionAuthor
-            changes.contextName = context.name
-            _ = try coordinator.translating { try store.rowStore.save(changes) }
-            if store.announcesChanges { coordinator.postRemoteChange(of: store) }
+            let deleted = try coordinator.translating {
+                // What is found, and what leads there, is deleted as it was found.
+                try inTransaction(of: store) { try delete(from: store, context) }
+            }
+            doomed += deleted
+            if !deleted.isEmpty && store.announcesChanges {
+                coordinator.postRemoteChange(of: store)
+            }
         }
         switch resultType {
         case .resultTypeStatusOnly:
@@ -56,10 +57,36 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         }
     }
 
-    private func found(_ context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+    private func inTransaction<Value>(
+        of store: NSPersistentStore, _ work: () throws -> Value
+    ) throws -> Value {
+        guard !store.isReadOnly, let rows = store.rowStore as? SQLiteRowStore else {
+            return try work()
+        }
+        return try rows.write { _ in try work() }
+    }
+
+    private func delete(
+        from store: NSPersistentStore, _ context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] {
+        let doomed = try ids ?? found(context, in: store)
+        let rows = doomed.filter { $0.persistentStore === store }.compactMap(\.rowID)
+        guard !rows.isEmpty else { return [] }
+        guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
+        var changes = try unlinking(rows, in: store.rowStore)
+        changes.deletes = rows.map { RowDelete(id: $0) }
+        changes.author = context.root.transactionAuthor
+        changes.contextName = context.root.name
+        _ = try store.rowStore.save(changes)
+        return rows.map(store.id)
+    }
+
+    private func found(
+        _ context: NSManagedObjectContext, in store: NSPersistentStore
+    ) throws -> [NSManagedObjectID] {
         let request = NSFetchRequest<NSManagedObjectID>()
         request.choice = choice
-        request.affectedStores = affectedStores
+        request.affectedStores = [store]
         let query = try context.query(for: request)
         return try context.persistentStoreCoordinator?.findIDs(query) ?? []
     }
@@ -68,25 +95,31 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private func unlinking(_ rows: [RowID], in store: any RowStore) throws -> ChangeSet {
         let doomed = Set(rows)
         var updates: [RowID: RowUpdate] = [:]
-        for row in rows {
-            guard let layout = store.layout.entity(row.entity) else { continue }
+        func clear(_ target: RowID, _ inverse: String) {
+            guard !doomed.contains(target),
+                let back = store.layout.entity(target.entity)?.toOneSlot(inverse)
+            else { return }
+            updates[target, default: RowUpdate(id: target)].toOnes.append((back, nil))
+        }
+        for row in try store.rows(rows) {
+            guard let layout = store.layout.entity(row.id.entity) else { continue }
+            for (slot, relationship) in layout.toOnes.enumerated() {
+                guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+                    let target = row.toOnes[slot]?.target
+                else { continue }
+                clear(target, inverse.name)
+            }
             for (slot, relationship) in layout.toManys.enumerated() {
                 guard let inverse = relationship.inverseRelationship, !inverse.isToMany else {
                     continue
                 }
-                for member in try store.members(of: row, toMany: slot)
-                where !doomed.contains(member.target) {
-                    guard
-                        let back = store.layout.entity(member.target.entity)?.toOneSlot(
-                            inverse.name)
-                    else { continue }
-                    updates[member.target, default: RowUpdate(id: member.target)]
-                        .toOnes.append((back, nil))
+                for member in try store.members(of: row.id, toMany: slot) {
+                    clear(member.target, inverse.name)
                 }
             }
         }
         var changes = ChangeSet()
-        changes.updates = Array(updates.values)
+        changes.updates = updates.values.sorted { $0.id < $1.id }
         return changes
     }
 }

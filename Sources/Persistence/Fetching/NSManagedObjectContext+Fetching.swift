@@ -8,7 +8,8 @@ extension NSManagedObjectContext {
     /// The results of a request: what is stored, with the context's own changes.
     ///
     /// Cost: one query; an unsaved change of the entity adds an evaluation in memory for each
-    /// changed object.
+    /// changed object. Throws 134060 for an entity, result type or key path that is not there,
+    /// 134091 for what no store can answer, and the stores' failures (134180 and others).
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         if let type = T.self as? NSManagedObject.Type { KnownClasses.note(type) }
         let typed: [T]?

@@ -15,17 +15,14 @@ extension NSManagedObjectContext {
     }
 
     /// The values a fault is filled with: read before, or now with the rest of its batch.
-    final func valuesForFault(_ object: NSManagedObject) -> ObjectSnapshot? {
+    final func valuesForFault(_ object: NSManagedObject) throws -> ObjectSnapshot? {
         guard let id = object.identity else { return nil }
         if let row = readAhead.takeRow(of: id) { return row }
-        guard let batch = readAhead.takeBatch(of: id) else { return storedSnapshot(of: object) }
-        do {
-            let found = try readRows(of: Array(batch.ids))
-            try prefetch(batch.prefetching, from: found)
-        } catch {
-            pending.failure = error
-            return nil
+        guard let batch = readAhead.takeBatch(of: id) else {
+            return try storedSnapshot(of: object)
         }
+        let found = try readRows(of: Array(batch.ids))
+        try prefetch(batch.prefetching, from: found)
         return object.snapshot ?? readAhead.takeRow(of: id)
     }
 

@@ -10,6 +10,13 @@ struct ConstraintSearch {
     let layout: EntityLayout
     let names: [String]
 
+    /// One part of a unique key.
+    private enum Part: Hashable {
+        case value(AttributeValue)
+        case row(RowID)
+        case nothing
+    }
+
     /// One conflict for each value that is wanted twice.
     func conflicts() throws -> [NSConstraintConflict] {
         let claims = claims()
@@ -31,41 +38,61 @@ struct ConstraintSearch {
     }
 
     /// The objects to be written, by their values; values with an empty part are free.
-    private func claims() -> [[AttributeValue]: [NSManagedObject]] {
-        var claims: [[AttributeValue]: [NSManagedObject]] = [:]
+    private func claims() -> [[Part]: [NSManagedObject]] {
+        var claims: [[Part]: [NSManagedObject]] = [:]
         for object in context.pending.objects
         where object.isPending && !object.isDeleted
             && object.objectID.persistentStore === store
             && object.entity.isKindOf(entity: layout.entity)
         {
-            let slots = names.compactMap { object.shape.layout.attributeSlot($0) }
-            let key = slots.map { object.attributes[$0] }
-            guard key.count == names.count, !key.contains(.null) else { continue }
+            let key = names.compactMap { part($0, of: object) }
+            guard key.count == names.count, !key.contains(.nothing) else { continue }
             claims[key, default: []].append(object)
         }
         return claims
     }
 
+    private func part(_ name: String, of object: NSManagedObject) -> Part? {
+        switch object.shape.slot(name) {
+        case .attribute(let slot):
+            let value = object.attributes[slot]
+            return value.isNull ? .nothing : .value(value)
+        case .toOne(let slot): return object.toOnes[slot]?.reservedRow.map(Part.row) ?? .nothing
+        default: return nil
+        }
+    }
+
+    private func part(_ name: String, of row: Row, _ own: EntityLayout) -> Part? {
+        if let slot = own.attributeSlot(name) { return .value(row.attributes[slot]) }
+        guard let slot = own.toOneSlot(name) else { return nil }
+        return row.toOnes[slot].map { .row($0.target) } ?? .nothing
+    }
+
     /// The stored rows with those values, without those the save itself rewrites or deletes.
     private func holders(
-        of claims: [[AttributeValue]: [NSManagedObject]]
-    ) throws -> [[AttributeValue]: RowID] {
+        of claims: [[Part]: [NSManagedObject]]
+    ) throws -> [[Part]: RowID] {
         var query = RowQuery(entity: layout.number)
         let parts = names.enumerated().map { index, name in
             let values = Set(claims.keys.map { $0[index] })
             let attribute = layout.attributeSlot(name).map { layout.attributes[$0].attribute }
-            let constants = values.map { value in
-                attribute.flatMap { AttributeCoding.present(value, for: $0) }
+            let constants = values.map { part -> Any? in
+                switch part {
+                case .value(let value):
+                    attribute.flatMap { AttributeCoding.present(value, for: $0) }
+                case .row(let row): row
+                case .nothing: nil
+                }
             }
             return PredicateNode.comparison(
                 ComparisonNode(left: .keyPath([name]), operator: .in, right: .constant(constants)))
         }
         query.predicate = .and(parts)
         let rewritten = Set(context.pending.objects.compactMap { $0.identity?.reservedRow })
-        var holders: [[AttributeValue]: RowID] = [:]
+        var holders: [[Part]: RowID] = [:]
         for row in try store.rowStore.rows(matching: query) where !rewritten.contains(row.id) {
             guard let own = store.rowStore.layout.entity(row.id.entity) else { continue }
-            holders[names.compactMap { own.attributeSlot($0) }.map { row.attributes[$0] }] = row.id
+            holders[names.compactMap { part($0, of: row, own) }] = row.id
         }
         return holders
     }

@@ -28,6 +28,9 @@ extension NSManagedObject {
     public final func addObject(_ object: NSManagedObject, toRelationshipNamed key: String) {
         let slot = openUnread(key)
         willChangeValue(forKey: key)
+        guard isOpen(slot) else {
+            return postpone(members: slot) { $0.addObject(object, toRelationshipNamed: key) }
+        }
         add(object, to: slot)
         didChangeValue(forKey: key)
     }
@@ -36,8 +39,16 @@ extension NSManagedObject {
     public final func removeObject(_ object: NSManagedObject, fromRelationshipNamed key: String) {
         let slot = openUnread(key)
         willChangeValue(forKey: key)
+        guard isOpen(slot) else {
+            return postpone(members: slot) { $0.removeObject(object, fromRelationshipNamed: key) }
+        }
         remove(object.reference, from: slot)
         didChangeValue(forKey: key)
+    }
+
+    /// Whether members can be added and removed: for ordered ones, all must be known.
+    final func isOpen(_ slot: Int) -> Bool {
+        !isFault && (!toManys[slot].isOrdered || toManys[slot].isLoaded)
     }
 
     private func openUnread(_ key: String) -> Int {
@@ -123,10 +134,18 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
         owner.toManys[owner.openToMany(key)]
     }
 
-    private func change(_ body: (NSManagedObject, Int) -> Void) {
+    private func change(_ body: @escaping (NSManagedObject, Int) -> Void) {
         guard let owner else { return }
+        let key = key
         let slot = owner.openToMany(key)
         owner.willChangeValue(forKey: key)
+        guard owner.isOpen(slot) else {
+            return owner.postpone(members: slot) { owner in
+                owner.willChangeValue(forKey: key)
+                body(owner, slot)
+                owner.didChangeValue(forKey: key)
+            }
+        }
         body(owner, slot)
         owner.didChangeValue(forKey: key)
     }
@@ -149,7 +168,11 @@ final class RelationshipOrderedSet: NSMutableOrderedSet {
     }
 
     override func removeObject(at index: Int) {
-        change { owner, slot in owner.remove(owner.toManys[slot].sequence[index], from: slot) }
+        change { owner, slot in
+            let members = owner.toManys[slot].sequence
+            guard members.indices.contains(index) else { return }
+            owner.remove(members[index], from: slot)
+        }
     }
 
     override func replaceObject(at index: Int, with object: Any) {

@@ -6,15 +6,25 @@ extension NSManagedObject {
     /// Fills in the values of a fault: from the row it came with, or from the store.
     ///
     /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it
-    /// as deleted, otherwise the next save fails with a referential integrity error.
+    /// as deleted, otherwise the next save fails with a referential integrity error. Where the
+    /// store cannot be read, the object stays a fault, which the next access fills in.
     final func fire() {
-        guard state.contains(.fault), !state.contains(.firing) else { return }
+        guard state.contains(.fault) else { return }
+        guard !state.contains(.firing) else { return standEmpty() }
         state.insert(.firing)
         defer { state.remove(.firing) }
-        if snapshot == nil { snapshot = context?.valuesForFault(self) }
+        if snapshot == nil {
+            do {
+                snapshot = try context?.valuesForFault(self)
+            } catch {
+                context?.pending.failure = error
+                return standEmpty()
+            }
+        }
         guard let found = snapshot else {
             state.remove(.fault)
             state.insert(.inaccessible)
+            standEmpty()
             toManys = shape.emptyToManys
             context?.noteInaccessible(self)
             return
@@ -22,6 +32,18 @@ extension NSManagedObject {
         show(found)
         state.remove(.fault)
         awakeFromFetch()
+        context?.makePostponed(of: self)
+    }
+
+    /// Has places for all values, and no values: who reads a fault that cannot be filled in finds
+    /// nothing.
+    final func standEmpty() {
+        guard
+            attributes.count != shape.layout.attributes.count
+                || toOnes.count != shape.layout.toOnes.count
+        else { return }
+        attributes = Array(repeating: .null, count: shape.layout.attributes.count)
+        toOnes = shape.noToOnes
     }
 
     /// Takes values as read; changes of to-many relationships stay.
@@ -44,6 +66,7 @@ extension NSManagedObject {
     final func turnIntoFault() {
         guard !isFault else {
             snapshot = nil
+            for slot in toManys.indices { toManys[slot].discard() }
             return
         }
         willTurnIntoFault()
@@ -92,6 +115,15 @@ extension NSManagedObject {
             snapshot?.attributes[slot] = value
         }
         if isFault { snapshot = nil }
+    }
+
+    /// Takes links that the store cleared, since their targets are deleted.
+    final func takeCleared(_ slots: [Int], version: Int64) {
+        for slot in slots where slot < toOnes.count {
+            if toOnes[slot] === snapshot?.toOnes[slot] { toOnes[slot] = nil }
+            snapshot?.toOnes[slot] = nil
+        }
+        snapshot?.version = version
     }
 
     /// What was changed is stored now.

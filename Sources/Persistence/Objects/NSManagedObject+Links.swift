@@ -12,7 +12,9 @@ extension NSManagedObject {
         guard let context, identity?.rowID != nil || context.parent != nil else {
             return toManys[slot].load([])
         }
-        toManys[slot].load(context.storedMembers(of: self, toMany: slot))
+        guard let members = context.storedMembers(of: self, toMany: slot) else { return }
+        toManys[slot].load(members)
+        context.makePostponed(of: self)
     }
 
     final func collection(_ slot: Int) -> Any {
@@ -73,6 +75,10 @@ extension NSManagedObject {
         let relationship = shape.layout.toManys[slot]
         guard members.allSatisfy({ accepts($0, relationship) }) else { return false }
         load(slot)
+        guard toManys[slot].isLoaded else {
+            postpone(members: slot) { $0.setValue(members, forKey: relationship.name) }
+            return true
+        }
         var seen = Set<Reference>()
         let wanted = members.filter { seen.insert($0.reference).inserted }
         for former in toManys[slot].all where !seen.contains(former) { remove(former, from: slot) }
@@ -117,6 +123,7 @@ extension NSManagedObject {
     /// only.
     private func link(_ object: NSManagedObject, into name: String) {
         if isFault { fire() }
+        if isFault { return postpone { $0.link(object, into: name) } }
         switch shape.slot(name) {
         case .toOne(let slot):
             let former = toOnes[slot]
@@ -135,6 +142,7 @@ extension NSManagedObject {
     /// Lets go of `object`, without touching its end.
     final func unlink(_ object: NSManagedObject, from name: String) {
         if isFault { fire() }
+        if isFault { return postpone { $0.unlink(object, from: name) } }
         switch shape.slot(name) {
         case .toOne(let slot) where toOnes[slot] === object.identity:
             toOnes[slot] = nil

@@ -82,6 +82,7 @@ extension NSManagedObject {
             extras == nil
         else { return false }
         willChangeValue(forKey: key)
+        if state.contains(.fault) { return false }
         attributes[slot] = value
         didChangeValue(forKey: key)
         return true

@@ -139,8 +139,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open func awakeFromFetch() {}
     /// Called when values came from an undo, a refresh or a merge.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
-    /// Called before validation at each save. Changes made here are saved, and lead to another
-    /// call.
+    /// Called once before validation at each save. Changes made here are saved; objects that they
+    /// change for the first time are called, too.
     open func willSave() {}
     /// Called after the save.
     open func didSave() {}
@@ -193,6 +193,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     open func setValue(_ value: Any?, forKey key: String) {
         guard let slot = shape.slot(key) else { return setValue(value, forUndefinedKey: key) }
         willChangeValue(forKey: key)
+        if state.contains(.fault) { return postpone { $0.setValue(value, forKey: key) } }
         write(value, to: slot, key)
         didChangeValue(forKey: key)
     }
@@ -208,11 +209,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// still keep their inverses.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) {
         if state.contains(.fault) { fire() }
+        if state.contains(.fault) { return postpone { $0.setPrimitiveValue(value, forKey: key) } }
         guard let slot = shape.slot(key) else { return setValue(value, forUndefinedKey: key) }
         write(value, to: slot, key)
     }
 
-    /// The value at the end of a path of to-one relationships and one property.
+    /// The value at the end of a path of relationships and one property. After a to-many all values
+    /// are an array; `@count`, `@sum`, `@avg`, `@min`, `@max` and the unions compute upon it.
     open func value(forKeyPath keyPath: String) -> Any? {
         guard let dot = keyPath.firstIndex(of: "."), shape.slot(keyPath) == nil else {
             return value(forKey: keyPath)
@@ -221,7 +224,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         switch value(forKey: String(keyPath[..<dot])) {
         case let object as NSManagedObject: return object.value(forKeyPath: rest)
         case let objects as Set<NSManagedObject>:
-            return objects.compactMap { $0.value(forKeyPath: rest) }
+            return CollectionPath(Array(objects)).value(at: rest)
+        case let objects as NSOrderedSet: return CollectionPath(objects.array).value(at: rest)
         case let composite as [String: Any]: return composite[rest]
         default: return nil
         }
@@ -245,7 +249,13 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// The value of a property the model does not have. Traps unless a subclass answers.
     open func value(forUndefinedKey key: String) -> Any? {
-        if key == "objectID" { return objectID }
+        switch key {
+        case "objectID": return objectID
+        case "entity": return entity
+        case "managedObjectContext": return managedObjectContext
+        case "self": return self
+        default: break
+        }
         if let catching = UndefinedKeys.current {
             catching.note(undefinedKeyMessage(key))
             return nil

@@ -85,6 +85,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     func becomePermanent() { stage.store(Stage.permanent, ordering: .releasing) }
 
+    /// Takes back what was published for a save that failed.
+    func becomeReserved() { stage.store(Stage.reserved, ordering: .releasing) }
+
     /// `x-coredata://<store>/<entity>/p<key>`, or `x-coredata:///<entity>/t<text>` while temporary.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? ""

@@ -47,7 +47,8 @@ final class ObjectIDTable: Sendable {
     /// The ID of a key, where there is one.
     func knownID(_ key: Int64) -> NSManagedObjectID? { table.withLock { $0.knownID(key) } }
 
-    /// Makes a temporary ID the permanent one of the key that was reserved for it.
+    /// Makes a temporary ID the permanent one of the key that was reserved for it. Called before
+    /// the row can be seen, so that nobody finds the row and makes another ID for it.
     func publish(_ id: NSManagedObjectID) {
         table.withLock { table in
             table.put(id)

@@ -50,6 +50,11 @@ enum ProgrammingMistake {
                 + "model, or make the request for NSManagedObject.")
     }
 
+    /// Cannot happen: an errand ends only after its work.
+    static func unansweredErrand() -> Never {
+        preconditionFailure("Work that another context was to do did not return.")
+    }
+
     static func wrapperOutsideObject() -> Never {
         preconditionFailure("@Managed works on properties of NSManagedObject subclasses.")
     }

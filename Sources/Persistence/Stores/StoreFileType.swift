@@ -22,6 +22,7 @@ struct StoreFileType {
 
     /// The type of the store in the file at `url`, told by its first bytes.
     init(recognizing url: URL) throws {
+        if url.isNullDevice { throw Self.noFile(at: url) }
         guard let type = Self.type(at: url) else {
             throw PersistenceErrors.make(
                 NSPersistentStoreOpenError,
@@ -33,7 +34,7 @@ struct StoreFileType {
 
     /// The type of the store in a file; nil for no store.
     static func type(at url: URL) -> String? {
-        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        guard FileKind(at: url.path) == .file else { return nil }
         if SQLiteRowStore.isDatabase(at: url) { return NSSQLiteStoreType }
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
@@ -46,6 +47,7 @@ struct StoreFileType {
     }
 
     func metadata(at url: URL) throws -> [String: Any] {
+        if url.isNullDevice { throw Self.noFile(at: url) }
         if let custom { return try custom.metadataForPersistentStore(with: url) }
         return try checked(url) {
             switch type {
@@ -57,6 +59,7 @@ struct StoreFileType {
     }
 
     func setMetadata(_ metadata: [String: Any], at url: URL) throws {
+        if url.isNullDevice { throw Self.noFile(at: url) }
         if let custom { return try custom.setMetadata(metadata, forPersistentStoreAt: url) }
         try checked(url) {
             switch type {
@@ -93,6 +96,22 @@ struct StoreFileType {
 
     // MARK: Files
 
+    /// The error of whoever asks for the file of a store in memory.
+    static func noFile(at url: URL) -> NSError {
+        PersistenceErrors.make(
+            NSPersistentStoreOpenError,
+            "A store at \(url.path) is in memory and has no file; ask the open store, or give the "
+                + "path of a file.", [NSFilePathErrorKey: url.path])
+    }
+
+    /// Whether a store's file is at `url` or can be made there.
+    static func isPlace(_ url: URL) -> Bool {
+        switch FileKind(at: url.path) {
+        case .nothing, .file: true
+        case .folder, .link, .other: false
+        }
+    }
+
     /// All files of the store at `url`, the main one first.
     func files(at url: URL) -> [URL] {
         guard type == NSSQLiteStoreType else { return [url] }
@@ -128,11 +147,14 @@ struct StoreFileType {
         _ destination: URL, with source: URL, platform: Environment
     ) throws {
         let files = FileManager.default
+        // A link stays a link: what it leads to is replaced.
+        let destination = destination.resolvingSymlinksInPath()
+        guard Self.isPlace(destination) else { throw FileKind.refusal(at: destination.path) }
         let folder = destination.deletingLastPathComponent()
         let mark = platform.randomness.uuid().uuidString
         let draft = folder.appendingPathComponent(".\(destination.lastPathComponent).\(mark)")
-        defer { unlink(draft.path) }
-        try files.copyItem(at: source, to: draft)
+        defer { FileKind.removeFile(at: draft.path) }
+        try files.copyItem(at: source.resolvingSymlinksInPath(), to: draft)
         if files.fileExists(atPath: destination.path) {
             FileAccess(of: destination.path).apply(to: draft.path)
         }
@@ -149,17 +171,60 @@ struct StoreFileType {
         try platform.faults.reach("replace.swapped")
     }
 
-    /// Removes the store's files.
+    /// Empties a SQLite store, and removes the file of one of another type. Only what is a store of
+    /// the type, or holds nothing, is touched.
     func destroy(_ url: URL, isForced: Bool, timeout: Int32, platform: Environment) throws {
-        if type == NSSQLiteStoreType {
-            return try checked(url) {
-                try SQLiteRowStore.destroy(
+        try checked(url) {
+            guard type != NSSQLiteStoreType || custom != nil else {
+                return try SQLiteRowStore.destroy(
                     at: url, isForced: isForced, busyMilliseconds: timeout, platform: platform)
             }
+            // What a program's own store reaches elsewhere is the program's to remove.
+            guard url.isFileURL else { return }
+            // A link stays a link: what it leads to is the store.
+            let file = url.resolvingSymlinksInPath()
+            switch FileKind(at: file.path) {
+            case .nothing: return
+            case .file: break
+            case .folder, .link, .other: throw FileKind.refusal(at: file.path)
+            }
+            try checkIsOurs(file)
+            guard FileKind.removeFile(at: file.path) else {
+                throw StoreError(
+                    .failed, "The store cannot be removed; check the folder's access.",
+                    fields: ["path": file.path])
+            }
         }
-        for file in files(at: url) where FileManager.default.fileExists(atPath: file.path) {
-            try FileManager.default.removeItem(at: file)
+    }
+
+    /// What a file of a program's own type looks like, only the program knows.
+    private func checkIsOurs(_ file: URL) throws {
+        guard custom == nil, Self.type(at: file) != type else { return }
+        let facts = try FileManager.default.attributesOfItem(atPath: file.path)
+        guard (facts[.size] as? NSNumber)?.int64Value != 0 else { return }
+        throw StoreError(
+            .notAStore,
+            "The file is no store of this type; it stays as it is. Remove it by hand if it is not "
+                + "needed.", fields: ["path": file.path])
+    }
+
+    /// Removes a draft of this process's own.
+    func discard(_ draft: URL) {
+        guard type != NSSQLiteStoreType else { return SQLiteRowStore.discard(draft) }
+        FileKind.removeFile(at: draft.path)
+    }
+
+    /// Whether nothing is where a new store is to be: the empty database that a destroyed store
+    /// leaves counts as nothing.
+    func firstTaken(at url: URL) -> URL? {
+        if type == NSSQLiteStoreType && SQLiteRowStore.isFree(url) {
+            return files(at: url).dropFirst().first { isThere($0) }
         }
+        return files(at: url).first { isThere($0) }
+    }
+
+    private func isThere(_ url: URL) -> Bool {
+        FileKind(at: url.path, followsLinks: false) != .nothing
     }
 
     /// A place of its own for a store that is still being written, beside the one it will have.
@@ -178,7 +243,7 @@ struct StoreFileType {
             // Some file systems have no second names.
             return try FileManager.default.moveItem(at: draft, to: url)
         }
-        unlink(draft.path)
+        FileKind.removeFile(at: draft.path)
         try platform.faults.reach("migrate.placed")
     }
 }

@@ -2,14 +2,27 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// Stands in for the rows of a program's own store until it is loaded: it knows the entities, and
-/// refuses the rest.
+/// Stands in for the rows of a program's own store until it is loaded, and for those of a store
+/// that was destroyed: it knows the entities, and refuses the rest.
 final class UnopenedRows: RowStore {
     let layout: ModelLayout
-    let identifier = ""
+    let identifier: String
     let keepsHistory = false
 
-    init(layout: ModelLayout) { self.layout = layout }
+    private let wasOpen: Bool
+
+    init(layout: ModelLayout) {
+        self.layout = layout
+        identifier = ""
+        wasOpen = false
+    }
+
+    /// In the place of rows that are destroyed.
+    init(after rows: any RowStore) {
+        layout = rows.layout
+        identifier = rows.identifier
+        wasOpen = true
+    }
 
     func metadata() throws -> [String: Any] { throw refusal }
     func setMetadata(_ metadata: [String: Any]) throws { throw refusal }
@@ -28,6 +41,10 @@ final class UnopenedRows: RowStore {
     func lastTransactionNumber() throws -> Int64 { throw refusal }
 
     private var refusal: StoreError {
-        StoreError(.cannotOpen, "The store is not loaded yet; add it to a coordinator first.")
+        StoreError(
+            .cannotOpen,
+            wasOpen
+                ? "The store was destroyed; add it to a coordinator again and fetch anew."
+                : "The store is not loaded yet; add it to a coordinator first.")
     }
 }

@@ -24,8 +24,9 @@ struct AttributeCheck {
         isRequired = !attribute.isOptional && !(attribute is NSDerivedAttributeDescription)
         minimum = Self.bound(attribute.validation.minimum)
         maximum = Self.bound(attribute.validation.maximum)
+        // The whole text must match, whichever branch of the pattern that takes.
         pattern = attribute.validation.regularExpression.flatMap {
-            try? NSRegularExpression(pattern: $0)
+            try? NSRegularExpression(pattern: "\\A(?:\($0))\\z")
         }
         integerBounds = Self.integerBounds(of: attribute.attributeType)
         rules = attribute.validationRules
@@ -91,16 +92,17 @@ struct AttributeCheck {
     }
 
     private func complaint(aboutText text: String) -> (code: Int, text: String)? {
-        if let maximum, Double(text.count) > maximum {
+        // Lengths are counted as NSString does.
+        let count = Double(text.utf16.count)
+        if let maximum, count > maximum {
             return (NSValidationStringTooLongError, "has more than \(Int(maximum)) characters")
         }
-        if let minimum, Double(text.count) < minimum {
+        if let minimum, count < minimum {
             return (NSValidationStringTooShortError, "has fewer than \(Int(minimum)) characters")
         }
         guard let pattern else { return nil }
         let all = NSRange(text.startIndex..., in: text)
-        let match = pattern.firstMatch(in: text, options: .anchored, range: all)
-        guard match?.range == all else {
+        guard pattern.firstMatch(in: text, range: all) != nil else {
             return (NSValidationStringPatternMatchingError, "does not match the pattern")
         }
         return nil

@@ -12,6 +12,7 @@ extension NSManagedObject {
     /// Throws one error, or several as NSValidationMultipleErrorsError.
     final func validate(for event: ValidationEvent) throws {
         if isFault { fire() }
+        if isFault, let context { throw context.takeFailure() }
         let errors = event == .delete ? deleteErrors() : propertyErrors(for: event)
         guard let first = errors.first else { return }
         guard errors.count > 1 else { throw first }
@@ -67,11 +68,13 @@ extension NSManagedObject {
     private func countError(_ slot: Int) -> NSError? {
         let relationship = shape.layout.toManys[slot]
         let hasRule = relationship.minCount > 0 || relationship.maxCount > 0
-        guard hasRule || !relationship.isOptional else { return nil }
+        guard hasRule else { return nil }
         load(slot)
+        guard toManys[slot].isLoaded else { return context?.takeFailure() as NSError? }
         let count = toManys[slot].count
-        if count == 0 && relationship.isOptional { return nil }
-        if count == 0 && relationship.minCount <= 1 {
+        // A to-many that is not optional and names no minimum may be empty, as with Apple.
+        if count == 0 && (relationship.isOptional || relationship.minCount <= 0) { return nil }
+        if count == 0 && relationship.minCount == 1 {
             return validationError(
                 NSValidationMissingMandatoryPropertyError, relationship.name, "needs an object")
         }
@@ -106,6 +109,10 @@ extension NSManagedObject {
         for (slot, relationship) in shape.layout.toManys.enumerated()
         where relationship.deleteRule == .denyDeleteRule {
             load(slot)
+            guard toManys[slot].isLoaded else {
+                if let failure = context?.takeFailure() { errors.append(failure as NSError) }
+                continue
+            }
             check(relationship, toManys[slot].all.map(\.id))
         }
         return errors

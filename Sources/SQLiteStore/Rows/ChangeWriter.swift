@@ -11,6 +11,7 @@ final class ChangeWriter {
     private let schema: StoreSchema
     private let rows: RowWriter
     private let toManys: ToManyWriter
+    private let oneWayLinks: OneWayLinks
     private let reader: RowReader
     private let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
@@ -26,6 +27,7 @@ final class ChangeWriter {
         self.history = history
         self.rows = rows
         toManys = ToManyWriter(connection: connection, schema: schema, reader: reader)
+        oneWayLinks = OneWayLinks(connection: connection, schema: schema)
         uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
     }
 
@@ -41,8 +43,23 @@ final class ChangeWriter {
         guard conflicts.isEmpty else { throw SaveConflicts(conflicts) }
         try insert(changes.inserts, &outcome)
         for change in changes.toManys { try toManys.write(change) }
-        outcome.transactionNumber = try writeHistory(of: changes, graves: graves)
+        let cleared = try clearLinks(to: graves, changes, &outcome)
+        outcome.transactionNumber = try writeHistory(of: changes, cleared: cleared, graves: graves)
         return outcome
+    }
+
+    /// Empties the links without inverse that point at rows which are gone; returns the updates
+    /// that the caller does not know of.
+    private func clearLinks(
+        to graves: [HistoryLog.Entry], _ changes: ChangeSet, _ outcome: inout SaveOutcome
+    ) throws -> [RowUpdate] {
+        let found = try oneWayLinks.leading(to: graves.map(\.id))
+        for update in found {
+            guard let version = try rows.update(update) else { continue }
+            outcome.written.append((update.id, version))
+            outcome.clearedLinks[update.id] = update.toOnes.map(\.slot)
+        }
+        return found
     }
 
     // MARK: Rows
@@ -176,9 +193,11 @@ final class ChangeWriter {
 
     /// Writes inserts, updates and deletes, in this order. Returns nil when there is nothing to
     /// write.
-    private func writeHistory(of changes: ChangeSet, graves: [HistoryLog.Entry]) throws -> Int64? {
+    private func writeHistory(
+        of changes: ChangeSet, cleared: [RowUpdate], graves: [HistoryLog.Entry]
+    ) throws -> Int64? {
         guard let history else { return nil }
-        let updates = changes.updates.filter { !$0.isEmpty } + toManys.displaced
+        let updates = changes.updates.filter { !$0.isEmpty } + toManys.displaced + cleared
         let count = changes.inserts.count + updates.count + graves.count
         guard count > 0 else { return nil }
         let number = try history.log.begin(author: changes.author, contextName: changes.contextName)

@@ -10,11 +10,13 @@ struct ExternalFiles: Sendable {
     let support: URL
     /// Holds the values.
     let folder: URL
+    private let store: URL
     /// The file whose access they get.
     private let model: URL
 
     /// `model` is the file whose access the others get, where it is not the store's own.
     init(store: URL, model: URL? = nil) {
+        self.store = store
         self.model = model ?? store
         support = Self.support(of: store)
         folder = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
@@ -137,7 +139,42 @@ struct ExternalFiles: Sendable {
         }
     }
 
-    func remove(_ name: UUID) { unlink(path(of: name)) }
+    func remove(_ name: UUID) { FileKind.removeFile(at: path(of: name)) }
+
+    // MARK: Removing
+
+    /// Whether there is a folder of the store; a link to another's is none.
+    var exist: Bool { FileKind(at: support.path, followsLinks: false) == .folder }
+
+    /// Removes the values, marks and drafts, and the folders where nothing else is in them. Where
+    /// another store beside has the same folder, all but the marks stays.
+    func removeAll() throws {
+        guard exist else { return }
+        let marks = leftovers()
+        if !isShared, FileKind(at: folder.path, followsLinks: false) == .folder {
+            for name in names() { remove(name) }
+        }
+        for mark in marks { FileKind.removeFile(at: mark.path) }
+        // Neither goes while anything of another's is inside.
+        rmdir(folder.path)
+        rmdir(support.path)
+    }
+
+    /// Whether another store beside keeps its values in the same folder: the folder's name lacks
+    /// the extension, so `a.sqlite` and `a.db` have one.
+    var isShared: Bool {
+        let place = store.deletingLastPathComponent()
+        let stem = store.deletingPathExtension().lastPathComponent
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+        return found.contains { name in
+            let other = place.appendingPathComponent(name)
+            return name != store.lastPathComponent
+                && other.deletingPathExtension().lastPathComponent == stem
+                && !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
+                && FileKind(at: other.path, followsLinks: false) == .file
+                && SQLiteRowStore.isDatabase(at: other)
+        }
+    }
 
     /// Makes the folders where they are missing.
     func makeFolders() throws {

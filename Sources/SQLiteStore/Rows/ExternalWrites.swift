@@ -128,7 +128,9 @@ final class ExternalWrites {
     {
         guard !files.leftovers().isEmpty else { return }
         func unnamed() throws -> Set<UUID> {
-            try Set(files.names()).subtracting(names(schema: schema, connection: connection))
+            // What no row of this store names may be another's.
+            guard !files.isShared else { return [] }
+            return try Set(files.names()).subtracting(names(schema: schema, connection: connection))
         }
         do {
             try connection.withoutWaiting {
@@ -141,7 +143,7 @@ final class ExternalWrites {
                     if !orphans.isEmpty {
                         for name in try unnamed().intersection(orphans) { files.remove(name) }
                     }
-                    for left in leftovers { unlink(left.path) }
+                    for left in leftovers { FileKind.removeFile(at: left.path) }
                 }
             }
         } catch let fault as SQLiteFault where fault.isBusy {

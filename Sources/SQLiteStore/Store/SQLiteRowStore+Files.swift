@@ -20,8 +20,10 @@ extension SQLiteRowStore {
         ).run()
     }
 
-    /// Removes the store at `url` with its journals and large values; one that is not there is no
-    /// error. Throws `.busy` where somebody holds a lock, unless `isForced`.
+    /// Empties the store at `url` and removes its large values; one that is not there is no error.
+    /// The file stays as an empty database, in which the next opening makes a store. Throws `.busy`
+    /// where somebody holds a lock, unless `isForced`, which removes the file; `.notAStore` for
+    /// anything that is none, which stays as it is.
     public static func destroy(
         at url: URL, isForced: Bool = false, busyMilliseconds: Int32 = 10_000,
         platform: Environment = .system
@@ -38,7 +40,7 @@ extension SQLiteRowStore {
     ) throws {
         try close(draft)
         let (from, to) = (ExternalFiles(store: draft), ExternalFiles(store: place))
-        if FileManager.default.fileExists(atPath: from.support.path) {
+        if from.exist {
             let mark = platform.randomness.uuid()
             try from.putMark(mark)
             try clearRemains(at: place)
@@ -50,6 +52,22 @@ extension SQLiteRowStore {
             try StorePlacing(place: place).put(draft)
         }
         try platform.faults.reach("migrate.placed")
+    }
+
+    /// Removes a draft of this process's own with all that lies beside it.
+    public static func discard(_ draft: URL) {
+        StoreFile.remove(draft)
+        try? ExternalFiles(store: draft).removeAll()
+    }
+
+    /// Whether a store can be made at `place`: nothing is there, or the empty database that a
+    /// destroyed store leaves.
+    public static func isFree(_ place: URL) -> Bool {
+        switch FileKind(at: place.path, followsLinks: false) {
+        case .nothing: true
+        case .file: StoreFile.isBlank(at: place)
+        case .folder, .link, .other: false
+        }
     }
 
     /// Makes sure that the draft's file is all there is of it.
@@ -68,8 +86,7 @@ extension SQLiteRowStore {
     /// Removes large values without a store, where their mark says that nobody misses them.
     public static func clearRemains(at place: URL) throws {
         let files = ExternalFiles(store: place)
-        guard !FileManager.default.fileExists(atPath: place.path), !files.leftovers().isEmpty
-        else { return }
-        try FileManager.default.removeItem(at: files.support)
+        guard isFree(place), !files.leftovers().isEmpty else { return }
+        try files.removeAll()
     }
 }

@@ -14,11 +14,7 @@ struct StoreFile {
     /// Opens an existing store for work.
     func open() throws -> Connection {
         let connection = try connectToStore()
-        if !options.isReadOnly, connection.isReadOnly {
-            throw StoreError(
-                .readOnly, "The file cannot be written; open it read-only or change its access.",
-                fields: ["path": path])
-        }
+        if !options.isReadOnly, connection.isReadOnly { throw readOnly }
         try configure(connection)
         return connection
     }
@@ -32,6 +28,37 @@ struct StoreFile {
 
     var exists: Bool { url.map { FileManager.default.fileExists(atPath: $0.path) } ?? false }
 
+    /// Opens the store, or fills the empty database that a destroyed one left.
+    func open(orFill fill: (Connection) throws -> Void) throws -> Connection {
+        do {
+            return try open()
+        } catch let error as StoreError where error.code == .notAStore && !options.isReadOnly {
+            guard let url, Self.isBlank(at: url) else { throw error }
+            try StorePlacing(place: url.resolvingSymlinksInPath()).locked {
+                let connection = try Connection(
+                    path: path, access: .readWrite, busyMilliseconds: options.busyMilliseconds)
+                try connection.transaction(.exclusive) {
+                    // Another process may have been faster.
+                    if try Self.isBlank(connection) { try fill(connection) }
+                }
+            }
+            return try open()
+        }
+    }
+
+    /// Whether the file is a database without anything in it, as `StoreRemoval` leaves it. A file
+    /// of no bytes is none: its log may hold all of a store. (Who only reads leaves a log behind.)
+    static func isBlank(at url: URL) -> Bool {
+        guard FileKind(at: url.path) == .file, size(url.path) > 0,
+            let connection = try? Connection(path: url.path, access: .readWrite)
+        else { return false }
+        return (try? isBlank(connection)) ?? false
+    }
+
+    private static func isBlank(_ connection: Connection) throws -> Bool {
+        try connection.value("SELECT count(*) FROM sqlite_master") == 0
+    }
+
     private func connectToStore() throws -> Connection {
         try checkPath()
         do {
@@ -39,11 +66,7 @@ struct StoreFile {
             try Self.checkIsStore(connection, path: path)
             return connection
         } catch let fault as SQLiteFault where fault.isNotADatabase {
-            guard Self.isDatabase(path) else {
-                throw StoreError(
-                    .notAStore, "The file is no SQLite database; give the path of a store.",
-                    fields: ["path": path], cause: fault)
-            }
+            guard beginsAsDatabase else { throw notAStore(fault) }
             throw fault
         }
     }
@@ -68,12 +91,12 @@ struct StoreFile {
         func fail(_ code: StoreError.Code, _ message: String) -> StoreError {
             StoreError(code, message, fields: ["path": url.path])
         }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
-            throw fail(.cannotOpen, "There is no file at this path.")
-        }
-        guard !isFolder.boolValue else {
-            throw fail(.cannotOpen, "The path is a folder; give the path of a file.")
+        switch FileKind(at: url.path) {
+        case .nothing: throw fail(.cannotOpen, "There is no file at this path.")
+        case .folder: throw fail(.cannotOpen, "The path is a folder; give the path of a file.")
+        case .link, .other:
+            throw fail(.cannotOpen, "The path leads to no plain file; give the path of a file.")
+        case .file: break
         }
         guard Self.size(url.path) > 0 else {
             throw fail(
@@ -82,10 +105,27 @@ struct StoreFile {
     }
 
     /// Whether a file that SQLite refuses begins as a database does. Nobody works with such a file.
-    private static func isDatabase(_ path: String) -> Bool {
+    var beginsAsDatabase: Bool {
         let handle = FileHandle(forReadingAtPath: path)
         defer { try? handle?.close() }
-        return (try? handle?.read(upToCount: magic.count)) == magic
+        return (try? handle?.read(upToCount: Self.magic.count)) == Self.magic
+    }
+
+    func notAStore(_ cause: SQLiteFault) -> StoreError {
+        StoreError(
+            .notAStore, "The file is no SQLite database; give the path of a store.",
+            fields: ["path": path], cause: cause)
+    }
+
+    var readOnly: StoreError {
+        StoreError(
+            .readOnly, "The file cannot be written; open it read-only or change its access.",
+            fields: ["path": path])
+    }
+
+    /// Refuses a database of another program.
+    func checkIsStoreOrBlank(_ connection: Connection) throws {
+        if try !Self.isBlank(connection) { try Self.checkIsStore(connection, path: path) }
     }
 
     private static let magic = Data("SQLite format 3\0".utf8)
@@ -181,6 +221,8 @@ struct StoreFile {
     }
 
     static func remove(_ draft: URL) {
-        for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft.path + suffix) }
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            FileKind.removeFile(at: draft.path + suffix)
+        }
     }
 }

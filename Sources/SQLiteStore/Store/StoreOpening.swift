@@ -30,7 +30,7 @@ struct StoreOpening {
     func run() throws -> (store: OpenStore, identifier: String) {
         let connection: Connection
         if file.exists {
-            connection = try file.open()
+            connection = try file.open(orFill: fill)
         } else {
             guard !file.options.isReadOnly else {
                 throw StoreError(
@@ -38,7 +38,7 @@ struct StoreOpening {
                     "There is no file at this path, and a read-only store is not made.",
                     fields: ["path": file.path])
             }
-            connection = try create()
+            connection = try file.create(platform: platform, fill)
         }
         let metadata = try StoreMetadata(reading: connection, path: file.path)
         if !file.options.ignoresVersioning {
@@ -77,19 +77,18 @@ struct StoreOpening {
         return ModelLayout(model: model, configuration: configuration, numbers: numbers)
     }
 
-    private func create() throws -> Connection {
+    /// Writes an empty store of the model into a new database.
+    private func fill(_ connection: Connection) throws {
         let layout = ModelLayout(model: model, configuration: configuration)
         let schema = try SchemaBuilder.schema(of: layout)
         if let refusal = schema.refusals.first { throw refusal }
         let metadata = StoreMetadata(
             hashes: hashes, model: model, identifier: platform.randomness.uuid().uuidString)
-        return try file.create(platform: platform) { connection in
-            for statement in schema.statements + BookkeepingTables.statements {
-                try connection.script(statement)
-            }
-            try BookkeepingTables.fill(connection, layout: layout)
-            try metadata.write(to: connection)
-            try ModelCache.write(model, to: connection)
+        for statement in schema.statements + BookkeepingTables.statements {
+            try connection.script(statement)
         }
+        try BookkeepingTables.fill(connection, layout: layout)
+        try metadata.write(to: connection)
+        try ModelCache.write(model, to: connection)
     }
 }

@@ -6,17 +6,20 @@ struct StorePlacing {
     let place: URL
 
     /// Moves `draft` to the place. Where a file is there already, it is replaced if `replacing`
-    /// says so, else it stays, and an error of code `.cannotOpen` with the field `taken` is thrown.
+    /// says so or if it is the empty database of a destroyed store; else it stays, as anything does
+    /// that is no plain file, and an error of code `.cannotOpen` with the field `taken` is thrown.
     ///
     /// Logs of a file that is no more would be played into the new one, so they go first.
     func put(_ draft: URL, replacing: Bool = false) throws {
         try locked {
-            var facts = stat()
-            let isFree = stat(place.path, &facts) != 0
-            guard isFree || replacing else { throw taken }
-            for suffix in ["-wal", "-shm", "-journal"] { unlink(place.path + suffix) }
+            let kind = FileKind(at: place.path, followsLinks: false)
+            let replacing = kind == .file && (replacing || StoreFile.isBlank(at: place))
+            guard kind == .nothing || replacing else { throw taken }
+            for suffix in ["-wal", "-shm", "-journal"] {
+                FileKind.removeFile(at: place.path + suffix)
+            }
             try move(draft, replacing: replacing)
-            Self.settle(place.deletingLastPathComponent())
+            Self.syncFolder(place.deletingLastPathComponent())
         }
     }
 
@@ -39,7 +42,7 @@ struct StorePlacing {
     }
 
     /// Others that place files in the folder wait; where folders cannot be locked, they do not.
-    private func locked(_ body: () throws -> Void) rethrows {
+    func locked(_ body: () throws -> Void) rethrows {
         let folder = open(
             place.deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { if folder >= 0 { close(folder) } }
@@ -48,7 +51,7 @@ struct StorePlacing {
     }
 
     /// Waits until the folder's entries are on the disk, where the file system can tell.
-    static func settle(_ folder: URL) {
+    static func syncFolder(_ folder: URL) {
         let file = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { return }
         fsync(file)

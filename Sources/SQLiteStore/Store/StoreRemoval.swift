@@ -3,8 +3,12 @@ internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
-/// Removes a store with all that lies beside it. A crash leaves the store whole, or remains that
-/// the next store at the place clears away.
+/// Destroys a store with all that lies beside it.
+///
+/// No file can be unlinked safely while somebody has it open: what is saved there later would be
+/// lost. So the database stays, emptied in one transaction, and a store is made in it when it is
+/// opened next. A crash leaves the store whole or empty; large values that are left have a mark, by
+/// which they are cleared away. What is no store stays as it is.
 struct StoreRemoval {
     let file: StoreFile
     let place: URL
@@ -16,8 +20,10 @@ struct StoreRemoval {
     init(
         of place: URL, isForced: Bool, busyMilliseconds: Int32, platform: Environment
     ) {
+        // A link stays a link: what it leads to is the store.
+        let place = place.resolvingSymlinksInPath()
         var options = SQLiteStoreOptions()
-        options.busyMilliseconds = busyMilliseconds
+        options.busyMilliseconds = isForced ? 0 : busyMilliseconds
         file = StoreFile(url: place, options: options)
         self.place = place
         self.platform = platform
@@ -26,35 +32,58 @@ struct StoreRemoval {
     }
 
     func run() throws {
-        guard !isForced, file.exists else { return try remove() }
+        switch FileKind(at: file.path) {
+        case .nothing: return try removeRemains()
+        case .file: break
+        case .folder, .link, .other: throw FileKind.refusal(at: file.path)
+        }
         do {
-            let connection = try Connection(
-                path: file.path, access: .readWrite,
-                busyMilliseconds: file.options.busyMilliseconds)
-            guard !connection.isReadOnly else { return try remove() }
-            try remove(locking: connection)
+            try empty()
         } catch let fault as SQLiteFault where fault.isBusy {
-            throw busy(fault)
-        } catch is SQLiteFault {
-            // What cannot be opened can be removed.
+            guard isForced else { throw busy(fault) }
             try remove()
+        } catch let fault as SQLiteFault where fault.isNotADatabase {
+            // A damaged store has nothing that others could go on with.
+            guard file.beginsAsDatabase else { throw file.notAStore(fault) }
+            try remove()
+        } catch let fault as SQLiteFault {
+            throw StoreError(fault, path: file.path)
         }
     }
 
-    /// Removes the file while nobody can write to it, with an empty log: were the log left behind
-    /// with anything in it, it would be played into the next file of this name.
-    private func remove(locking connection: Connection) throws {
-        for _ in 0..<Self.roundsMax {
-            let row = try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)").first
-            guard row?.first == 0 else { break }
-            let isDone = try connection.transaction(.immediate) {
-                guard StoreFile.size(file.path + "-wal") == 0 else { return false }
-                try remove()
-                return true
-            }
-            if isDone { return }
+    // MARK: Emptying
+
+    /// The connection ends with the function.
+    private func empty() throws {
+        let connection = try Connection(
+            path: file.path, access: .readWrite, busyMilliseconds: file.options.busyMilliseconds)
+        guard !connection.isReadOnly else { throw file.readOnly }
+        try file.checkIsStoreOrBlank(connection)
+        let blank = try blank(like: connection)
+        try connection.script("PRAGMA synchronous = FULL")
+        let mark = platform.randomness.uuid()
+        try connection.replaceContents(with: blank) {
+            if files.exist { try files.putMark(mark) }
+            try platform.faults.reach("destroy.marked")
         }
-        throw busy(nil)
+        try platform.faults.reach("destroy.emptied")
+        // Who reads an older state of the store may still need its values.
+        if files.exist, try connection.hasNoOlderReaders() { try files.removeAll() }
+        _ = try? connection.withoutWaiting {
+            try connection.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+    }
+
+    /// A database of one empty page.
+    private func blank(like connection: Connection) throws -> Connection {
+        let blank = try Connection(path: ":memory:")
+        for name in ["page_size", "auto_vacuum"] {
+            guard let value = try connection.pragma(name)?.int64 else { continue }
+            try blank.script("PRAGMA \(name) = \(value)")
+        }
+        // Makes the page: what has none is copied before the lock is told of.
+        try blank.script("PRAGMA user_version = 0")
+        return blank
     }
 
     private func busy(_ cause: SQLiteFault?) -> StoreError {
@@ -64,29 +93,29 @@ struct StoreRemoval {
                 + "NSPersistentStoreForceDestroyOption.", fields: ["path": file.path], cause: cause)
     }
 
-    private static let roundsMax = 100
+    // MARK: Removing
 
+    /// Removes the files themselves.
     private func remove() throws {
-        if FileManager.default.fileExists(atPath: files.support.path) {
-            try files.putMark(platform.randomness.uuid())
-        }
-        try platform.faults.reach("destroy.marked")
+        if files.exist { try files.putMark(platform.randomness.uuid()) }
         if StoreFile.size(file.path + "-wal") > 0 { removeLogs() }
-        guard unlink(file.path) == 0 || errno == ENOENT else {
+        guard FileKind.removeFile(at: file.path) else {
             throw StoreError(
                 .failed,
                 "The store cannot be removed (\(String(cString: strerror(errno)))); check the "
                     + "folder's access.", fields: ["path": file.path])
         }
-        try platform.faults.reach("destroy.unlinked")
+        try removeRemains()
+    }
+
+    /// Removes what a store that is gone left beside its place.
+    private func removeRemains() throws {
         removeLogs()
-        if FileManager.default.fileExists(atPath: files.support.path) {
-            try FileManager.default.removeItem(at: files.support)
-        }
-        StorePlacing.settle(place.deletingLastPathComponent())
+        if files.exist { try files.removeAll() }
+        StorePlacing.syncFolder(place.deletingLastPathComponent())
     }
 
     private func removeLogs() {
-        for suffix in ["-wal", "-shm", "-journal"] { unlink(file.path + suffix) }
+        for suffix in ["-wal", "-shm", "-journal"] { FileKind.removeFile(at: file.path + suffix) }
     }
 }

@@ -17,6 +17,8 @@ struct StoreReplacement {
     private let files: ExternalFiles
 
     init(of place: URL, with origin: URL, busyMilliseconds: Int32, platform: Environment) {
+        // A link stays a link: what it leads to is replaced.
+        let place = place.resolvingSymlinksInPath()
         var options = SQLiteStoreOptions()
         options.busyMilliseconds = busyMilliseconds
         source = StoreFile(url: origin, options: options)
@@ -52,7 +54,11 @@ struct StoreReplacement {
 
     /// The database at the place; nil where there is none, or one that cannot be read any more.
     private func openTarget() throws -> Connection? {
-        guard target.exists else { return nil }
+        switch FileKind(at: target.path) {
+        case .nothing: return nil
+        case .file: break
+        case .folder, .link, .other: throw FileKind.refusal(at: target.path)
+        }
         do {
             let connection = try Connection(
                 path: target.path, access: .readWrite,
@@ -60,6 +66,7 @@ struct StoreReplacement {
             guard try connection.pragma("page_count")?.int64 ?? 0 > 0,
                 try connection.value("SELECT count(*) FROM sqlite_master") != nil
             else { return nil }
+            try target.checkIsStoreOrBlank(connection)
             return connection
         } catch let fault as SQLiteFault where fault.isNotADatabase {
             return nil
@@ -147,7 +154,8 @@ struct StoreReplacement {
     }
 
     private func discard(_ names: Set<UUID>, _ mark: UUID) {
-        for name in names { files.remove(name) }
+        // What another store of the folder names stays.
+        if !names.isEmpty, !files.isShared { for name in names { files.remove(name) } }
         files.removeMark(mark)
     }
 }

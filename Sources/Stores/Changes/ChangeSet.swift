@@ -35,8 +35,9 @@ public struct RowUpdate: Sendable {
     public var isEmpty: Bool { attributes.isEmpty && toOnes.isEmpty && changedToManys.isEmpty }
 }
 
-/// The end of one row. Its pairs in join tables go with it; to-one links that point at it are the
-/// caller's to clear.
+/// The end of one row. Its pairs in join tables go with it, and so do to-one links that point at it
+/// without an inverse, which nobody but the store can find; those with an inverse are the caller's
+/// to clear.
 public struct RowDelete: Sendable {
     public var id: RowID
     public var expectedVersion: Int64?
@@ -75,6 +76,9 @@ public struct SaveOutcome: Sendable {
     /// Values that the store computed by itself (derived attributes), of rows of this and of other
     /// saves.
     public var derivedValues: [RowID: [Int: AttributeValue]] = [:]
+    /// Rows that pointed at deleted ones without an inverse, with the to-one slots that the store
+    /// emptied. They are in `written` and in the history, too.
+    public var clearedLinks: [RowID: [Int]] = [:]
 
     public init() {}
 

@@ -63,6 +63,9 @@ struct GraphFile {
         do {
             try write(data, to: draft)
             try platform.faults.reach("store.beforePlacing")
+            guard [.nothing, .file].contains(FileKind(at: path)) else {
+                throw FileKind.refusal(at: path)
+            }
             guard rename(draft, path) == 0 else { throw refusal() }
         } catch {
             unlink(draft)
@@ -81,7 +84,7 @@ struct GraphFile {
         if link(draft, path) != 0 {
             if errno == EEXIST { return false }
             // Some file systems have no hard links.
-            guard rename(draft, path) == 0 else { throw refusal() }
+            guard !exists, rename(draft, path) == 0 else { throw refusal() }
         }
         synchronize(folder)
         return true

@@ -75,7 +75,8 @@ public final class MemoryRowStore: RowStore {
             let deleted = keepsHistory ? changes.deletes.compactMap { tables.row($0.id) } : []
             var outcome = try tables.write(changes, now: now)
             if keepsHistory {
-                outcome.transactionNumber = tables.record(changes, deleted: deleted, date: now)
+                outcome.transactionNumber = tables.record(
+                    changes, cleared: outcome.clearedLinks, deleted: deleted, date: now)
             }
             return outcome
         }

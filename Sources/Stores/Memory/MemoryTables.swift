@@ -77,11 +77,37 @@ struct MemoryTables {
         for change in changes.toManys {
             for moved in links.apply(change) { setOrderKey(moved) }
         }
+        clearLinks(to: changes.deletes.map(\.id), &outcome)
         outcome.derivedValues = derivations.values(after: changes, in: self, now: now)
         for (id, values) in outcome.derivedValues {
             for (slot, value) in values { rows[id.entity]?[id.key]?.attributes[slot] = value }
         }
         return outcome
+    }
+
+    /// Empties to-one links without inverse that lead to rows which are gone. Cost: a walk through
+    /// the rows of the entities that have such links.
+    private mutating func clearLinks(to deleted: [RowID], _ outcome: inout SaveOutcome) {
+        let gone = Set(deleted)
+        guard !gone.isEmpty else { return }
+        for entity in layout.entities {
+            let slots = entity.toOnes.indices.filter {
+                entity.toOnes[$0].inverseRelationship == nil
+            }
+            guard !slots.isEmpty else { continue }
+            for row in rows(of: [entity.number]) {
+                let cleared = slots.filter {
+                    row.toOnes[$0].map { gone.contains($0.target) } == true
+                }
+                guard !cleared.isEmpty else { continue }
+                var row = row
+                for slot in cleared { row.toOnes[slot] = nil }
+                row.version += 1
+                put(row)
+                outcome.written.append((row.id, row.version))
+                outcome.clearedLinks[row.id] = cleared
+            }
+        }
     }
 
     private func checkVersions(_ changes: ChangeSet) throws {
@@ -146,9 +172,13 @@ struct MemoryTables {
 
     /// Appends the transaction of a change set that was just written; `deleted` are the rows as
     /// they were. Nil where nothing is left to tell.
-    mutating func record(_ changes: ChangeSet, deleted: [Row], date: Date) -> Int64? {
+    mutating func record(
+        _ changes: ChangeSet, cleared: [RowID: [Int]], deleted: [Row], date: Date
+    ) -> Int64? {
         let updates = changes.updates.filter { !$0.isEmpty }
-        guard changes.inserts.count + updates.count + deleted.count > 0 else { return nil }
+        guard changes.inserts.count + updates.count + cleared.count + deleted.count > 0 else {
+            return nil
+        }
         lastTransaction += 1
         var transaction = HistoryTransaction(number: lastTransaction, date: date)
         transaction.author = changes.author
@@ -156,6 +186,10 @@ struct MemoryTables {
         for row in changes.inserts { append(.insert, row.id, to: &transaction) }
         for update in updates {
             append(.update, update.id, properties: names(of: update), to: &transaction)
+        }
+        for (row, slots) in cleared.sorted(by: { $0.key < $1.key }) {
+            let names = slots.compactMap { layout.entity(row.entity)?.toOnes[$0].name }
+            append(.update, row, properties: names, to: &transaction)
         }
         for row in deleted {
             append(.delete, row.id, tombstone: tombstone(of: row), to: &transaction)

@@ -1,0 +1,140 @@
+import Foundation
+import ObjectModel
+import Persistence
+import Platform
+import Stores
+import Synchronization
+
+/// Rows in memory that cannot be read, or not be written, while the test says so.
+final class FlakyRows: RowStore {
+    private let rows: MemoryRowStore
+    private let failsReading = Atomic(false)
+    private let failsMembers = Atomic(false)
+    private let failsSaving = Atomic(false)
+
+    static let type = "Flaky"
+
+    static func register() {
+        StoreRegistry.register(type) { opening in
+            FlakyRows(
+                ModelLayout(model: opening.model, configuration: opening.configuration))
+        }
+    }
+
+    private init(_ layout: ModelLayout) { rows = MemoryRowStore(layout: layout) }
+
+    @discardableResult
+    func whileUnreadable<Value>(_ work: () throws -> Value) rethrows -> Value {
+        failsReading.store(true, ordering: .sequentiallyConsistent)
+        failsMembers.store(true, ordering: .sequentiallyConsistent)
+        defer {
+            failsReading.store(false, ordering: .sequentiallyConsistent)
+            failsMembers.store(false, ordering: .sequentiallyConsistent)
+        }
+        return try work()
+    }
+
+    @discardableResult
+    func whileMembersAreUnreadable<Value>(_ work: () throws -> Value) rethrows -> Value {
+        failsMembers.store(true, ordering: .sequentiallyConsistent)
+        defer { failsMembers.store(false, ordering: .sequentiallyConsistent) }
+        return try work()
+    }
+
+    @discardableResult
+    func whileUnwritable<Value>(_ work: () throws -> Value) rethrows -> Value {
+        failsSaving.store(true, ordering: .sequentiallyConsistent)
+        defer { failsSaving.store(false, ordering: .sequentiallyConsistent) }
+        return try work()
+    }
+
+    private func check(_ fails: borrowing Atomic<Bool>) throws {
+        guard fails.load(ordering: .sequentiallyConsistent) else { return }
+        throw StoreError(.failed, "The disk does not answer; try again.")
+    }
+
+    // MARK: RowStore
+
+    var layout: ModelLayout { rows.layout }
+    var identifier: String { rows.identifier }
+    var keepsHistory: Bool { rows.keepsHistory }
+    func metadata() throws -> [String: Any] { try rows.metadata() }
+    func setMetadata(_ metadata: [String: Any]) throws { try rows.setMetadata(metadata) }
+    func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
+        try rows.reserveKeys(entity: entity, count: count)
+    }
+    func row(_ id: RowID) throws -> Row? {
+        try check(failsReading)
+        return try rows.row(id)
+    }
+    func rows(_ ids: [RowID]) throws -> [Row] {
+        try check(failsReading)
+        return try rows.rows(ids)
+    }
+    func rows(matching query: RowQuery) throws -> [Row] {
+        try check(failsReading)
+        return try rows.rows(matching: query)
+    }
+    func ids(matching query: RowQuery) throws -> [RowID] {
+        try check(failsReading)
+        return try rows.ids(matching: query)
+    }
+    func count(matching query: RowQuery) throws -> Int {
+        try check(failsReading)
+        return try rows.count(matching: query)
+    }
+    func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
+        try check(failsMembers)
+        return try rows.members(of: owner, toMany: slot)
+    }
+    func save(_ changes: ChangeSet) throws -> SaveOutcome {
+        try check(failsSaving)
+        return try rows.save(changes)
+    }
+    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
+        try rows.history(after: number, limit: limit)
+    }
+    func deleteHistory(upTo number: Int64) throws { try rows.deleteHistory(upTo: number) }
+    func lastTransactionNumber() throws -> Int64 { try rows.lastTransactionNumber() }
+}
+
+/// A coordinator over a store that can be made to fail.
+final class FlakyBench {
+    let coordinator: NSPersistentStoreCoordinator
+    let rows: FlakyRows
+    let context: NSManagedObjectContext
+    private var others: [NSManagedObjectContext] = []
+
+    struct NoFlakyRows: Error {}
+
+    init() throws {
+        FlakyRows.register()
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModel.make())
+        let store = try coordinator.addPersistentStore(
+            ofType: FlakyRows.type, configurationName: nil, at: nil)
+        guard let rows = store.rowStore as? FlakyRows else { throw NoFlakyRows() }
+        self.rows = rows
+        context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+    }
+
+    func newContext(parent: NSManagedObjectContext? = nil) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(.privateQueue)
+        if let parent {
+            context.parent = parent
+        } else {
+            context.persistentStoreCoordinator = coordinator
+        }
+        others.append(context)
+        return context
+    }
+
+    func make(
+        _ entity: String, _ name: String, in other: NSManagedObjectContext? = nil
+    ) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(
+            forEntityName: entity, into: other ?? context)
+        object.setValue(name, forKey: "name")
+        return object
+    }
+}

@@ -204,11 +204,11 @@ final class SimulatedNetwork {
     /// Deletes the zone, as its owner may. Returns whether there was one.
     func deleteZone(_ name: String) throws -> Bool {
         let request = RecordRequest.modifyZones([ZoneOperation(.delete, ZoneID(zoneName: name))])
-        let response =
-            try settings.usesWire
-            ? service.handleOverWire(request, from: "owner")
-            : service.handle(request, from: "owner")
-        guard case .zones(let results) = response, case .zone? = results.first else { return false }
+        var notes = RoundNotes()
+        let answer = deliver(request, from: "owner", id: "owner", &notes) { _ in }
+        guard case .success(.zones(let results)) = answer, case .zone? = results.first else {
+            return false
+        }
         journal.forget()
         return true
     }

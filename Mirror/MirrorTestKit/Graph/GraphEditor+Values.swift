@@ -100,7 +100,8 @@ extension GraphEditor {
             for row in try device.store.rows(matching: query) {
                 for (slot, value) in row.attributes.enumerated() {
                     guard case .text(let text) = value, text.utf8.count > bytes else { continue }
-                    _ = try change(row, entity, slot, to: .text("short"), on: device)
+                    let short = AttributeValue.text("short \(randomness.next())")
+                    _ = try change(row, entity, slot, to: short, on: device)
                 }
             }
         }

@@ -217,11 +217,11 @@ final class SimulatedNetwork {
     func deleteZone(_ name: String) throws -> Bool {
         freeDisk()
         let request = RecordRequest.modifyZones([ZoneOperation(.delete, ZoneID(zoneName: name))])
-        let response =
-            try settings.usesWire
-            ? service.handleOverWire(request, from: "owner")
-            : service.handle(request, from: "owner")
-        guard case .zones(let results) = response, case .zone? = results.first else { return false }
+        var notes = RoundNotes()
+        let answer = deliver(request, from: "owner", id: "owner", &notes) { _ in }
+        guard case .success(.zones(let results)) = answer, case .zone? = results.first else {
+            return false
+        }
         journal.forget()
         return true
     }

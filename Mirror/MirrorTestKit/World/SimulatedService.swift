@@ -6,15 +6,26 @@ package import RecordWire
 /// A record service in this process, with one container and one user, reached without a socket.
 ///
 /// With a folder it keeps its rows in a file there, so that it can be killed, copied and put back.
-package final class SimulatedService {
-    package private(set) var service: RecordService
+package final class SimulatedService: Sendable {
+    private struct State {
+        var service: RecordService
+        /// How often the service was opened; each opening has a file of its own.
+        var openings = 0
+        var copies = 0
+        var credentials: Credentials?
+    }
+
+    private struct Credentials {
+        let api: String
+        let user: IssuedToken
+    }
+
+    private let state: Lock<State>
+    package var service: RecordService { state.withLock { $0.service } }
+    private var credentials: Credentials? { state.withLock { $0.credentials } }
     private let platform: Environment
     private let limits: ServiceLimits
     private let folder: URL?
-    /// How often the service was opened; each opening has a file of its own.
-    private var openings = 0
-    private var copies = 0
-    private var credentials: (api: String, user: IssuedToken)?
     package static let container = "iCloud.test.world"
 
     package init(
@@ -23,7 +34,7 @@ package final class SimulatedService {
         self.platform = platform
         self.folder = folder
         self.limits = limits
-        service = try Self.open(Self.file(folder, 0), platform, limits)
+        state = Lock(State(service: try Self.open(Self.file(folder, 0), platform, limits)))
         try service.accounts.createContainer(Self.container)
     }
 
@@ -98,11 +109,11 @@ package final class SimulatedService {
     func issueTokens() throws {
         let api = try service.accounts.issueAPIToken(container: Self.container, label: "world")
         let user = try service.accounts.createUser(label: "world")
-        credentials = (
-            api.secret,
-            try service.accounts.issueUserToken(
-                userRecordName: user.userRecordName, label: "world")
-        )
+        try keep(
+            Credentials(
+                api: api.secret,
+                user: service.accounts.issueUserToken(
+                    userRecordName: user.userRecordName, label: "world")))
     }
 
     func revokeToken() throws {
@@ -114,22 +125,28 @@ package final class SimulatedService {
     func renewToken() throws {
         guard let old = credentials, let name = old.user.description.userRecordName else { return }
         let user = try service.accounts.issueUserToken(userRecordName: name, label: "world")
-        credentials = (old.api, user)
+        keep(Credentials(api: old.api, user: user))
+    }
+
+    private func keep(_ credentials: Credentials) {
+        state.withLock { $0.credentials = credentials }
     }
 
     // MARK: Files
 
     /// The process is killed and starts again over its file, as the last commit left it.
     package func kill() throws {
-        guard let folder else { return }
-        try reopen(from: Self.file(folder, openings))
+        try reopen(from: Self.file(folder, state.withLock { $0.openings }))
     }
 
     /// A copy of the service's file as it stands.
     package func copy() throws -> URL? {
-        guard let folder, let file = Self.file(folder, openings) else { return nil }
-        copies += 1
-        let copy = folder.appendingPathComponent("copy\(copies).sqlite")
+        let (opening, number) = state.withLock { state in
+            state.copies += 1
+            return (state.openings, state.copies)
+        }
+        guard let folder, let file = Self.file(folder, opening) else { return nil }
+        let copy = folder.appendingPathComponent("copy\(number).sqlite")
         try SimulatedFiles.copy(file, to: copy)
         return copy
     }
@@ -142,25 +159,35 @@ package final class SimulatedService {
 
     /// Tokens that were issued after the copy was made are unknown to it.
     private func renewTokens() throws {
-        guard credentials != nil else { return }
+        guard let credentials else { return }
         let api = try service.accounts.issueAPIToken(container: Self.container, label: "world")
-        credentials?.api = api.secret
+        keep(Credentials(api: api.secret, user: credentials.user))
         try renewToken()
     }
 
     /// Puts an empty service in the place of this one.
     package func lose() throws {
-        openings += 1
-        service = try Self.open(Self.file(folder, openings), platform, limits)
+        try open(Self.file(folder, nextOpening()))
         try service.accounts.createContainer(Self.container)
         if credentials != nil { try issueTokens() }
     }
 
     private func reopen(from file: URL?) throws {
-        openings += 1
-        guard let file, let next = Self.file(folder, openings) else { return }
+        guard let file, let next = Self.file(folder, nextOpening()) else { return }
         try SimulatedFiles.copy(file, to: next)
-        service = try Self.open(next, platform, limits)
+        try open(next)
+    }
+
+    private func nextOpening() -> Int {
+        state.withLock { state in
+            state.openings += 1
+            return state.openings
+        }
+    }
+
+    private func open(_ file: URL?) throws {
+        let service = try Self.open(file, platform, limits)
+        state.withLock { $0.service = service }
     }
 }
 

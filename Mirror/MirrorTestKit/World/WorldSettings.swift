@@ -121,7 +121,7 @@ public struct EditWeights: Hashable, Sendable {
     public var key = 0
     /// How many unique keys there are to draw from.
     public var keysCount = 12
-    /// Edits go to the oldest objects of each entity, so many of them, where devices meet; 0 for all.
+    /// Edits go to so many of the oldest objects of each entity, where devices meet; 0 for all.
     public var focus = 0
 
     public init() {}

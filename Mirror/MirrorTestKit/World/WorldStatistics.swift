@@ -8,7 +8,7 @@ public struct WorldStatistics: Sendable {
         case serviceKill, diskFull, revokedToken
         case tokenExpired, zoneLost, serviceLost, serviceRestored, storeRestored, storeCopied
         case zoneRefused, oversized, reset, resolved
-        case continuedPage, fullBatch, historyStretch
+        case continuedPage, fullBatch
         case keyCollision, keyChain, sharedPlace, twinPair
         case loggedConflict, loggedDeletion, loggedUnique, loggedOneToOne
     }

@@ -18,7 +18,7 @@ import Testing
         let reset = try workshop.done(["reset", library, "--json"]).json
         #expect(reset["reset"] as? Bool == true)
         #expect((reset["service"] as? String)?.hasPrefix(first.text("url")) == true)
-        #expect(reset["waiting"] as? Int ?? 0 >= 4)
+        #expect(reset["waiting"] as? Int == 2)
         #expect(try workshop.sql(library, "select * from ZTAG; select * from ZBOOK") == before)
         try workshop.done(["sync", library] + second.settings)
         let copy = try workshop.library("Copy.sqlite")

@@ -124,6 +124,14 @@ final class StoreEdit {
         insertedRows.formUnion(ids.0.compactMap(\.rowID))
         updatedRows.formUnion(ids.1.compactMap(\.rowID))
         deletedRows.formUnion(ids.2.compactMap(\.rowID))
+        // Links without inverse to what was deleted are cleared in the same save.
+        for row in try opened.sql(
+            "SELECT ZENTITY, ZENTITYPK FROM ACHANGE WHERE Z_PK > \(lastChange) "
+                + "AND ZCHANGETYPE = 1")
+        {
+            guard let entity = row[0].int64, let key = row[1].int64 else { continue }
+            updatedRows.insert(RowID(entity: Int32(entity), key: key))
+        }
         counts.saves += 1
         whenDone()
     }

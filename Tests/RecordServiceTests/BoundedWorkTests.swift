@@ -31,7 +31,7 @@ import Testing
 
     @Test func aFilterThatFindsNothingLooksAtSoManyRowsAndGivesAToken() throws {
         var limits = ServiceLimits()
-        limits.rowsPerRequestMax = 10
+        limits.work.rowsMax = 10
         let fixture = try ServiceFixture(limits: limits)
         for index in 0..<25 { try fixture.save(.note("n\(index)")) }
         try fixture.save(Record(recordName: "last", recordType: "Rare"))
@@ -49,7 +49,7 @@ import Testing
 
     @Test func rowsAreCountedOverAllZonesOfARequest() throws {
         var limits = ServiceLimits()
-        limits.rowsPerRequestMax = 3
+        limits.work.rowsMax = 3
         let fixture = try ServiceFixture(limits: limits)
         let zones = ["notes", "b", "c"].map { ZoneID(zoneName: $0) }
         for zone in zones {
@@ -135,7 +135,7 @@ import Testing
 
     @Test func whatIsWrittenPastTheBoundIsLeftForAnotherRequest() throws {
         var limits = ServiceLimits()
-        limits.writtenBytesMax = 100_000
+        limits.work.writtenBytesMax = 100_000
         let fixture = try ServiceFixture(limits: limits)
         for index in 0..<10 { try fixture.save(Self.large("r\(index)")) }
         let edits = (0..<10).map {

@@ -47,8 +47,9 @@ import Testing
             let found = try fixture.lookup(["a", "b", "c"])
             #expect(found.map { $0.error?.code } == [nil, .recordDamaged, nil])
             #expect(found[1].error?.recordName == "b")
+            let tags = try fixture.changes(since: nil).records.first?.recordChangeTag
             let edits = try fixture.modify([
-                RecordOperation(.update, .note("a", "x", tag: "1")),
+                RecordOperation(.update, .note("a", "x", tag: tags)),
                 RecordOperation(.update, .note("b", "x", tag: "2")),
             ])
             #expect(edits.map { $0.error?.code } == [nil, .recordDamaged])

@@ -109,7 +109,7 @@ import Testing
 
     @Test func instancesAreForgottenBeyondABound() throws {
         var limits = ServiceLimits()
-        limits.instancesPerZoneMax = 3
+        limits.retention.instancesPerZoneMax = 3
         let fixture = try ServiceFixture(limits: limits)
         for index in 0..<5 {
             let client = ClientState(instance: "store\(index)", round: 9, nonce: "n")
@@ -156,7 +156,7 @@ import Testing
 
     @Test func deletionsAreForgottenAfterTheirTimeAndOldTokensExpire() throws {
         var limits = ServiceLimits()
-        limits.deletionDaysMax = 0
+        limits.retention.deletionDaysMax = 0
         let fixture = try ServiceFixture(limits: limits)
         try fixture.save(.note("kept"))
         try fixture.save(.note("gone"))
@@ -226,7 +226,7 @@ import Testing
     }
 
     /// A file as version 1 made it: one zone with a record and a deletion.
-    private static let firstVersion = """
+    static let firstVersion = """
         CREATE TABLE service(id INTEGER NOT NULL);
         CREATE TABLE databases(
             id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,

@@ -52,8 +52,9 @@ import Testing
         var ids: [String: RowID] = [:]
         do {
             let fixture = try StoreFixture(Self.model(), url: url)
-            for (name, entity) in [("p", "Poll"), ("o", "PollOption"), ("u", "User"), ("v", "User")]
-            {
+            for (name, entity) in [
+                ("p", "Poll"), ("o", "PollOption"), ("u", "User"), ("v", "User"),
+            ] {
                 ids[name] = try fixture.insert(entity)
             }
             try link(fixture, ids)

@@ -23,7 +23,8 @@ package struct RoundResult: Sendable {
         if comparisons > 0 {
             notices.append(
                 "The service is in an older state, or was made anew; everything was compared: "
-                    + "\(imported.sentAgain) to send again, \(imported.deletedAgain) to delete again."
+                    + "\(imported.sentAgain) to send again, \(imported.deletedAgain) to delete "
+                    + "again."
             )
         }
         if forks > 0 {

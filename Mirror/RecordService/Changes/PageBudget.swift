@@ -9,7 +9,7 @@ struct PageBudget {
 
     init(_ limits: ServiceLimits) {
         bytesLeft = limits.pageBytesMax
-        rowsLeft = limits.rowsPerRequestMax
+        rowsLeft = limits.work.rowsMax
     }
 
     /// Refuses a zone that the request named before: its pages would be read anew for each entry.

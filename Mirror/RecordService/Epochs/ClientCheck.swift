@@ -38,7 +38,7 @@ struct ClientCheck {
                 id: client.instance, round: client.round, nonce: client.nonce,
                 seenAt: milliseconds), in: zone.id)
         if known == nil {
-            try transaction.removeInstances(in: zone.id, but: limits.instancesPerZoneMax)
+            try transaction.removeInstances(in: zone.id, but: limits.retention.instancesPerZoneMax)
         }
     }
 

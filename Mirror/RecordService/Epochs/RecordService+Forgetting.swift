@@ -14,7 +14,8 @@ extension RecordService {
     /// follows what it holds. A client that was away longer reads the zone anew. Cost: one index
     /// scan of what goes. Call it at the start and once a day.
     public func forgetOldDeletions() throws(RecordError) {
-        let oldest = platform.milliseconds - Int64(limits.deletionDaysMax) * Self.dayMilliseconds
+        let oldest =
+            platform.milliseconds - Int64(limits.retention.deletionDaysMax) * Self.dayMilliseconds
         try backend.write { transaction in
             let forgotten = try transaction.removeDeletions(before: oldest)
             for (zone, change) in forgotten.sorted(by: { $0.key < $1.key }) {

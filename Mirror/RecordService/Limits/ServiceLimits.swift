@@ -10,23 +10,18 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     public var recordBytesMax = 1_000_000
     /// Bytes of one request: of its body for the server, of its archived fields here.
     public var requestBytesMax = 8 << 20
-    /// Archived fields that one request may make the service write: a small edit of a large record
-    /// writes the whole record.
-    public var writtenBytesMax = 64 << 20
     /// An answer's archived fields: past this a page of changes ends early, and a lookup and the
     /// service's records beside refusals stop.
     public var pageBytesMax = 4 << 20
-    /// Rows that one request for changes may look at, also those of types it does not want.
-    public var rowsPerRequestMax = 20_000
     public var fieldsPerRecordMax = 256
     public var zonesPerDatabaseMax = 1000
     /// Bytes of UTF-8 of a record, type, field, zone or device name.
     public var nameBytesMax = 255
 
-    /// Client stores that a zone remembers; beyond it those are forgotten that were away longest.
-    public var instancesPerZoneMax = 1000
-    /// Days after which deletions may be forgotten. Who was away longer reads the zone anew.
-    public var deletionDaysMax = 180
+    /// What one request may make the service do.
+    public var work = WorkLimits()
+    /// What is remembered, and for how long.
+    public var retention = RetentionLimits()
 
     /// How long a request waits while another process writes, before TRY_AGAIN_LATER.
     public var lockWaitMilliseconds = 10_000
@@ -38,6 +33,27 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
 
     /// What a record costs in an answer beside its fields.
     static let recordOverheadBytes = 200
+}
+
+/// What one request may make the service do, whatever its own size.
+public struct WorkLimits: Hashable, Sendable, Codable {
+    /// Archived fields that one request may make the service write: a small edit of a large record
+    /// writes the whole record.
+    public var writtenBytesMax = 64 << 20
+    /// Rows that one request for changes may look at, also those of types it does not want.
+    public var rowsMax = 20_000
+
+    public init() {}
+}
+
+/// What a service remembers beside the records, and for how long.
+public struct RetentionLimits: Hashable, Sendable, Codable {
+    /// Client stores that a zone remembers; beyond it those are forgotten that were away longest.
+    public var instancesPerZoneMax = 1000
+    /// Days after which deletions may be forgotten. Who was away longer reads the zone anew.
+    public var deletionDaysMax = 180
+
+    public init() {}
 }
 
 extension ServiceLimits {

@@ -1,6 +1,18 @@
 internal import Foundation
 internal import RecordWire
 
+/// How much of its room one request has used.
+struct RequestUse {
+    /// Archived bytes of what the request itself brought.
+    var sentBytes = 0
+    /// Archived bytes of the rows to write.
+    var writtenBytes = 0
+    /// Archived bytes of the fields in the answer.
+    var answeredBytes = 0
+    /// Whether an operation found no room in the transaction or the answer.
+    var isFull = false
+}
+
 /// Applies operations to rows in memory, one after another, and gathers the rows to write.
 struct OperationApplier {
     let zone: ZoneID
@@ -17,14 +29,7 @@ struct OperationApplier {
     /// Whether refusals tell the last writes of the record.
     let tellsWrites: Bool
     private(set) var rows: [RecordRow] = []
-    /// Archived bytes of what the request itself brought.
-    private(set) var sentBytes = 0
-    /// Archived bytes of the rows to write.
-    private var writtenBytes = 0
-    /// Archived bytes of the fields in the answer.
-    private var answeredBytes = 0
-    /// Whether an operation found no room in the transaction or the answer.
-    private(set) var isFull = false
+    private(set) var use = RequestUse()
 
     init(
         zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, keys: Set<String>?,
@@ -105,7 +110,7 @@ struct OperationApplier {
             }
         }
         let archive = RecordArchive.encodeFields(fields)
-        sentBytes +=
+        use.sentBytes +=
             keeping && live != nil
             ? RecordArchive.encodeFields(given.fields).count : archive.count
         try checkSize(fields.count, archive.count)
@@ -118,8 +123,8 @@ struct OperationApplier {
             fields: archive, created: live?.created ?? stamp, modified: stamp)
         row.descend(from: former, by: given)
         rows.append(row)
-        writtenBytes += archive.count
-        if keys?.isEmpty != true { answeredBytes += archive.count }
+        use.writtenBytes += archive.count
+        if keys?.isEmpty != true { use.answeredBytes += archive.count }
         return row.record(in: zone, fields: shown(fields))
     }
 
@@ -230,11 +235,11 @@ struct OperationApplier {
     /// looks the record up.
     private mutating func showing(_ row: RecordRow, _ error: RecordError) throws -> RecordError {
         var error = error
-        guard answeredBytes < limits.pageBytesMax else {
+        guard use.answeredBytes < limits.pageBytesMax else {
             error.reason += " The answer is full; look the record up."
             return error
         }
-        answeredBytes += row.fields.count + ServiceLimits.recordOverheadBytes
+        use.answeredBytes += row.fields.count + ServiceLimits.recordOverheadBytes
         error.serverRecord = try damage.guarding(row.name, in: zone) {
             try row.record(in: zone, tellsWrites: tellsWrites)
         }
@@ -248,11 +253,11 @@ struct OperationApplier {
     private mutating func checkRoom(for bytes: Int) throws {
         let isAnswered = keys?.isEmpty != true
         let fits =
-            writtenBytes == 0
-            || writtenBytes + bytes <= limits.writtenBytesMax
-                && (!isAnswered || answeredBytes < limits.pageBytesMax)
+            use.writtenBytes == 0
+            || use.writtenBytes + bytes <= limits.work.writtenBytesMax
+                && (!isAnswered || use.answeredBytes < limits.pageBytesMax)
         guard !fits else { return }
-        isFull = true
+        use.isFull = true
         var error = RecordError(
             .tryAgainLater,
             "The request is full before this record; send it again in another request.")

@@ -73,9 +73,9 @@ struct RecordModification {
                     if let change = row?.change { row?.epoch = known.epoch(of: change) }
                     return row
                 })
-            guard change.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
+            guard change.use.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
         }
-        if isAtomic, change.isFull { throw tooMuchAtOnce() }
+        if isAtomic, change.use.isFull { throw tooMuchAtOnce() }
         if isAtomic, results.contains(where: \.isFailure) {
             return RecordsReply(
                 results: results.map(blocked), syncToken: before, previousSyncToken: before)
@@ -189,7 +189,7 @@ struct RecordModification {
         RecordError(
             .limitExceeded,
             "The records that this atomic request changes are too large together; at most "
-                + "\(limits.writtenBytesMax) bytes are written and \(limits.pageBytesMax) answered "
+                + "\(limits.work.writtenBytesMax) bytes are written and \(limits.pageBytesMax) answered "
                 + "at once. Split it, or ask for fewer fields with desiredKeys.")
     }
 }

@@ -2,8 +2,8 @@
 /// service gave the number out. (SERVICE §8, epochs)
 ///
 /// Change numbers rise over all epochs of a zone. A service that was restored from a backup counts
-/// again from an older number, but in an epoch of its own, so its tags differ from those of the time
-/// that was lost.
+/// again from an older number, but in an epoch of its own, so its tags differ from those of the
+/// time that was lost.
 public struct ChangeTag: Hashable, Sendable {
     /// 0: the number was given out before there were epochs.
     public var epoch: UInt64

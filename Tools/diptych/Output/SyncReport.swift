@@ -99,6 +99,7 @@ struct SyncReport: Sendable {
                 ? "\(target.store) is in sync with \(target.service)."
                 : "\(target.store) synced with \(target.service): \(standing.headline)")
         console.block(table.text)
+        for notice in summary.notices { console.line(notice) }
         if summary.unknown > 0 {
             console.warn(
                 "\(Figure.count(summary.unknown, "record")) are of entities this model lacks; "
@@ -116,6 +117,7 @@ struct SyncReport: Sendable {
             "bytesReceived": .integer(bytes.received),
             "seconds": .double((seconds * 1000).rounded() / 1000),
             "inSync": .bool(standing.state == .inSync),
+            "notices": .array(summary.notices.map { .string($0) }),
         ])
     }
 }

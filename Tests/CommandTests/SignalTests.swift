@@ -45,7 +45,10 @@ import Testing
         let holder = try workshop.start(
             "/usr/bin/env", ["sqlite3", library],
             input: "begin immediate;\n.shell sleep 30\nrollback;\n")
-        defer { holder.send(SIGKILL) }
+        defer {
+            holder.send(SIGKILL)
+            holder.wait()
+        }
         usleep(300_000)
         let run = try workshop.run(
             ["edit", library, "-", "--json"], input: "insert Tag name=a")

@@ -119,8 +119,20 @@ struct ReplyRecording {
             outcome.retryAfterSeconds = max(
                 outcome.retryAfterSeconds ?? 0, error.retryAfterSeconds ?? 1)
         default:
+            guard try !isBeingDeleted(item) else { return }
             outcome.refused += 1
             try mirror.ledger.keepRefusal(of: name, error)
+        }
+    }
+
+    /// Whether what was refused was deleted here while it was under way: the refusal of what it was
+    /// must not hold up the deletion.
+    private func isBeingDeleted(_ item: ExportBatch.Item) throws -> Bool {
+        let name = item.result.recordName
+        switch item.subject {
+        case .object, .replay: return try mirror.ledger.entry(named: name)?.needsCloudDelete ?? true
+        case .pair: return try mirror.ledger.pair(named: name)?.needsDelete ?? true
+        case .deletedObject, .deletedPair, .alias: return false
         }
     }
 

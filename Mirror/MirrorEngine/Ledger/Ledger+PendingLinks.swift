@@ -28,23 +28,22 @@ extension Ledger {
 
     /// The links of one object that wait for their targets.
     package func pendingLinks(of name: String) throws -> [PendingLink] {
-        try links("ZRECORDNAME = ?", name)
+        try links("ZRECORDNAME = ?", [.text(name)])
     }
 
     /// The links that wait for the object called `name`.
     package func pendingLinks(to name: String) throws -> [PendingLink] {
-        try links("ZRELATEDRECORDNAME = ?", name)
+        try links("ZRELATEDRECORDNAME = ?", [.text(name)])
     }
 
     package func hasPendingLinks() throws -> Bool {
         try connection.value("SELECT 1 FROM ANSCKIMPORTPENDINGRELATIONSHIP LIMIT 1") != nil
     }
 
-    private func links(_ condition: String, _ name: String) throws -> [PendingLink] {
+    func links(_ condition: String, _ values: [SQLiteValue]) throws -> [PendingLink] {
         try connection.rows(
             "SELECT ZRECORDNAME, ZRELATIONSHIPNAME, ZRELATEDRECORDNAME, ZOPERATION "
-                + "FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE \(condition) ORDER BY Z_PK",
-            [.text(name)]
+                + "FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE \(condition) ORDER BY Z_PK", values
         ).map { row in
             PendingLink(
                 recordName: row[0].string ?? "", property: row[1].string ?? "",

@@ -79,6 +79,19 @@ extension Ledger {
         )?.string.flatMap(ChangeTag.init)
     }
 
+    /// Links that wait for an object whose deletion is known.
+    package func pendingLinksToDeleted() throws -> [PendingLink] {
+        try links(
+            "ZRELATEDRECORDNAME IN (SELECT d.ZRECORDNAME FROM ADIPTYCHDELETED d)", [])
+    }
+
+    /// Pairs that wait for an object whose deletion is known.
+    package func waitingPairsOfDeleted() throws -> [PairEntry] {
+        try pairs(
+            "p.ZISPENDING = 1 AND p.ZNEEDSDELETE = 0 AND EXISTS (SELECT 1 FROM ADIPTYCHDELETED d "
+                + "WHERE d.ZRECORDNAME IN (p.ZRECORDNAME, p.ZRELATEDRECORDNAME))", [])
+    }
+
     package func forgetDeletion(of name: String) throws {
         try connection.run("DELETE FROM ADIPTYCHDELETED WHERE ZRECORDNAME = ?", [.text(name)])
     }

@@ -102,6 +102,7 @@ public final class MirroredStore: Sendable {
             if try !page.moreComing && mirror.ledger.isReconciling {
                 try Reconciliation(mirror: mirror).finish(&importing)
             }
+            if !page.moreComing { try dropLinksToDeleted(mirror) }
             try repairOneToOnes(mirror, after: page)
             try faults.reach("import.beforeTokenWrite")
             try mirror.ledger.setToken(page.syncToken, zone: settings.zoneName)
@@ -113,6 +114,24 @@ public final class MirroredStore: Sendable {
                     finished: importing.outcome.applied)
             }
             return importing.outcome
+        }
+    }
+
+    /// Links and pairs that wait for an object which was deleted will never find it: once the zone was
+    /// read to its end they go, here and at the service.
+    private func dropLinksToDeleted(_ mirror: MirrorTransaction) throws {
+        for link in try mirror.ledger.pendingLinksToDeleted() {
+            guard try mirror.ledger.row(named: link.target.recordName) == nil else { continue }
+            try mirror.ledger.dropPending(link.recordName, property: link.property)
+            guard let source = try mirror.ledger.row(named: link.recordName) else { continue }
+            try mirror.enqueueUpload(source)
+        }
+        for pair in try mirror.ledger.waitingPairsOfDeleted() {
+            let ends = [pair.pair.first, pair.pair.second]
+            guard try !ends.allSatisfy({ try mirror.ledger.row(named: $0) != nil }) else {
+                continue
+            }
+            try mirror.ledger.queuePairDeletion(pair)
         }
     }
 

@@ -60,7 +60,7 @@ struct MemoryLaws {
             if history.removals == 0, !isThere {
                 broken.append("The pair \(pair) was added and is lost.")
             }
-            if history.adders.count == 1, history.removals > 0, isThere {
+            if history.adders.count == 1, history.removals > 0, isThere, wereMadeHere(pair) {
                 broken.append("The pair \(pair) was removed and came back.")
             }
         }

@@ -189,8 +189,8 @@ struct RecordModification {
         RecordError(
             .limitExceeded,
             "The records that this atomic request changes are too large together; at most "
-                + "\(limits.work.writtenBytesMax) bytes are written and \(limits.pageBytesMax) answered "
-                + "at once. Split it, or ask for fewer fields with desiredKeys.")
+                + "\(limits.work.writtenBytesMax) bytes are written and \(limits.pageBytesMax) "
+                + "answered at once. Split it, or ask for fewer fields with desiredKeys.")
     }
 }
 

@@ -37,6 +37,14 @@ final class Child {
         id = child
     }
 
+    /// No child is left unwaited for: the tests that run in a process of their own would look at the
+    /// dead one for ever and never see theirs end.
+    deinit {
+        guard status == nil else { return }
+        send(SIGKILL)
+        wait()
+    }
+
     /// What it printed so far.
     var printed: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
     var complaint: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }

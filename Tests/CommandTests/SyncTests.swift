@@ -11,7 +11,7 @@ import Testing
         let run = try workshop.done(["sync", library, "--json"] + service.settings)
         let keys: Set = [
             "event", "exported", "imported", "merged", "conflicts", "bytesSent", "bytesReceived",
-            "seconds", "inSync",
+            "seconds", "inSync", "notices",
         ]
         #expect(Set(run.json.keys) == keys)
         #expect(run.json["event"] as? String == "done")

@@ -117,8 +117,8 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    /// Links and pairs that wait for an object which was deleted will never find it: once the zone was
-    /// read to its end they go, here and at the service.
+    /// Links and pairs that wait for an object which was deleted will never find it: once the zone
+    /// was read to its end they go, here and at the service.
     private func dropLinksToDeleted(_ mirror: MirrorTransaction) throws {
         for link in try mirror.ledger.pendingLinksToDeleted() {
             guard try mirror.ledger.row(named: link.target.recordName) == nil else { continue }

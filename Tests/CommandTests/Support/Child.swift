@@ -37,8 +37,8 @@ final class Child {
         id = child
     }
 
-    /// No child is left unwaited for: the tests that run in a process of their own would look at the
-    /// dead one for ever and never see theirs end.
+    /// No child is left unwaited for: the tests that run in a process of their own would look at
+    /// the dead one for ever and never see theirs end.
     deinit {
         guard status == nil else { return }
         send(SIGKILL)

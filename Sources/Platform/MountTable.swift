@@ -17,12 +17,12 @@ public struct MountTable: Sendable {
     public func kind(of folder: String) -> String? {
         var nearest: (length: Int, kind: String)?
         for line in text?.split(separator: "\n") ?? [] {
-            let halves = line.components(separatedBy: " - ")
-            let facts = halves[0].split(separator: " ")
-            guard halves.count == 2, facts.count > 4,
-                let kind = halves[1].split(separator: " ").first
+            let facts = line.split(separator: " ")
+            guard facts.count > 4, let dash = facts.firstIndex(of: "-"), dash > 4,
+                dash + 1 < facts.count
             else { continue }
-            let point = Self.plain(facts[4])
+            let kind = facts[dash + 1]
+            let point = facts[4].contains("\\") ? Self.plain(facts[4]) : String(facts[4])
             let isAbove = point == "/" || folder == point || folder.hasPrefix(point + "/")
             // Of two at one place the later one lies on top.
             if isAbove, point.count >= nearest?.length ?? 0 {

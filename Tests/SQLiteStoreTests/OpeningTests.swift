@@ -89,6 +89,28 @@ import Testing
         #expect(error?.code == .modelMismatch)
     }
 
+    @Test(arguments: [false, true])
+    func aSecondStoreOfAModelIsLikeTheFirst(isInUse: Bool) throws {
+        let model = TestModel.model([
+            TestModel.entity("Note", [TestModel.attribute("title", .stringAttributeType)])
+        ])
+        if isInUse { model.freeze() }
+        let first = try StoreFixture(model, url: scratch.url("first.sqlite"))
+        if !isInUse {
+            // What is worked out of a model that may still change must not be kept.
+            model.entities[0].declaredProperties.append(
+                TestModel.attribute("pages", .integer32AttributeType))
+        }
+        let second = try StoreFixture(model, url: scratch.url("second.sqlite"))
+        #expect(first.store.identifier != second.store.identifier)
+        let columns = ["Z_PK", "Z_ENT", "Z_OPT"] + (isInUse ? [] : ["ZPAGES"]) + ["ZTITLE"]
+        #expect(
+            try second.sql("SELECT name FROM pragma_table_info('ZNOTE')").map { $0[0] }
+                == columns.map { .text($0) })
+        let kept = try [first, second].map { try $0.sql("SELECT Z_CONTENT FROM Z_MODELCACHE") }
+        #expect((kept[0] == kept[1]) == isInUse)
+    }
+
     @Test func eachKindOfWrongFileHasItsOwnError() throws {
         try Data("this is not a database at all".utf8).write(to: scratch.url("text"))
         #expect(failure(at: scratch.url("text"))?.code == .notAStore)

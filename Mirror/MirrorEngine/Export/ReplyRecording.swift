@@ -119,20 +119,28 @@ struct ReplyRecording {
             outcome.retryAfterSeconds = max(
                 outcome.retryAfterSeconds ?? 0, error.retryAfterSeconds ?? 1)
         default:
-            guard try !isBeingDeleted(item) else { return }
+            guard try isAsItWasSent(item) else { return }
             outcome.refused += 1
             try mirror.ledger.keepRefusal(of: name, error)
         }
     }
 
-    /// Whether what was refused was deleted here while it was under way: the refusal of what it was
-    /// must not hold up the deletion.
-    private func isBeingDeleted(_ item: ExportBatch.Item) throws -> Bool {
+    /// Whether what was refused is still what waits for export. What was edited or deleted while it
+    /// was under way is sent anew: the refusal of what it was must not hold it up.
+    private func isAsItWasSent(_ item: ExportBatch.Item) throws -> Bool {
         let name = item.result.recordName
         switch item.subject {
-        case .object, .replay: return try mirror.ledger.entry(named: name)?.needsCloudDelete ?? true
-        case .pair: return try mirror.ledger.pair(named: name)?.needsDelete ?? true
-        case .deletedObject, .deletedPair, .alias: return false
+        case .object(_, let transaction):
+            guard let entry = try mirror.ledger.entry(named: name) else { return false }
+            return !entry.needsCloudDelete && (1...transaction).contains(entry.pendingTransaction)
+        case .replay:
+            return try mirror.ledger.entry(named: name)?.needsCloudDelete == false
+        case .pair:
+            guard let entry = try mirror.ledger.pair(named: name), !entry.needsDelete else {
+                return false
+            }
+            return try JoinRecord(item.result) == mirror.placed(entry.pair)
+        case .deletedObject, .deletedPair, .alias: return true
         }
     }
 

@@ -192,11 +192,12 @@ enum LedgerSchema {
 
     /// Brings Z_MAX of the system tables up to the rows they hold, as Core Data would.
     static func raiseKeys(in connection: Connection) throws {
-        for table in tables {
-            try connection.run(
-                "UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, (SELECT ifnull(max(Z_PK), 0) FROM "
-                    + "\(table.name))) "
-                    + "WHERE Z_ENT = ?", [SQLiteValue(table.number)])
-        }
+        try connection.run(raisingKeys)
     }
+
+    private static let raisingKeys =
+        "UPDATE Z_PRIMARYKEY SET Z_MAX = used.key FROM ("
+        + tables.map { "SELECT \($0.number) AS entity, max(Z_PK) AS key FROM \($0.name)" }
+        .joined(separator: " UNION ALL ")
+        + ") AS used WHERE Z_ENT = used.entity AND Z_MAX < used.key"
 }

@@ -30,7 +30,11 @@ extension WorldSettings {
 /// The sample models, with and without unique labels, with and without ordered tags. They are made
 /// once: reading a model costs more than a small world.
 private let models = [false, true].map { isKeyed in
-    [false, true].map { SampleModel.make(uniqueLabels: isKeyed, orderedTags: $0) }
+    [false, true].map { isOrdered in
+        let model = SampleModel.make(uniqueLabels: isKeyed, orderedTags: isOrdered)
+        model.freeze()
+        return model
+    }
 }
 
 /// A kind of fault beyond what the engine is promised to stand today, or a rule: each can be

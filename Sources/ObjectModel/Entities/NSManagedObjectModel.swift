@@ -31,6 +31,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// it, a phrase each with its place: `NO` as an integer's default is 0.
     public var readingNotes: [String] = []
     private var frozenEntities: [String: NSEntityDescription]?
+    private var frozenHashes: [String: Data]?
     private let freezing = NSLock()
 
     public required override init() { super.init() }
@@ -71,6 +72,18 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
         guard frozenEntities == nil else { return }
         for entity in entities { entity.place.lookup = EntityLookup(entity) }
         frozenEntities = gatheredEntities()
+        frozenHashes = Self.hashes(of: entities)
+    }
+
+    /// Whether the model is in use and changes no more.
+    package var isFrozen: Bool { frozenEntities != nil }
+
+    /// The version hashes of a configuration's entities (nil: all of them) by name. Cost: one
+    /// SHA-256 per property and entity until the model is frozen, then O(entities).
+    package func versionHashes(of entities: [NSEntityDescription]) -> [String: Data] {
+        guard let frozenHashes else { return Self.hashes(of: entities) }
+        let names = Set(entities.compactMap(\.name))
+        return frozenHashes.filter { names.contains($0.key) }
     }
 
     private func gatheredEntities() -> [String: NSEntityDescription] {

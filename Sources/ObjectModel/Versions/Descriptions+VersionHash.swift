@@ -18,10 +18,9 @@ extension NSEntityDescription {
 }
 
 extension NSManagedObjectModel {
-    /// The version hash of each entity. Cost: one SHA-256 per property and entity, at each call.
-    public var entityVersionHashesByName: [String: Data] {
-        Self.hashes(of: entities)
-    }
+    /// The version hash of each entity. Cost: one SHA-256 per property and entity, at each call,
+    /// until a coordinator uses the model, then O(entities).
+    public var entityVersionHashesByName: [String: Data] { versionHashes(of: entities) }
 
     /// The model's fingerprint in `VersionInfo.plist` and in newer stores' metadata: SHA-256 over
     /// the entities' hashes, in base64.
@@ -39,7 +38,7 @@ extension NSManagedObjectModel {
         guard let stored = metadata[Self.versionHashesKey] as? [String: Data],
             let entities = entities(forConfigurationName: configuration)
         else { return false }
-        return stored == Self.hashes(of: entities)
+        return stored == versionHashes(of: entities)
     }
 
     /// The digest of a store's or a configuration's hashes, as `versionHashesDigest`.

@@ -12,9 +12,7 @@ internal import Stores
 package enum ModelCache {
     /// Writes the model. One that no archive can hold leaves the table empty, as old stores do.
     static func write(_ model: NSManagedObjectModel, to connection: Connection) throws {
-        guard let archive = try? model.cacheData(), let packed = deflated(archive) else {
-            return
-        }
+        guard let packed = ModelFacts.archive(model) else { return }
         try connection.run("DELETE FROM Z_MODELCACHE")
         try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(packed)])
     }
@@ -50,6 +48,11 @@ package enum ModelCache {
     }
 
     // MARK: Packing
+
+    /// The model's bytes as the table holds them; nil for one that no archive can hold.
+    static func packed(_ model: NSManagedObjectModel) -> Data? {
+        (try? model.cacheData()).flatMap(deflated)
+    }
 
     private static let rawWindow: Int32 = -15
     /// No real model comes near it; a hostile one stops here. Larger archives are refused anyway.

@@ -14,7 +14,8 @@ struct SchemaResolver {
         var tables: [String: Set<String>] = [:]
         let rows = try connection.rows(
             "SELECT m.name, c.name, c.hidden FROM sqlite_master m, pragma_table_xinfo(m.name) c "
-                + "WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL%'")
+                + "WHERE m.type = 'table' AND m.name GLOB 'Z*' "
+                + "AND m.sql NOT LIKE 'CREATE VIRTUAL%'")
         for row in rows {
             guard row[2] == 0 else {
                 throw StoreError(

@@ -24,7 +24,7 @@ struct StoreOpening {
         self.model = model
         self.configuration = configuration
         self.platform = platform
-        hashes = NSManagedObjectModel.hashes(of: entities)
+        hashes = model.versionHashes(of: entities)
     }
 
     func run() throws -> (store: OpenStore, identifier: String) {
@@ -45,7 +45,8 @@ struct StoreOpening {
             try metadata.check(against: hashes, path: file.path)
         }
         let schema = try SchemaResolver(connection: connection, path: file.path)
-            .resolve(try SchemaBuilder.schema(of: try layout(in: connection)))
+            .resolve(
+                try ModelFacts.schema(model, configuration, numbers: try numbers(in: connection)))
         let writesHistory = file.options.tracksHistory && !file.options.isReadOnly
         let store = try OpenStore(
             connection, file: file, schema: schema, platform: platform, writesHistory: writesHistory
@@ -53,9 +54,9 @@ struct StoreOpening {
         return (store, metadata.identifier)
     }
 
-    /// The layouts with the numbers the file gives its entities. An entity that was renamed by a
-    /// migration in place may stand there under its former name.
-    private func layout(in connection: Connection) throws -> ModelLayout {
+    /// The numbers the file gives the model's entities. An entity that was renamed by a migration
+    /// in place may stand there under its former name.
+    private func numbers(in connection: Connection) throws -> [String: Int32] {
         let stored = try BookkeepingTables.numbers(in: connection)
         var numbers: [String: Int32] = [:]
         var missing: [String] = []
@@ -74,20 +75,19 @@ struct StoreOpening {
                     "path": file.path, "onlyInModel": missing.sorted().joined(separator: ", "),
                 ])
         }
-        return ModelLayout(model: model, configuration: configuration, numbers: numbers)
+        return numbers
     }
 
     /// Writes an empty store of the model into a new database.
     private func fill(_ connection: Connection) throws {
-        let layout = ModelLayout(model: model, configuration: configuration)
-        let schema = try SchemaBuilder.schema(of: layout)
+        let schema = try ModelFacts.schema(model, configuration, numbers: nil)
         if let refusal = schema.refusals.first { throw refusal }
         let metadata = StoreMetadata(
             hashes: hashes, model: model, identifier: platform.randomness.uuid().uuidString)
         for statement in schema.statements + BookkeepingTables.statements {
             try connection.script(statement)
         }
-        try BookkeepingTables.fill(connection, layout: layout)
+        try BookkeepingTables.fill(connection, layout: schema.layout)
         try metadata.write(to: connection)
         try ModelCache.write(model, to: connection)
     }

@@ -4,7 +4,7 @@
 usage: growth.py DIPTYCH ROUNDS
 """
 
-import json, os, sqlite3, subprocess, sys, tempfile, time
+import contextlib, json, os, sqlite3, subprocess, sys, tempfile, time
 
 BOOKS = 500
 MODEL = os.path.join(os.path.dirname(__file__), "../demo-model/Library.xcdatamodel")
@@ -54,7 +54,8 @@ class Soak:
 
 def rows(path, tables):
     """Rows by table, for the tables that are there."""
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    with contextlib.closing(connection):
         known = {name for name, in connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table'")}
         return {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]

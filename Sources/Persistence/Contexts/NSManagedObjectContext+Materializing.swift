@@ -80,9 +80,9 @@ extension NSManagedObjectContext {
         _ rows: ArraySlice<Row>, in space: ObjectIDTable, on shelf: RegisteredObjectTable
     ) -> [NSManagedObject?]? {
         let known = shelf.objects(rows.lazy.map(\.id.key))
-        guard registry.hasNewcomers else { return known }
+        guard registry.hasUnsavedObjects else { return known }
         return rows.enumerated().map { index, row in
-            known?[index] ?? registry.newcomer(row.id.key, in: space)
+            known?[index] ?? registry.unsavedObject(row.id.key, in: space)
         }
     }
 

@@ -5,7 +5,7 @@ internal import ObjectModel
 struct ObjectRegistry {
     private let context: ZeroingReference<NSManagedObjectContext>
     /// New objects, and those that were new when they came here.
-    private let newcomers: RegisteredObjectTable
+    private let unsavedObjects: RegisteredObjectTable
     /// By the address of their spaces.
     private var shelves: [ObjectIdentifier: RegisteredObjectTable] = [:]
     private var types: [ObjectIdentifier: NSManagedObject.Type] = [:]
@@ -15,24 +15,24 @@ struct ObjectRegistry {
 
     init(context: ZeroingReference<NSManagedObjectContext>) {
         self.context = context
-        newcomers = RegisteredObjectTable(context: context, space: nil)
+        unsavedObjects = RegisteredObjectTable(context: context, space: nil)
     }
 
     func object(_ id: NSManagedObjectID) -> NSManagedObject? {
         guard let space = id.space else {
-            return newcomers.object(RegisteredObjectTable.key(of: id))
+            return unsavedObjects.object(RegisteredObjectTable.key(of: id))
         }
         if let known = shelves[ObjectIdentifier(space)]?.object(id.key) { return known }
-        return newcomer(id.key, in: space)
+        return unsavedObject(id.key, in: space)
     }
 
     /// Whether objects that came here as new ones are here, with or without rows.
-    var hasNewcomers: Bool { !newcomers.isEmpty }
+    var hasUnsavedObjects: Bool { !unsavedObjects.isEmpty }
 
     /// An object that was new when it came here, and has a row by now.
-    func newcomer(_ key: Int64, in space: ObjectIDTable) -> NSManagedObject? {
-        guard !newcomers.isEmpty, let id = space.knownID(key) else { return nil }
-        return newcomers.object(RegisteredObjectTable.key(of: id))
+    func unsavedObject(_ key: Int64, in space: ObjectIDTable) -> NSManagedObject? {
+        guard !unsavedObjects.isEmpty, let id = space.knownID(key) else { return nil }
+        return unsavedObjects.object(RegisteredObjectTable.key(of: id))
     }
 
     /// Where the objects of an ID space stand.
@@ -43,7 +43,7 @@ struct ObjectRegistry {
         return fresh
     }
 
-    private var all: [RegisteredObjectTable] { [newcomers] + shelves.values }
+    private var all: [RegisteredObjectTable] { [unsavedObjects] + shelves.values }
 
     var objects: [NSManagedObject] { all.flatMap(\.objects) }
 
@@ -53,7 +53,7 @@ struct ObjectRegistry {
         if let space = id.space {
             object.stand(on: shelf(of: space), at: id.key)
         } else {
-            object.stand(on: newcomers, at: RegisteredObjectTable.key(of: id))
+            object.stand(on: unsavedObjects, at: RegisteredObjectTable.key(of: id))
         }
         object.shelf?.put(object)
         object.shelf?.announce(object)
@@ -61,8 +61,8 @@ struct ObjectRegistry {
 
     /// Gives an object that was new its place among the rows.
     mutating func reindex(_ object: NSManagedObject) {
-        guard object.shelf === newcomers else { return }
-        newcomers.remove(object)
+        guard object.shelf === unsavedObjects else { return }
+        unsavedObjects.remove(object)
         register(object)
     }
 

@@ -32,7 +32,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// A temporary ID.
     init(temporaryFor shape: ObjectLayout) {
-        origin = shape.newcomers
+        origin = shape.unsavedIDs
         key = 0
         sequence = Self.sequences.wrappingAdd(1, ordering: .relaxed).newValue
         stage = Atomic(Stage.temporary)

@@ -24,7 +24,7 @@ final class ObjectLayout: @unchecked Sendable {
 
     let entity: NSEntityDescription
     /// What the IDs of new objects have in common.
-    let newcomers: ObjectIDTable
+    let unsavedIDs: ObjectIDTable
     let layout: EntityLayout
     /// The values a new object starts with.
     let defaults: [AttributeValue]
@@ -39,7 +39,7 @@ final class ObjectLayout: @unchecked Sendable {
 
     private init(_ entity: NSEntityDescription) {
         self.entity = entity
-        newcomers = ObjectIDTable(entity: entity)
+        unsavedIDs = ObjectIDTable(entity: entity)
         layout = EntityLayout(entity: entity, number: 0)
         defaults = layout.attributes.map {
             AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null

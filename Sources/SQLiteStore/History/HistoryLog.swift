@@ -4,7 +4,7 @@ internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
-/// Writes the history of a change set, and removes old history. Used on the store's lane.
+/// Writes the history of a change set, and removes old history. Used under the store's lock.
 final class HistoryLog {
     /// What is written about one row.
     struct Entry {

@@ -3,7 +3,7 @@ internal import ObjectModel
 internal import SQLiteDriver
 internal import Stores
 
-/// Reads the history back into values. Used on the store's lane.
+/// Reads the history back into values. Used under the store's lock.
 final class HistoryReader {
     private let connection: Connection
     private let schema: StoreSchema

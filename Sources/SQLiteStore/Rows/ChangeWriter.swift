@@ -2,7 +2,7 @@ internal import Foundation
 internal import SQLiteDriver
 internal import Stores
 
-/// Writes change sets: rows, to-many relationships, history. Used on the store's lane, inside a
+/// Writes change sets: rows, to-many relationships, history. Used under the store's lock, inside a
 /// transaction.
 ///
 /// Deletes come first and inserts last, so that a unique key can pass from one row to another in

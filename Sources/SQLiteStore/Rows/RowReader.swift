@@ -2,7 +2,7 @@ internal import ObjectModel
 internal import SQLiteDriver
 internal import Stores
 
-/// Reads rows and links by key. Used on the store's lane.
+/// Reads rows and links by key. Used under the store's lock.
 final class RowReader {
     let connection: Connection
     let schema: StoreSchema

@@ -2,7 +2,7 @@ internal import ObjectModel
 internal import SQLiteDriver
 internal import Stores
 
-/// Writes the members and the order of to-many relationships. Used on the store's lane.
+/// Writes the members and the order of to-many relationships. Used under the store's lock.
 final class ToManyWriter {
     private let connection: Connection
     private let schema: StoreSchema

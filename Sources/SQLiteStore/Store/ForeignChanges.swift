@@ -2,7 +2,7 @@ internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
-/// Notices what other connections write to the file, when asked. Used on the store's lane.
+/// Notices what other connections write to the file, when asked. Used under the store's lock.
 final class ForeignChanges {
     private let store: OpenStore
     /// SQLite's count of commits by others: when asked whether there are any, and which.

@@ -6,7 +6,7 @@ internal import Stores
 
 /// An open store: its connection, its schema and all that is compiled for them.
 ///
-/// Not thread-safe: used on the store's lane only.
+/// Not thread-safe: used under the store's lock only.
 final class OpenStore {
     let connection: Connection
     let schema: StoreSchema

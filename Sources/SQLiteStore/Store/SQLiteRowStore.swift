@@ -9,7 +9,7 @@ public import Stores
 /// One connection, used by one thread at a time; a call made inside `write` or `read` on the same
 /// thread joins that transaction. Calls of other threads wait for their turn.
 public final class SQLiteRowStore: RowStore, @unchecked Sendable {
-    // @unchecked: `open` and `foreign` are used on `lane` only; all else never changes.
+    // @unchecked: `open` and `foreign` are used under `lock` only; all else never changes.
     public let layout: ModelLayout
     public let identifier: String
     public let url: URL?
@@ -21,7 +21,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     public let fileSystemWarning: String?
     private let isReadOnly: Bool
     private let platform: Environment
-    private let lane = Lane()
+    private let lock = StoreLock()
     private let open: OpenStore
     private let foreign: ForeignChanges
 
@@ -101,9 +101,9 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     private func perform<Result>(
         _ kind: Connection.TransactionKind, _ body: (StoreTransaction) throws -> Result
     ) throws -> Result {
-        try lane.run {
+        try lock.run {
             defer { if !open.connection.isInTransaction { open.external?.settle() } }
-            // Before the lane is left: another thread must not meet what was rolled back.
+            // Before the lock is let go: another thread must not meet what was rolled back.
             var isKept = kind == .deferred
             defer { if !isKept { open.forget() } }
             let result = try StoreError.mapping(path: open.path) {
@@ -126,19 +126,19 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// Whether other connections, of this or of other processes, have written since the last call
     /// or since the store was opened. Cost: a look at shared memory.
     public func hasForeignChanges() throws -> Bool {
-        try lane.run { try StoreError.mapping(path: open.path) { try foreign.arePresent() } }
+        try lock.run { try StoreError.mapping(path: open.path) { try foreign.arePresent() } }
     }
 
     /// What other connections saved since the last call or since the store was opened; nil when
     /// they saved nothing. Empty where there is no history to tell it, or where it is very long.
     public func foreignTransactions() throws -> [HistoryTransaction]? {
-        try lane.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
+        try lock.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
     }
 
     /// Moves what the log holds into the file, as far as nobody else works with it, so that the
     /// file alone is the whole store. Does not wait.
     public func emptyLog() throws {
-        try lane.run {
+        try lock.run {
             try StoreError.mapping(path: open.path) {
                 try open.connection.withoutWaiting {
                     _ = try open.connection.rows("PRAGMA main.wal_checkpoint(TRUNCATE)")

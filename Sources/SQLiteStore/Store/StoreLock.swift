@@ -2,9 +2,9 @@ internal import Foundation
 
 /// Lets one thread at a time work on a store.
 ///
-/// A thread that is on the lane already may enter it again: a function of the store called inside
+/// A thread that holds the lock already may take it again: a function of the store called inside
 /// `write` or `read` joins the transaction under way instead of waiting for itself.
-final class Lane: @unchecked Sendable {
+final class StoreLock: @unchecked Sendable {
     // @unchecked: the lock is the only thing in here.
     private let lock = NSRecursiveLock()
 

@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
         shape.expecting {
             for index in run {
                 if let object = known?[index - run.lowerBound] {
-                    meet(object, rows[index], of: store, refreshing)
+                    updateRegistered(object, rows[index], of: store, refreshing)
                     objects.append(object)
                 } else {
                     let object = make(shape, type, store.snapshot(consuming: &rows[index]))
@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
     }
 
     /// A query found the row of an object that is here.
-    private func meet(
+    private func updateRegistered(
         _ object: NSManagedObject, _ row: Row, of store: NSPersistentStore, _ refreshing: Bool
     ) {
         if object.isFault {

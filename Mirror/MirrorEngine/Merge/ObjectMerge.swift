@@ -37,7 +37,7 @@ package struct ObjectMerge: Sendable {
             if isSame(slot, remote, base) {
                 outcome.merged.copy(slot, from: local)
             } else if !agree(slot, local, remote) || isCounter(slot) {
-                outcome.conflicts.append(settle(slot, base: base, local: local, remote: remote))
+                outcome.conflicts.append(resolve(slot, base: base, local: local, remote: remote))
             }
         }
         apply(&outcome, base: base, local: local, remote: remote)
@@ -96,7 +96,7 @@ package struct ObjectMerge: Sendable {
         return isSame(slot, local, remote)
     }
 
-    private func settle(
+    private func resolve(
         _ slot: PropertySlot, base: ObjectState, local: ObjectState, remote: ObjectState
     ) -> PropertyConflict {
         let property = slot.name(in: entity)

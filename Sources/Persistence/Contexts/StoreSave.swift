@@ -59,7 +59,7 @@ struct StoreSave {
         }
         throw PersistenceErrors.make(
             NSPersistentStoreSaveConflictsError,
-            "The conflicts of the save could not be settled; refresh the objects and save again.")
+            "The conflicts of the save could not be resolved; refresh the objects and save again.")
     }
 
     /// The IDs of new rows are permanent before others can see the rows, and temporary again where

@@ -20,7 +20,7 @@ struct ConflictResolution {
             }
             let merge = NSMergeConflict(object, stored: conflict.stored.map(store.snapshot))
             if merge.concernsOnlyMembers {
-                merge.settle(.mergeByPropertyObjectTrumpMergePolicyType)
+                merge.resolve(.mergeByPropertyObjectTrumpMergePolicyType)
             } else {
                 open.append(merge)
             }

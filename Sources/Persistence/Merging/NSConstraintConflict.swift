@@ -35,7 +35,7 @@ open class NSConstraintConflict: NSObject {
     /// A new object gives its values and links to the stored one under object-trump and overwrite,
     /// its links under store-trump, and nothing under rollback; then it is deleted. A changed
     /// stored object takes its former values back, or takes the place of the other.
-    final func settle(_ type: NSMergePolicyType) {
+    final func resolve(_ type: NSMergePolicyType) {
         let objects = conflictingObjects.filter { !$0.isDeleted }
         guard let keeper = databaseObject ?? objects.first else { return }
         let objectWins =

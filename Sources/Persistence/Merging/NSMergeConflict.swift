@@ -53,7 +53,7 @@ open class NSMergeConflict: NSObject {
     }
 
     /// Makes the object what the policy wants to be saved.
-    final func settle(_ type: NSMergePolicyType) {
+    final func resolve(_ type: NSMergePolicyType) {
         guard let stored else { return settleDeletion(type) }
         let object = sourceObject
         switch type {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The five ways to settle a save's conflicts. Raw values are Apple's.
+/// The five ways to resolve a save's conflicts. Raw values are Apple's.
 public enum NSMergePolicyType: UInt, Sendable {
     /// Throw, and let the program decide.
     case errorMergePolicyType = 0
@@ -49,7 +49,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
                 "Somebody else changed objects of this save; refresh them, or set a merge policy.",
                 [NSPersistentStoreSaveConflictsErrorKey: list])
         }
-        for conflict in list { conflict.settle(mergeType) }
+        for conflict in list { conflict.resolve(mergeType) }
     }
 
     /// Settles conflicts of unique values. Only the first to save keeps a value under the error
@@ -61,7 +61,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
                 "An object with the same unique values exists; change them, or set a merge policy.",
                 [NSPersistentStoreSaveConflictsErrorKey: list])
         }
-        for conflict in list { conflict.settle(mergeType) }
+        for conflict in list { conflict.resolve(mergeType) }
     }
 }
 

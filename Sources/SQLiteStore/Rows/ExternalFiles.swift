@@ -112,7 +112,7 @@ struct ExternalFiles: Sendable {
             unlink(draft)
             throw error
         }
-        try Self.settle(folder)
+        try Self.syncFolder(folder)
     }
 
     private static func fill(
@@ -186,7 +186,7 @@ struct ExternalFiles: Sendable {
             let file = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             defer { if file >= 0 { close(file) } }
             if file >= 0 { access.apply(to: file, isFolder: true) }
-            try Self.settle(folder.deletingLastPathComponent())
+            try Self.syncFolder(folder.deletingLastPathComponent())
         }
     }
 
@@ -201,7 +201,7 @@ struct ExternalFiles: Sendable {
         let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw Self.failure("could not be made", path) }
         close(file)
-        try Self.settle(support)
+        try Self.syncFolder(support)
     }
 
     func removeMark(_ name: UUID) {
@@ -223,7 +223,7 @@ struct ExternalFiles: Sendable {
     // MARK: Failures
 
     /// Waits until the folder's entries are on the disk.
-    private static func settle(_ folder: URL) throws {
+    private static func syncFolder(_ folder: URL) throws {
         let file = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { throw failure("could not be opened", folder.path) }
         defer { close(file) }

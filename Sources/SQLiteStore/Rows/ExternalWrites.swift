@@ -89,7 +89,7 @@ final class ExternalWrites {
     /// Removes the files no row refers to any more, after a commit as after a rollback. Those that
     /// a reader of an older state may need stay until a later call, or until the store is opened
     /// again.
-    func settle() {
+    func cleanUp() {
         guard let mark else { return }
         let done = places
         places = []

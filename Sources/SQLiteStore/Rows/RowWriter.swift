@@ -2,8 +2,8 @@ internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
-/// Writes single rows with statements that are compiled once for each shape. Used on the store's
-/// lane.
+/// Writes single rows with statements that are compiled once for each shape. Used under the store's
+/// lock.
 final class RowWriter {
     private let connection: Connection
     private let schema: StoreSchema

@@ -102,7 +102,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         _ kind: Connection.TransactionKind, _ body: (StoreTransaction) throws -> Result
     ) throws -> Result {
         try lock.run {
-            defer { if !open.connection.isInTransaction { open.external?.settle() } }
+            defer { if !open.connection.isInTransaction { open.external?.cleanUp() } }
             // Before the lock is let go: another thread must not meet what was rolled back.
             var isKept = kind == .deferred
             defer { if !isKept { open.forget() } }

@@ -20,16 +20,16 @@ extension RecordImport {
         for record in records {
             guard let arrival = try receive(record, hasAliases: hasAliases) else { continue }
             // Named twice in one page: the earlier one is settled before the later one is.
-            if let earlier = unsettled.removeValue(forKey: arrival.entry.row) {
-                try settle(earlier)
+            if let earlier = unresolved.removeValue(forKey: arrival.entry.row) {
+                try resolve(earlier)
                 try flush()
             } else {
                 rows.append(arrival.entry.row)
             }
-            unsettled[arrival.entry.row] = arrival
+            unresolved[arrival.entry.row] = arrival
         }
         for row in rows {
-            if let arrival = unsettled.removeValue(forKey: row) { try settle(arrival) }
+            if let arrival = unresolved.removeValue(forKey: row) { try resolve(arrival) }
         }
     }
 
@@ -124,7 +124,7 @@ extension RecordImport {
 
     // MARK: Settling
 
-    mutating func settle(_ arrival: Arrival) throws {
+    mutating func resolve(_ arrival: Arrival) throws {
         if arrival.isNew {
             guard try !settleTwin(arrival) else { return }
             return try insert(arrival)

@@ -21,10 +21,10 @@ struct Reconciliation {
 
     func finish(_ importing: inout RecordImport) throws {
         try eachUnseen(mirror.ledger.unseenEntries, key: \.key) {
-            try settle($0, &importing)
+            try reconcile($0, &importing)
         }
         try eachUnseen(mirror.ledger.unseenPairs, key: \.key) {
-            try settle($0, &importing)
+            try reconcile($0, &importing)
         }
         try importing.flush()
         try mirror.ledger.forgetUnseenDrops()
@@ -44,7 +44,7 @@ struct Reconciliation {
         }
     }
 
-    private func settle(_ entry: RecordEntry, _ importing: inout RecordImport) throws {
+    private func reconcile(_ entry: RecordEntry, _ importing: inout RecordImport) throws {
         let name = entry.recordName
         if entry.needsCloudDelete {
             try mirror.ledger.noteDeleted(name, tag: entry.base?.recordChangeTag)
@@ -65,7 +65,7 @@ struct Reconciliation {
         importing.outcome.sentAgain += 1
     }
 
-    private func settle(_ entry: PairEntry, _ importing: inout RecordImport) throws {
+    private func reconcile(_ entry: PairEntry, _ importing: inout RecordImport) throws {
         if entry.needsDelete {
             try mirror.ledger.noteDeleted(entry.recordName, tag: entry.base?.recordChangeTag)
             return try mirror.ledger.removePair(entry)

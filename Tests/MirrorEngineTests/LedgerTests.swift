@@ -92,4 +92,38 @@ import Testing
         #expect(try rows("SELECT count(*) FROM ANSCKEXPORTEDOBJECT") == [[.integer(1)]])
         #expect(try device.mirrored.status()?.pending.inserts == 1)
     }
+
+    /// A ledger of version 0.1.0 had another table of what is in flight, and none for lost time.
+    @Test(arguments: [false, true])
+    func aLedgerOfTheFirstVersionGoesOn(isReset: Bool) throws {
+        let note = try device.insert("Note", ["title": .text("a")])
+        device.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            _ = try self.service.handle(request, from: try self.device.mirrored.deviceID())
+            throw Missing(name: "answer")
+        }
+        try device.sync()
+        device.intercept = { _ in nil }
+        try device.store.write { transaction in
+            let connection = transaction.connection
+            try connection.script(
+                """
+                CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB,
+                    PRIMARY KEY (ZRECORDNAME, ZMARK)) WITHOUT ROWID;
+                INSERT INTO ADIPTYCHSENT SELECT * FROM ADIPTYCHINFLIGHT;
+                DROP TABLE ADIPTYCHINFLIGHT; DROP TABLE ADIPTYCHSEEN;
+                DROP TABLE ADIPTYCHREPLAY; DROP TABLE ADIPTYCHDELETED;
+                """)
+        }
+        #expect(try device.mirrored.status()?.pending.inserts == 1)
+        if isReset { #expect(try device.mirrored.reset()) }
+        try device.set(note, "title", .text("b"))
+        try device.sync()
+        let other = try Device(2, service)
+        try other.sync()
+        #expect(try other.value(other.only("Note"), "title") == .text("b"))
+        #expect(try device.mirrored.conflicts().isEmpty)
+        #expect(
+            try rows("SELECT name FROM sqlite_master WHERE name = 'ADIPTYCHSENT'").isEmpty)
+    }
 }

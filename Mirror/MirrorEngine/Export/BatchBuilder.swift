@@ -33,13 +33,13 @@ struct BatchBuilder {
         try addObjects()
         if !isFull { try addAliases() }
         if !isFull { try addPairs() }
-        try keepSent()
+        try keepInFlight()
         try mirror.ledger.finish()
         return batch
     }
 
     /// Names each write, and keeps what was sent under its name until the answer comes.
-    private mutating func keepSent() throws {
+    private mutating func keepInFlight() throws {
         guard !batch.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
         let naming = mirror.naming
@@ -48,7 +48,7 @@ struct BatchBuilder {
             let id = try naming.writeID(of: item.result, transaction: item.subject.transaction)
             batch.items[index].operation.record.writeID = id
             guard item.subject.isUpsert else { continue }
-            try mirror.ledger.keepSent(item.result, mark: id)
+            try mirror.ledger.keepInFlight(item.result, mark: id)
         }
         try mirror.ledger.logExport(of: batch)
     }
@@ -157,7 +157,7 @@ struct BatchBuilder {
 
     private mutating func addDeletion(of entry: RecordEntry) throws {
         guard let base = entry.base else {
-            let known = try mirror.ledger.lastSent(entry.recordName)
+            let known = try mirror.ledger.lastInFlight(entry.recordName)
             guard let known else { return try forget(entry) }
             append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
             return
@@ -206,7 +206,7 @@ struct BatchBuilder {
     private mutating func addDeletion(of entry: PairEntry) throws {
         if let base = entry.base {
             append(.deletedPair(key: entry.key), .forceDelete, bare(base), base)
-        } else if let known = try mirror.ledger.lastSent(entry.recordName) {
+        } else if let known = try mirror.ledger.lastInFlight(entry.recordName) {
             append(.deletedPair(key: entry.key), .forceDelete, bare(known), known)
         } else {
             try mirror.ledger.removePair(entry)

@@ -192,7 +192,8 @@ struct HistoryAnalysis {
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
             try mirror.ledger.queuePairDeletion(pair)
         }
-        let mayBeKnown = try entry.base != nil || mirror.ledger.lastSent(entry.recordName) != nil
+        let wasSent = try mirror.ledger.lastInFlight(entry.recordName) != nil
+        let mayBeKnown = entry.base != nil || wasSent
         if mayBeKnown {
             try mirror.ledger.setNeedsCloudDelete(true, key: entry.key)
         } else {

@@ -71,7 +71,7 @@ extension RecordImport {
     /// without an answer and the service says it took.
     private func lastAgreed(_ entry: RecordEntry, deleted record: Record) throws -> Record? {
         for id in record.recentWriteIDs {
-            if let taken = try mirror.ledger.sent(entry.recordName, mark: id) { return taken }
+            if let taken = try mirror.ledger.inFlight(entry.recordName, mark: id) { return taken }
         }
         return entry.base.flatMap { $0.deleted ? nil : $0 }
     }

@@ -18,8 +18,8 @@ extension RecordImport {
     /// Settles the holder of a wanted key first, as far as this page has more about it. Returns
     /// whether anything was done, so that it is worth looking again.
     mutating func givesUpKey(_ holder: KeyHolder) throws -> Bool {
-        if let arrival = unresolved.removeValue(forKey: holder.row) {
-            try resolve(arrival)
+        if let arrival = incomplete.removeValue(forKey: holder.row) {
+            try complete(arrival)
             return true
         }
         if let wanted = settling[holder.row] { return try park(holder, until: wanted) }

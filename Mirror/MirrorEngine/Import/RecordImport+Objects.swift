@@ -20,16 +20,16 @@ extension RecordImport {
         for record in records {
             guard let arrival = try receive(record, hasAliases: hasAliases) else { continue }
             // Named twice in one page: the earlier one is settled before the later one is.
-            if let earlier = unresolved.removeValue(forKey: arrival.entry.row) {
-                try resolve(earlier)
+            if let earlier = incomplete.removeValue(forKey: arrival.entry.row) {
+                try complete(earlier)
                 try flush()
             } else {
                 rows.append(arrival.entry.row)
             }
-            unresolved[arrival.entry.row] = arrival
+            incomplete[arrival.entry.row] = arrival
         }
         for row in rows {
-            if let arrival = unresolved.removeValue(forKey: row) { try resolve(arrival) }
+            if let arrival = incomplete.removeValue(forKey: row) { try complete(arrival) }
         }
     }
 
@@ -124,7 +124,7 @@ extension RecordImport {
 
     // MARK: Settling
 
-    mutating func resolve(_ arrival: Arrival) throws {
+    mutating func complete(_ arrival: Arrival) throws {
         if arrival.isNew {
             guard try !settleTwin(arrival) else { return }
             return try insert(arrival)
@@ -242,14 +242,14 @@ extension RecordImport {
         let name = arrival.record.recordName
         let writes = arrival.record.recentWriteIDs
         for id in writes {
-            guard let taken = try mirror.ledger.sent(name, mark: id) else { continue }
+            guard let taken = try mirror.ledger.inFlight(name, mark: id) else { continue }
             return try mirror.mapping.state(of: taken, entity: arrival.layout)
         }
         // A store that was copied, or restored from an older copy, may hold an edit that another
         // copy has sent.
         if let local, try !writes.isEmpty && wasSentByACopy(arrival) { return local }
         guard writes.isEmpty, try mirror.ledger.setting(.echoesWriteIDs) == nil,
-            let latest = try mirror.ledger.lastSent(name)
+            let latest = try mirror.ledger.lastInFlight(name)
         else { return base }
         let own = try mirror.mapping.state(of: latest, entity: arrival.layout)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))

@@ -28,7 +28,7 @@ extension RecordImport {
             try mirror.ledger.setPairBase(record, key: entry.key)
             return try mirror.ledger.setPair(entry.key, isUploaded: false)
         }
-        let wasSent = try mirror.ledger.lastSent(record.recordName) != nil
+        let wasSent = try mirror.ledger.lastInFlight(record.recordName) != nil
         try mirror.ledger.setPairBase(record, key: entry.key)
         guard !entry.needsDelete else { return }
         if wasSent || entry.isUploaded { try mirror.ledger.setPair(entry.key, isUploaded: true) }

@@ -111,12 +111,12 @@ extension RecordImport {
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
         hasRenamed = true
-        let mayBeKnown = try twin.base != nil || mirror.ledger.lastSent(twin.recordName) != nil
+        let mayBeKnown = try twin.base != nil || mirror.ledger.lastInFlight(twin.recordName) != nil
         let owners = try oneWayOwners(of: twin.recordName)
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
             try mirror.ledger.queuePairDeletion(pair)
         }
-        try mirror.ledger.forgetSent(twin.recordName)
+        try mirror.ledger.forgetInFlight(twin.recordName)
         try mirror.ledger.repoint(
             key: twin.key, to: twin.row, named: arrival.record.recordName)
         try mirror.ledger.rename(twin.recordName, to: arrival.record.recordName)

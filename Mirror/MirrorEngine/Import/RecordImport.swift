@@ -22,7 +22,7 @@ struct RecordImport {
     var touchedLists: Set<OrderedList> = []
     /// Objects of this page that are still to be settled, by row, and the deletions that come with
     /// it: a unique key may pass from one to another within a page.
-    var unresolved: [RowID: Arrival] = [:]
+    var incomplete: [RowID: Arrival] = [:]
     var deletionsAhead: [Record] = []
     /// Rows that are being settled, with what they are to become.
     var settling: [RowID: ObjectState] = [:]

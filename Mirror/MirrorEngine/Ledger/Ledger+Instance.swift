@@ -16,14 +16,14 @@ extension Ledger {
     }
 
     package func hasInFlightWrites() throws -> Bool {
-        try connection.value("SELECT 1 FROM ADIPTYCHSENT LIMIT 1") != nil
+        try connection.value("SELECT 1 FROM ADIPTYCHINFLIGHT LIMIT 1") != nil
     }
 
     /// Whether anything was sent without an answer, or waits to be sent: then it matters which
     /// writes the service has taken.
     package func hasWritesUnderWay() throws -> Bool {
         try connection.value(
-            "SELECT 1 WHERE EXISTS (SELECT 1 FROM ADIPTYCHSENT) OR EXISTS (SELECT 1 FROM "
+            "SELECT 1 WHERE EXISTS (SELECT 1 FROM ADIPTYCHINFLIGHT) OR EXISTS (SELECT 1 FROM "
                 + "ANSCKRECORDMETADATA WHERE ZNEEDSUPLOAD = 1 OR ZNEEDSCLOUDDELETE = 1)") != nil
     }
 

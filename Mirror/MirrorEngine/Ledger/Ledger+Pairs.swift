@@ -118,7 +118,7 @@ extension Ledger {
         try connection.run(
             "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = ?1 WHERE Z_PK = ?1 "
                 + "AND ZSYSTEMFIELDSASSET IS NULL", [.integer(key)])
-        try forgetSent(record.recordName)
+        try forgetInFlight(record.recordName)
     }
 
     package func removePair(_ entry: PairEntry) throws {
@@ -129,12 +129,12 @@ extension Ledger {
             "DELETE FROM ANSCKMIRROREDRELATIONSHIP WHERE Z_PK = ?", [.integer(entry.key)])
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
-        try forgetSent(entry.recordName)
+        try forgetInFlight(entry.recordName)
     }
 
     /// Takes a pair out: the service is told where it may know of it, else the line just goes.
     package func queuePairDeletion(_ entry: PairEntry) throws {
-        let mayBeKnown = try entry.base != nil || lastSent(entry.recordName) != nil
+        let mayBeKnown = try entry.base != nil || lastInFlight(entry.recordName) != nil
         if mayBeKnown {
             try setPair(entry.key, needsDelete: true)
             try forgetRefusal(of: entry.recordName)

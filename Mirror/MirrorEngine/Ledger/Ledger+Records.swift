@@ -196,7 +196,7 @@ extension Ledger {
         try connection.run(
             "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1 WHERE Z_PK = ?1 "
                 + "AND ZENCODEDRECORDASSET IS NULL", [.integer(key)])
-        try forgetSent(record.recordName)
+        try forgetInFlight(record.recordName)
     }
 
     /// The service has the record as of `transaction`: it is the base, and waits no longer unless
@@ -210,7 +210,7 @@ extension Ledger {
                 + "ZPENDINGEXPORTTRANSACTIONNUMBER BETWEEN 1 AND ?2 THEN ?2 "
                 + "ELSE ZLASTEXPORTEDTRANSACTIONNUMBER END WHERE Z_PK = ?1",
             [.integer(key), .integer(transaction)])
-        try forgetSent(record.recordName)
+        try forgetInFlight(record.recordName)
     }
 
     private func keepBase(_ record: Record, key: Int64) throws {
@@ -248,7 +248,7 @@ extension Ledger {
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
                 + "AND ZWINNER = 'waiting'", [.text(entry.recordName)])
-        try forgetSent(entry.recordName)
+        try forgetInFlight(entry.recordName)
     }
 
     static func values(_ row: RowID) -> [SQLiteValue] {

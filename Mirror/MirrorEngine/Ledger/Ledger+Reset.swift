@@ -17,10 +17,11 @@ extension Ledger {
         for key in try keys(of: pairs) where try record(key, in: pairs) == nil {
             try forgetPairBases("p.Z_PK = \(key)")
         }
-        for row in try connection.rows("SELECT ZRECORDNAME, ZMARK, ZRECORD FROM ADIPTYCHSENT")
+        for row in try connection.rows("SELECT ZRECORDNAME, ZMARK, ZRECORD FROM ADIPTYCHINFLIGHT")
         where row[2].data.flatMap({ try? RecordArchive.decode($0) }) == nil {
             try connection.run(
-                "DELETE FROM ADIPTYCHSENT WHERE ZRECORDNAME = ? AND ZMARK = ?", [row[0], row[1]])
+                "DELETE FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ? AND ZMARK = ?",
+                [row[0], row[1]])
         }
     }
 

@@ -131,7 +131,7 @@ enum LedgerSchema {
     /// conflict log, and what was refused; and what serves when the service or this store goes back
     /// to an older state.
     private static let ownTables = [
-        "CREATE TABLE ADIPTYCHSENT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB, "
+        "CREATE TABLE ADIPTYCHINFLIGHT (ZRECORDNAME VARCHAR, ZMARK VARCHAR, ZRECORD BLOB, "
             + "PRIMARY KEY (ZRECORDNAME, ZMARK))",
         "CREATE TABLE ADIPTYCHEDIT (ZRECORDNAME VARCHAR, ZPROPERTY VARCHAR, "
             + "ZMILLISECONDS INTEGER, ZDEVICE VARCHAR, PRIMARY KEY (ZRECORDNAME, ZPROPERTY)) "
@@ -154,21 +154,20 @@ enum LedgerSchema {
             + "VARCHAR UNIQUE, ZTAG VARCHAR)",
     ]
 
-    /// Brings the tables of an older version of this library up to date. What was sent under the
-    /// numbers that served as write IDs is recognised no more, so its table is made anew.
+    /// Brings the tables of an older version of this library up to date. Writes in flight moved to
+    /// a table that keeps their order; where they had none, the numbers that served as write IDs
+    /// tell it.
     static func upgrade(in connection: Connection) throws {
         for sql in reconciliationTables { try connection.run(sql) }
-        let sent = try connection.value(
+        let former = try connection.value(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHSENT'")
-        guard sent?.string?.contains("WITHOUT ROWID") == true, let table = ownTables.first else {
-            return
-        }
-        try connection.run("ALTER TABLE ADIPTYCHSENT RENAME TO ADIPTYCHSENTBEFORE")
+        guard let former = former?.string, let table = ownTables.first else { return }
+        let order = former.contains("WITHOUT ROWID") ? "length(ZMARK), ZMARK" : "rowid"
         try connection.run(table)
         try connection.run(
-            "INSERT INTO ADIPTYCHSENT (ZRECORDNAME, ZMARK, ZRECORD) SELECT ZRECORDNAME, ZMARK, "
-                + "ZRECORD FROM ADIPTYCHSENTBEFORE ORDER BY length(ZMARK), ZMARK")
-        try connection.run("DROP TABLE ADIPTYCHSENTBEFORE")
+            "INSERT INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) SELECT ZRECORDNAME, ZMARK, "
+                + "ZRECORD FROM ADIPTYCHSENT ORDER BY \(order)")
+        try connection.run("DROP TABLE ADIPTYCHSENT")
     }
 
     static func exists(in connection: Connection) throws -> Bool {

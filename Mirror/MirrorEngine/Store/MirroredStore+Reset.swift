@@ -11,6 +11,7 @@ extension MirroredStore {
     public func reset() throws -> Bool {
         try write { mirror in
             guard try Ledger.exists(in: mirror.ledger.connection) else { return false }
+            _ = try mirror.ledger.prepare()
             try mirror.ledger.mendBases()
             // Deletions are noted while it is known that the service has the objects.
             try catchUp(mirror)

@@ -2,8 +2,8 @@ internal import ObjectModel
 internal import SQLiteDriver
 internal import Stores
 
-/// To-one links without an inverse: the rows they lead to do not know of them. Used under the store's
-/// lock.
+/// To-one links without an inverse: the rows they lead to do not know of them. Used under the
+/// store's lock.
 final class OneWayLinks {
     /// One relationship of one entity.
     private struct Link {

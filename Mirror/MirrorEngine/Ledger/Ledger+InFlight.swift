@@ -8,33 +8,34 @@ internal import SQLiteDriver
 /// A sent record is kept until the base advances. When the reply was lost, the service's record is
 /// recognised as our own write by its values, and is no conflict.
 extension Ledger {
-    package func keepSent(_ record: Record, mark: String) throws {
+    package func keepInFlight(_ record: Record, mark: String) throws {
         try connection.run(
-            "INSERT OR REPLACE INTO ADIPTYCHSENT (ZRECORDNAME, ZMARK, ZRECORD) VALUES (?, ?, ?)",
+            "INSERT OR REPLACE INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) "
+                + "VALUES (?, ?, ?)",
             [.text(record.recordName), .text(mark), .blob(RecordArchive.encode(record))])
     }
 
     /// What was sent under `mark` and not yet answered.
-    package func sent(_ name: String, mark: String) throws -> Record? {
-        try sent(
-            "SELECT ZRECORD FROM ADIPTYCHSENT WHERE ZRECORDNAME = ? AND ZMARK = ?",
+    package func inFlight(_ name: String, mark: String) throws -> Record? {
+        try inFlight(
+            "SELECT ZRECORD FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ? AND ZMARK = ?",
             [.text(name), .text(mark)])
     }
 
     /// What was sent last and not yet answered.
-    package func lastSent(_ name: String) throws -> Record? {
-        try sent(
-            "SELECT ZRECORD FROM ADIPTYCHSENT WHERE ZRECORDNAME = ? "
+    package func lastInFlight(_ name: String) throws -> Record? {
+        try inFlight(
+            "SELECT ZRECORD FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ? "
                 + "ORDER BY rowid DESC LIMIT 1", [.text(name)])
     }
 
-    private func sent(_ sql: String, _ values: [SQLiteValue]) throws -> Record? {
+    private func inFlight(_ sql: String, _ values: [SQLiteValue]) throws -> Record? {
         guard case .blob(let bytes)? = try connection.value(sql, values) else { return nil }
         return try Self.decode(bytes)
     }
 
-    package func forgetSent(_ name: String) throws {
-        try connection.run("DELETE FROM ADIPTYCHSENT WHERE ZRECORDNAME = ?", [.text(name)])
+    package func forgetInFlight(_ name: String) throws {
+        try connection.run("DELETE FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
     /// Notes that the service will not take a record as it is. It waits until the object changes.

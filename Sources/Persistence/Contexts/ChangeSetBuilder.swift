@@ -60,7 +60,7 @@ struct ChangeSetBuilder {
             let relationship = object.shape.layout.toManys[slot]
             let isOneToMany = relationship.inverseRelationship.map { !$0.isToMany } ?? false
             var change = ToManyChange(owner: owner, slot: slot)
-            if !isOneToMany && writesJoinRows(relationship, of: object) {
+            if !isOneToMany && relationship.writesJoinRows {
                 change.added = try members.added.compactMap { try link($0.id, from: object) }
                 change.removed = members.removed.compactMap { $0.id.reservedRow }
             }
@@ -74,18 +74,6 @@ struct ChangeSetBuilder {
             }
             changes.toManys.append(change)
         }
-    }
-
-    /// Of the two ends of a many-to-many only one names the pairs; an ordered end always does.
-    private func writesJoinRows(
-        _ relationship: NSRelationshipDescription, of object: NSManagedObject
-    ) -> Bool {
-        guard let inverse = relationship.inverseRelationship, inverse !== relationship else {
-            return true
-        }
-        if relationship.isOrdered || inverse.isOrdered { return true }
-        let own = (relationship.entity.name ?? "", relationship.name)
-        return own < (inverse.entity.name ?? "", inverse.name)
     }
 
     private func link(_ id: NSManagedObjectID?, from object: NSManagedObject) throws -> Link? {

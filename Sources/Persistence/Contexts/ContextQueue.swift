@@ -2,11 +2,11 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// The one lane on which a context's work runs: a serial queue, or the main one.
+/// The one queue on which a context's work runs: a serial queue, or the main one.
 ///
-/// A call from a block that already runs here goes straight on, also when other lanes lie between.
-/// Two lanes may wait for each other (the main thread for a child context that merges, the child
-/// for its parent on the main queue): then one lends its lane to the other; see `LaneErrand`.
+/// A call from a block that already runs here goes straight on, also when other queues lie between.
+/// Two queues may wait for each other (the main thread for a child context that merges, the child
+/// for its parent on the main queue): then one lends its queue to the other; see `QueueRequest`.
 final class ContextQueue: Sendable {
     let isMain: Bool
     private let queue: DispatchQueue
@@ -38,16 +38,16 @@ final class ContextQueue: Sendable {
     func isOwned(by thread: UInt) -> Bool { owner.load(ordering: .acquiring) == thread }
 
     /// Runs `work` here and waits for it. `isReading` says that the caller is in the middle of its
-    /// own lane's work and only wants values, so that its lane must not be lent meanwhile.
+    /// own queue's work and only wants values, so that its queue must not be lent meanwhile.
     func run<Value>(isReading: Bool = false, _ work: () -> Value) -> Value {
         if isCurrent { return work() }
-        guard OwnedLanes.areAny || Self.isOnMain else {
-            // Nobody waits for a thread without a lane, so it may wait without looking up.
+        guard OwnedQueues.areAny || Self.isOnMain else {
+            // Nobody waits for a thread without a queue, so it may wait without looking up.
             queued.wrappingAdd(1, ordering: .acquiringAndReleasing)
             return queue.sync { finishing { own(work) } }
         }
         if let value = runBeside(work) { return value }
-        return LaneErrand.run(on: self, isReading: isReading, work)
+        return QueueRequest.run(on: self, isReading: isReading, work)
     }
 
     /// Runs `work` on this thread where nothing is queued here; nil where something is.
@@ -85,20 +85,20 @@ final class ContextQueue: Sendable {
         return hold(work)
     }
 
-    /// Runs `work` on this thread, which has the lane.
+    /// Runs `work` on this thread, which has the queue.
     func hold<Value>(_ work: () -> Value) -> Value {
         let former = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
-        OwnedLanes.count += 1
+        OwnedQueues.count += 1
         defer {
-            OwnedLanes.count -= 1
+            OwnedQueues.count -= 1
             owner.store(former, ordering: .releasing)
         }
         return work()
     }
 }
 
-/// How many lanes the present thread runs on.
-private enum OwnedLanes {
+/// How many queues the present thread runs on.
+private enum OwnedQueues {
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
@@ -113,9 +113,9 @@ private enum OwnedLanes {
     }
 }
 
-/// Carries a closure or value to the lane that alone will use it.
+/// Carries a closure or value to the queue that alone will use it.
 struct UncheckedTransfer<Value>: @unchecked Sendable {
-    // @unchecked: made on one lane, used once on another, never on both at a time.
+    // @unchecked: made on one queue, used once on another, never on both at a time.
     let value: Value
 
     init(_ value: Value) { self.value = value }

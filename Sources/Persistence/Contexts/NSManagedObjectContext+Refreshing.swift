@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
         for context in contexts {
             let changes = ids(
                 in: changeNotificationData, coordinator: context.persistentStoreCoordinator)
-            context.lane.run { context.merge(changes) }
+            context.queue.run { context.merge(changes) }
         }
     }
 

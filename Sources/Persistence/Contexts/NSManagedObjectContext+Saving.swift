@@ -134,7 +134,7 @@ extension NSManagedObjectContext {
     /// Hands the changes to the parent's objects, which then count as changed there.
     private func saveToParent(_ parent: NSManagedObjectContext) throws {
         let changed = pending.objects.filter(\.isPending)
-        try parent.lane.run(isReading: true) {
+        try parent.queue.run(isReading: true) {
             Result {
                 try parent.reading { parent.read(forTaking: changed) }
                 for object in changed where !object.isDeleted { parent.take(object) }
@@ -235,7 +235,7 @@ struct SavedObjects {
     }
 }
 
-/// The IDs of what a save or an import changed; passes between lanes.
+/// The IDs of what a save or an import changed; passes between queues.
 struct SavedIDs: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []

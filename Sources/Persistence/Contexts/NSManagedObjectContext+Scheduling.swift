@@ -1,39 +1,39 @@
 internal import Foundation
 
-// Work on the context's lane.
+// Work on the context's queue.
 extension NSManagedObjectContext {
     /// When an asynchronous `perform` may begin.
     public enum ScheduledTaskType: Sendable {
-        /// At once where the caller already runs on the lane.
+        /// At once where the caller already runs on the queue.
         case immediate
         /// After what is queued.
         case enqueued
     }
 
-    /// Runs `block` on the context's lane, later.
+    /// Runs `block` on the context's queue, later.
     public final func perform(_ block: @escaping () -> Void) {
         let passed = UncheckedTransfer(block)
-        lane.enqueue { self.runEvent(passed.value) }
+        queue.enqueue { self.runEvent(passed.value) }
     }
 
-    /// Runs `block` on the context's lane and returns what it returns.
+    /// Runs `block` on the context's queue and returns what it returns.
     public final func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        if schedule == .immediate && lane.isCurrent { return try block() }
-        return try await lane.perform { self.runEvent { Self.outcome(of: block) } }.get()
+        if schedule == .immediate && queue.isCurrent { return try block() }
+        return try await queue.perform { self.runEvent { Self.outcome(of: block) } }.get()
     }
 
-    /// Runs `block` on the context's lane and waits. May be called from any lane, also from this
+    /// Runs `block` on the context's queue and waits. May be called from any queue, also from this
     /// one.
     public final func performAndWait<T, Failure: Error>(
         _ block: () throws(Failure) -> T
     ) throws(Failure) -> T {
-        let result = lane.run { runEvent { Self.outcome(of: block) } }
+        let result = queue.run { runEvent { Self.outcome(of: block) } }
         return try result.get()
     }
 
-    /// The context whose lane runs the present code.
+    /// The context whose queue runs the present code.
     @TaskLocal static var current: NSManagedObjectContext?
 
     static func outcome<T, Failure: Error>(
@@ -54,9 +54,9 @@ extension NSManagedObjectContext {
     /// On the main thread, the end of the present turn ends the event; elsewhere the end of
     /// `perform` does.
     final func scheduleProcessing() {
-        guard lane.isMain, !settings.isProcessingScheduled, ContextQueue.isOnMain else { return }
+        guard queue.isMain, !settings.isProcessingScheduled, ContextQueue.isOnMain else { return }
         settings.isProcessingScheduled = true
-        lane.enqueue {
+        queue.enqueue {
             self.settings.isProcessingScheduled = false
             self.processPendingChanges()
         }

@@ -14,13 +14,13 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// A scratch pad of objects over a coordinator or a parent context: changes are its own until
 /// saved.
 ///
-/// Each context has one lane; use the context and its objects inside `perform` or, for a main-queue
-/// context, on the main thread. Deletions propagate to other objects at once. Source: Apple,
-/// NSManagedObjectContext.
+/// Each context has one queue; use the context and its objects inside `perform` or, for a
+/// main-queue context, on the main thread. Deletions propagate to other objects at once. Source:
+/// Apple, NSManagedObjectContext.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-    // @unchecked: everything is used on `lane` only; others read `mergesAutomatically`, which is
+    // @unchecked: everything is used on `queue` only; others read `mergesAutomatically`, which is
     // atomic, and parent and coordinator, which are set before the context is used.
-    final let lane: ContextQueue
+    final let queue: ContextQueue
     /// How the context's work is scheduled.
     public final let concurrencyType: NSManagedObjectContextConcurrencyType
     final var settings = ContextSettings()
@@ -39,7 +39,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Makes a context of one concurrency type; give it a coordinator or a parent before use.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
-        lane = ContextQueue(isMain: concurrencyType == .mainQueueConcurrencyType)
+        queue = ContextQueue(isMain: concurrencyType == .mainQueueConcurrencyType)
         tie = ZeroingReference()
         registry = ObjectRegistry(context: tie)
         super.init()
@@ -232,7 +232,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Gives new objects their permanent IDs before they are saved.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         if let parentContext {
-            return try parentContext.lane.run(isReading: true) {
+            return try parentContext.queue.run(isReading: true) {
                 Result { try parentContext.obtainPermanentIDs(for: objects) }
             }.get()
         }

@@ -150,7 +150,7 @@ struct ParentSource: ObjectSource {
     func answersWhole(_ query: ObjectQuery) -> Bool { true }
 
     private func inParent<Value>(_ work: () throws -> Value) throws -> Value {
-        try parent.lane.run(isReading: true) {
+        try parent.queue.run(isReading: true) {
             Result { try parent.reading(work) }
         }.get()
     }

@@ -60,7 +60,7 @@ extension NSPersistentStoreCoordinator {
         at url: URL, type storeType: NSPersistentStore.StoreType,
         options: [AnyHashable: Any]? = nil
     ) throws {
-        let asked = opening(storeType, at: url, options)
+        let asked = parameters(storeType, at: url, options)
         try asked.check()
         // Looked up now: a link to a file that is gone leads nowhere.
         let destroyed = stores(destroyedWith: asked)
@@ -75,12 +75,12 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The stores that end where what `opening` describes is destroyed.
+    /// The stores that end where what `parameters` describes is destroyed.
     private func stores(
-        destroyedWith opening: StoreOpening
+        destroyedWith parameters: StoreParameters
     ) -> [(NSPersistentStoreCoordinator, NSPersistentStore)] {
         Self.all.flatMap { coordinator in
-            coordinator.persistentStores.filter { $0.isDestroyed(with: opening, by: self) }
+            coordinator.persistentStores.filter { $0.isDestroyed(with: parameters, by: self) }
                 .map { (coordinator, $0) }
         }
     }
@@ -107,7 +107,7 @@ extension NSPersistentStoreCoordinator {
         try StoreFileType(sourceType.rawValue)
             .replace(
                 destinationURL, with: sourceURL,
-                timeout: opening(sourceType, at: destinationURL, destinationOptions)
+                timeout: parameters(sourceType, at: destinationURL, destinationOptions)
                     .sqliteOptions.busyMilliseconds, platform: platform)
     }
 
@@ -123,14 +123,14 @@ extension NSPersistentStoreCoordinator {
             type: .init(rawValue: storeType))
     }
 
-    private func opening(
+    private func parameters(
         _ type: NSPersistentStore.StoreType, at url: URL, _ options: [AnyHashable: Any]?
-    ) -> StoreOpening {
-        var opening = StoreOpening(
+    ) -> StoreParameters {
+        var parameters = StoreParameters(
             type: type.rawValue, model: managedObjectModel, platform: platform)
-        opening.url = url
-        opening.options = options
-        return opening
+        parameters.url = url
+        parameters.options = options
+        return parameters
     }
 
     private func checkIsClosed(_ url: URL) throws {
@@ -157,10 +157,10 @@ extension NSPersistentStoreCoordinator {
         case let rows as XMLRowStore: rows.relocate(to: url)
         case let rows as BinaryRowStore: rows.relocate(to: url)
         case is SQLiteRowStore:
-            var opening = store.opening
-            opening.url = url
+            var parameters = store.parameters
+            parameters.url = url
             guard FileManager.default.fileExists(atPath: url.path),
-                let rows = try? StoreRegistry.factory(for: opening.type)(opening)
+                let rows = try? StoreRegistry.factory(for: parameters.type)(parameters)
             else { return false }
             store.rowStore = rows
         default: break

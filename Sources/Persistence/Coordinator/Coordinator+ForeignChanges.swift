@@ -43,7 +43,7 @@ extension NSPersistentStoreCoordinator {
     private func storeDidChangeThroughout(_ store: NSPersistentStore) {
         for context in contexts
         where context.parent == nil && context.automaticallyMergesChangesFromParent {
-            context.lane.enqueue {
+            context.queue.enqueue {
                 context.refreshAllObjects()
                 context.processPendingChanges()
             }

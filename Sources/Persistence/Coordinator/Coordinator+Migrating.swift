@@ -20,15 +20,16 @@ extension NSPersistentStoreCoordinator {
                 NSPersistentStoreOperationError,
                 "The store is not one of this coordinator; ask its own coordinator.")
         }
-        var opening = StoreOpening(
+        var parameters = StoreParameters(
             type: storeType.rawValue, model: managedObjectModel, platform: platform)
-        opening.configuration = store.opening.configuration
-        opening.url = storeURL
-        opening.options = options
-        try checkIsFree(opening)
+        parameters.configuration = store.parameters.configuration
+        parameters.url = storeURL
+        parameters.options = options
+        try checkIsFree(parameters)
         do {
             let made = NSPersistentStore(
-                rowStore: try filled(opening, from: store), description: opening, coordinator: self)
+                rowStore: try filled(parameters, from: store), description: parameters,
+                coordinator: self)
             replace(store, with: made)
             return made
         } catch {
@@ -48,25 +49,27 @@ extension NSPersistentStoreCoordinator {
 
     /// A new store with all that `store` holds. It gets its place when it is whole.
     private func filled(
-        _ opening: StoreOpening, from store: NSPersistentStore
+        _ parameters: StoreParameters, from store: NSPersistentStore
     ) throws -> any RowStore {
-        let factory = try StoreRegistry.factory(for: opening.type)
-        var writing = opening
-        writing.options = opening.options?.filter {
+        let factory = try StoreRegistry.factory(for: parameters.type)
+        var writing = parameters
+        writing.options = parameters.options?.filter {
             $0.key != AnyHashable(NSReadOnlyPersistentStoreOption)
         }
-        guard opening.type != NSInMemoryStoreType, let place = opening.file else {
+        guard parameters.type != NSInMemoryStoreType, let place = parameters.file else {
             let rows = try factory(writing)
             try fill(rows, from: store)
             return rows
         }
-        let file = try StoreFileType(opening.type)
+        let file = try StoreFileType(parameters.type)
         let draft = StoreFileType.draft(of: place, platform: platform)
         writing.url = draft
         do {
             // The draft closes with its rows.
             try fill(try factory(writing), from: store)
-            if let source = store.opening.file { FileAccess(of: source.path).apply(to: draft.path) }
+            if let source = store.parameters.file {
+                FileAccess(of: source.path).apply(to: draft.path)
+            }
             try platform.faults.reach("migrate.filled")
             try file.place(draft, at: place, platform: platform)
         } catch {
@@ -74,7 +77,7 @@ extension NSPersistentStoreCoordinator {
             throw error
         }
         do {
-            return try factory(opening)
+            return try factory(parameters)
         } catch {
             // Others may have opened it by now: it is emptied, not unlinked.
             try? file.destroy(place, isForced: false, timeout: 0, platform: .system)
@@ -91,10 +94,10 @@ extension NSPersistentStoreCoordinator {
                 + "gone from beside the old one.")
     }
 
-    private func checkIsFree(_ opening: StoreOpening) throws {
-        guard opening.type != NSInMemoryStoreType, let file = opening.file else { return }
-        if opening.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }
-        guard let taken = try StoreFileType(opening.type).firstTaken(at: file) else { return }
+    private func checkIsFree(_ parameters: StoreParameters) throws {
+        guard parameters.type != NSInMemoryStoreType, let file = parameters.file else { return }
+        if parameters.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }
+        guard let taken = try StoreFileType(parameters.type).firstTaken(at: file) else { return }
         throw PersistenceErrors.make(
             NSPersistentStoreOperationError,
             "There is a file at the new place already; remove it with destroyPersistentStore, or "

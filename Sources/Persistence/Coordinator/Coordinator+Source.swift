@@ -70,14 +70,14 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     // MARK: Word of changes
 
     /// Tells the other contexts what `saver` saved; those that merge by themselves do so on their
-    /// lanes.
+    /// queues.
     func contextDidSave(_ saver: NSManagedObjectContext, _ changes: SavedIDs) {
         guard !changes.isEmpty else { return }
         let passed = changes
         for context in contexts where context !== saver {
             guard context.automaticallyMergesChangesFromParent else { continue }
             guard context.parent === saver.parent || context.parent === saver else { continue }
-            context.lane.enqueue { context.merge(passed) }
+            context.queue.enqueue { context.merge(passed) }
         }
     }
 
@@ -85,7 +85,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
     func parentDidChange(_ parent: NSManagedObjectContext, _ changes: SavedIDs) {
         for context in contexts
         where context.parent === parent && context.automaticallyMergesChangesFromParent {
-            context.lane.enqueue { context.merge(changes) }
+            context.queue.enqueue { context.merge(changes) }
         }
     }
 
@@ -99,7 +99,7 @@ extension NSPersistentStoreCoordinator: ObjectSource {
             deleted: deleted.map(store.id))
         for context in contexts
         where context.parent == nil && context.automaticallyMergesChangesFromParent {
-            context.lane.enqueue { context.merge(changes, relaxed: true) }
+            context.queue.enqueue { context.merge(changes, relaxed: true) }
         }
         postRemoteChange(of: store)
     }

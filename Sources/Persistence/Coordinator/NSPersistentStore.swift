@@ -22,7 +22,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { place.withLock { $0.rows = newValue } }
     }
     /// How it was opened.
-    final var opening: StoreOpening
+    final var parameters: StoreParameters
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// Where the store is; nil or `/dev/null` for one in memory.
     public internal(set) var url: URL? {
@@ -37,11 +37,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     private let spaces = Lock<[Int32: ObjectIDTable]>([:])
 
     init(
-        rowStore: any RowStore, description: StoreOpening,
+        rowStore: any RowStore, description: StoreParameters,
         coordinator: NSPersistentStoreCoordinator
     ) {
         place = Lock(Place(rows: rowStore, url: description.url))
-        opening = description
+        parameters = description
         persistentStoreCoordinator = coordinator
         super.init()
         tie.begin(self)
@@ -53,11 +53,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil
     ) {
         let model = root?.managedObjectModel ?? NSManagedObjectModel()
-        var opening = StoreOpening(type: "", model: model, platform: root?.platform ?? .system)
-        opening.configuration = name
-        opening.url = url
-        opening.options = options
-        self.opening = opening
+        var parameters = StoreParameters(
+            type: "", model: model, platform: root?.platform ?? .system)
+        parameters.configuration = name
+        parameters.url = url
+        parameters.options = options
+        self.parameters = parameters
         let rows = UnopenedRows(layout: ModelLayout(model: model, configuration: name))
         place = Lock(Place(rows: rows, url: url))
         persistentStoreCoordinator = root
@@ -67,12 +68,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     deinit { tie.end() }
 
-    open var type: String { opening.type }
+    open var type: String { parameters.type }
     public final var configurationName: String {
-        opening.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
+        parameters.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
     }
-    public final var options: [AnyHashable: Any]? { opening.options }
-    public final var isReadOnly: Bool { opening.isReadOnly }
+    public final var options: [AnyHashable: Any]? { parameters.options }
+    public final var isReadOnly: Bool { parameters.isReadOnly }
 
     /// The store's UUID, which is part of its objects' URIs.
     open var identifier: String { rowStore.identifier }
@@ -121,7 +122,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The path of the store's file; nil for one that has none.
     final var filePath: String? {
-        guard opening.type != NSInMemoryStoreType, let url, url.isFileURL, !url.isNullDevice
+        guard parameters.type != NSInMemoryStoreType, let url, url.isFileURL, !url.isNullDevice
         else { return nil }
         return url.resolvingSymlinksInPath().path
     }
@@ -129,7 +130,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Whether the store ends where `coordinator` destroys what `other` describes: the same file,
     /// or, where there is none, a store of this type in the memory of that coordinator.
     final func isDestroyed(
-        with other: StoreOpening, by coordinator: NSPersistentStoreCoordinator
+        with other: StoreParameters, by coordinator: NSPersistentStoreCoordinator
     ) -> Bool {
         if let filePath {
             return other.type != NSInMemoryStoreType && other.file?.isFileURL == true

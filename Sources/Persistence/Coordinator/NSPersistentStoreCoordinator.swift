@@ -21,7 +21,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     package let platform: Environment
     private let state = Lock(State())
     private let shapes: [ObjectLayout]
-    private let lane = ContextQueue(isMain: false)
+    private let queue = ContextQueue(isMain: false)
     private let tie = ZeroingReference<NSPersistentStoreCoordinator>()
     /// All coordinators of the process.
     private static let known = Lock<[ZeroingReference<NSPersistentStoreCoordinator>]>([])
@@ -64,12 +64,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        var opening = StoreOpening(
+        var parameters = StoreParameters(
             type: type.rawValue, model: managedObjectModel, platform: platform)
-        opening.configuration = configuration
-        opening.url = storeURL
-        opening.options = options
-        return try add(opening)
+        parameters.configuration = configuration
+        parameters.url = storeURL
+        parameters.options = options
+        return try add(parameters)
     }
 
     /// Opens a store, or makes it where there is none.
@@ -101,21 +101,21 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             }
         }
         guard storeDescription.shouldAddStoreAsynchronously else { return work.value() }
-        lane.enqueue { work.value() }
+        queue.enqueue { work.value() }
     }
 
-    private func add(_ opening: StoreOpening) throws -> NSPersistentStore {
-        if let configuration = opening.configuration,
+    private func add(_ parameters: StoreParameters) throws -> NSPersistentStore {
+        if let configuration = parameters.configuration,
             managedObjectModel.entities(forConfigurationName: configuration) == nil
         {
             throw PersistenceErrors.make(
                 NSCoreDataError, "The model has no configuration \"\(configuration)\".")
         }
-        try opening.check()
-        try checkIsNew(opening)
+        try parameters.check()
+        try checkIsNew(parameters)
         let store: NSPersistentStore
         do {
-            store = try made(opening)
+            store = try made(parameters)
         } catch {
             throw PersistenceErrors.translate(error)
         }
@@ -127,8 +127,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     /// One store cannot be there twice: its objects would have two IDs.
-    private func checkIsNew(_ opening: StoreOpening) throws {
-        guard opening.type != NSInMemoryStoreType, let file = opening.file, file.isFileURL else {
+    private func checkIsNew(_ parameters: StoreParameters) throws {
+        guard parameters.type != NSInMemoryStoreType, let file = parameters.file, file.isFileURL
+        else {
             return
         }
         let path = file.resolvingSymlinksInPath().path
@@ -139,23 +140,23 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             [NSFilePathErrorKey: path])
     }
 
-    private func made(_ opening: StoreOpening) throws -> NSPersistentStore {
-        guard let storeClass = StoreRegistry.storeClass(for: opening.type) else {
-            let factory = try StoreRegistry.factory(for: opening.type)
-            let rowStore = try StoreFileType.naming(opening.type, at: opening.file) {
-                try factory(opening)
+    private func made(_ parameters: StoreParameters) throws -> NSPersistentStore {
+        guard let storeClass = StoreRegistry.storeClass(for: parameters.type) else {
+            let factory = try StoreRegistry.factory(for: parameters.type)
+            let rowStore = try StoreFileType.naming(parameters.type, at: parameters.file) {
+                try factory(parameters)
             }
-            return NSPersistentStore(rowStore: rowStore, description: opening, coordinator: self)
+            return NSPersistentStore(rowStore: rowStore, description: parameters, coordinator: self)
         }
-        guard let url = opening.url else {
+        guard let url = parameters.url else {
             throw StoreError(
                 .cannotOpen, "A store of a registered type needs a URL.",
-                fields: ["type": opening.type])
+                fields: ["type": parameters.type])
         }
         let store = storeClass.init(
-            persistentStoreCoordinator: self, configurationName: opening.configuration, at: url,
-            options: opening.options)
-        store.opening = opening
+            persistentStoreCoordinator: self, configurationName: parameters.configuration, at: url,
+            options: parameters.options)
+        store.parameters = parameters
         try store.openRows(platform: platform)
         return store
     }
@@ -260,13 +261,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     public final func performAndWait<T, Failure: Error>(
         _ block: () throws(Failure) -> T
     ) throws(Failure) -> T {
-        try lane.run { NSManagedObjectContext.outcome(of: block) }.get()
+        try queue.run { NSManagedObjectContext.outcome(of: block) }.get()
     }
 
     /// Runs `block` after others given to this coordinator, and returns what it returns.
     public final func perform<T, Failure: Error>(
         _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        try await lane.perform { NSManagedObjectContext.outcome(of: block) }.get()
+        try await queue.perform { NSManagedObjectContext.outcome(of: block) }.get()
     }
 }

@@ -1,121 +1,44 @@
-package import Foundation
-package import ObjectModel
-package import Platform
-package import SQLiteStore
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import SQLiteStore
 package import Stores
 
-/// How a store is to be opened.
-package struct StoreOpening: @unchecked Sendable {
-    // @unchecked: options are read-only values.
-    package var type: String
-    package var url: URL?
-    package var model: NSManagedObjectModel
-    package var configuration: String?
-    package var options: [AnyHashable: Any]?
-    package var platform: Environment
-
-    package init(type: String, model: NSManagedObjectModel, platform: Environment = .system) {
-        self.type = type
-        self.model = model
-        self.platform = platform
-    }
-
-    package var isReadOnly: Bool { flag(NSReadOnlyPersistentStoreOption) ?? false }
-
-    /// History is kept unless an app says no. Apple's default is no; the mirror lives on history.
-    package var keepsHistory: Bool { flag(NSPersistentHistoryTrackingKey) ?? true }
-
-    /// The file; nil for a store in memory, which `/dev/null` asks for too.
-    package var file: URL? { url?.isNullDevice == true ? nil : url }
-
-    /// The rows of an XML or binary store at `/dev/null`; nil elsewhere.
-    fileprivate var memoryRows: MemoryRowStore? {
-        guard url?.isNullDevice == true else { return nil }
-        return MemoryRowStore(
-            layout: ModelLayout(model: model, configuration: configuration), platform: platform,
-            keepsHistory: false)
-    }
-
-    /// The options of a SQLite store.
-    package var sqliteOptions: SQLiteStoreOptions {
-        var made = SQLiteStoreOptions()
-        made.isReadOnly = isReadOnly
-        made.tracksHistory = keepsHistory
-        made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
-        let pragmas = options?[NSSQLitePragmasOption] as? [String: Any] ?? [:]
-        made.pragmas = pragmas.mapValues { "\($0)" }
-        made.analyzesOnOpening = flag(NSSQLiteAnalyzeOption) ?? false
-        made.vacuumsOnOpening = flag(NSSQLiteManualVacuumOption) ?? false
-        if let seconds = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue,
-            !seconds.isNaN
-        {
-            made.busyMilliseconds = Int32(min(max(seconds * 1000, 0), 1e9))
-        }
-        return made
-    }
-
-    /// Refuses what cannot be meant.
-    func check() throws {
-        let builtIn = [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType]
-        if let url, builtIn.contains(type), !url.isFileURL {
-            throw PersistenceErrors.make(
-                NSPersistentStoreOpenError,
-                "A store's URL names a file; make it with URL(fileURLWithPath:).", ["url": url])
-        }
-        if let pragmas = options?[NSSQLitePragmasOption], !(pragmas is [String: Any]) {
-            throw PersistenceErrors.make(
-                NSPersistentStoreOpenError,
-                "NSSQLitePragmasOption takes a dictionary of pragmas' names and values.")
-        }
-    }
-
-    /// The options of an XML or binary store.
-    package var graphOptions: GraphFileOptions {
-        var made = GraphFileOptions()
-        made.isReadOnly = isReadOnly
-        made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
-        made.leavesOutDerived = flag(Self.leavesOutDerivedOption) ?? false
-        return made
-    }
-
-    /// The option that opens an XML or binary store of a model with derived attributes, which such
-    /// a file does not keep.
-    package static let leavesOutDerivedOption = "DiptychLeavesOutDerivedAttributes"
-
-    package func flag(_ key: String) -> Bool? { (options?[key] as? NSNumber)?.boolValue }
-}
-
 /// Makes a row store of one type.
-package typealias RowStoreFactory = @Sendable (StoreOpening) throws -> any RowStore
+package typealias RowStoreFactory = @Sendable (StoreParameters) throws -> any RowStore
 
 /// The store types this program can open.
 package enum StoreRegistry {
     private static let factories = Lock<[String: RowStoreFactory]>([
-        NSInMemoryStoreType: { opening in
+        NSInMemoryStoreType: { parameters in
             MemoryRowStore(
-                layout: ModelLayout(model: opening.model, configuration: opening.configuration),
-                platform: opening.platform, keepsHistory: opening.keepsHistory)
+                layout: ModelLayout(
+                    model: parameters.model, configuration: parameters.configuration),
+                platform: parameters.platform, keepsHistory: parameters.keepsHistory)
         },
-        NSSQLiteStoreType: { opening in
+        NSSQLiteStoreType: { parameters in
             let store = try SQLiteRowStore(
-                url: opening.file, model: opening.model, configuration: opening.configuration,
-                options: opening.sqliteOptions, platform: opening.platform)
+                url: parameters.file, model: parameters.model,
+                configuration: parameters.configuration,
+                options: parameters.sqliteOptions, platform: parameters.platform)
             if let warning = store.fileSystemWarning {
                 FileHandle.standardError.write(Data("CoreData: warning: \(warning)\n".utf8))
             }
             return store
         },
-        NSXMLStoreType: { opening in
-            if let rows = opening.memoryRows { return rows }
+        NSXMLStoreType: { parameters in
+            if let rows = parameters.memoryRows { return rows }
             return try XMLRowStore(
-                url: opening.file, model: opening.model, configuration: opening.configuration,
-                options: opening.graphOptions, platform: opening.platform)
+                url: parameters.file, model: parameters.model,
+                configuration: parameters.configuration,
+                options: parameters.graphOptions, platform: parameters.platform)
         },
-        NSBinaryStoreType: { opening in
-            if let rows = opening.memoryRows { return rows }
+        NSBinaryStoreType: { parameters in
+            if let rows = parameters.memoryRows { return rows }
             return try BinaryRowStore(
-                url: opening.file, model: opening.model, configuration: opening.configuration,
-                options: opening.graphOptions, platform: opening.platform)
+                url: parameters.file, model: parameters.model,
+                configuration: parameters.configuration,
+                options: parameters.graphOptions, platform: parameters.platform)
         },
     ])
     /// The classes that programs registered.

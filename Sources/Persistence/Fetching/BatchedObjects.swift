@@ -4,7 +4,7 @@ internal import Stores
 ///
 /// A result of a million objects holds their keys (16 bytes each) and one batch; earlier objects go
 /// as soon as the program lets go of them. Which objects belong to the result was decided when it
-/// was made; one that was deleted since is a fault without a row. Use it on its context's lane.
+/// was made; one that was deleted since is a fault without a row. Use it on its context's queue.
 public struct BatchedObjects<Element: NSManagedObject>: RandomAccessCollection {
     private let batches: ObjectBatches
 

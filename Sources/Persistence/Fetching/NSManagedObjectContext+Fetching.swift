@@ -268,7 +268,7 @@ extension ObjectQuery {
 }
 
 extension NSFetchRequest {
-    /// The request's results in the context whose lane the caller runs on. Throws outside of one.
+    /// The request's results in the context whose queue the caller runs on. Throws outside of one.
     public final func execute() throws -> [ResultType] {
         guard let context = NSManagedObjectContext.current else {
             throw PersistenceErrors.noCurrentContext

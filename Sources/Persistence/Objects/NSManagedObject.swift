@@ -9,7 +9,7 @@ internal import Stores
 /// A subclass with designated initializers of its own must also write `init(entity:insertInto:)`.
 /// Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
-    // Exclusivity is not checked at run time below: an object is used on one lane, no access calls
+    // Exclusivity is not checked at run time below: an object is used on one queue, no access calls
     // out while it lasts, and the checks cost more than the reads.
     final let shape: ObjectLayout
     /// Where the object stands in its context; nil while it belongs to none.

@@ -10,7 +10,7 @@ internal import Synchronization
 /// One instance stands for one row, so identity is equality. A new object's ID is temporary; at the
 /// save the same instance becomes permanent, so a kept ID stays good.
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // @unchecked: `home` and `key` are written by the saving lane before `stage` is released, and
+    // @unchecked: `home` and `key` are written by the saving queue before `stage` is released, and
     // by nobody once the ID is permanent.
 
     /// How far the ID is on its way to a row.
@@ -76,7 +76,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// The row an insert will have, once a key was reserved.
     var reservedRow: RowID? { reservedSpace.map { RowID(entity: $0.number, key: key) } }
 
-    /// Notes the key an insert will have. Called by the saving lane only.
+    /// Notes the key an insert will have. Called by the saving queue only.
     func reserve(_ row: RowID, in store: NSPersistentStore) {
         key = row.key
         home = store.space(row.entity)

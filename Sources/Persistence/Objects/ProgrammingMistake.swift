@@ -50,8 +50,8 @@ enum ProgrammingMistake {
                 + "model, or make the request for NSManagedObject.")
     }
 
-    /// Cannot happen: an errand ends only after its work.
-    static func unansweredErrand() -> Never {
+    /// Cannot happen: a request ends only after its work.
+    static func unansweredRequest() -> Never {
         preconditionFailure("Work that another context was to do did not return.")
     }
 

@@ -69,7 +69,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// The IDs that new objects are to have, in their order. By default random UUIDs name them.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         array.map { object in
-            let text = opening.platform.randomness.uuid().uuidString
+            let text = parameters.platform.randomness.uuid().uuidString
             return newObjectID(for: object.entity, referenceObject: text)
         }
     }

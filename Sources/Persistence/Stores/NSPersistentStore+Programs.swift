@@ -10,11 +10,11 @@ extension NSPersistentStore {
     final func completeMetadata(platform: Environment) throws {
         var metadata = self.metadata
         let hashesKey = NSStoreModelVersionHashesKey
-        let model = opening.model
-        let ignoresVersioning = opening.flag(NSIgnorePersistentStoreVersioningOption) ?? false
+        let model = parameters.model
+        let ignoresVersioning = parameters.flag(NSIgnorePersistentStoreVersioningOption) ?? false
         if metadata[hashesKey] != nil, !ignoresVersioning,
             !model.isConfiguration(
-                withName: opening.configuration, compatibleWithStoreMetadata: metadata)
+                withName: parameters.configuration, compatibleWithStoreMetadata: metadata)
         {
             throw StoreError(
                 .modelMismatch,
@@ -26,7 +26,7 @@ extension NSPersistentStore {
             metadata[NSStoreUUIDKey] = platform.randomness.uuid().uuidString
         }
         metadata[NSStoreTypeKey] = type
-        let entities = model.entities(forConfigurationName: opening.configuration) ?? []
+        let entities = model.entities(forConfigurationName: parameters.configuration) ?? []
         metadata[hashesKey] = NSManagedObjectModel.hashes(of: entities)
         self.metadata = metadata
     }

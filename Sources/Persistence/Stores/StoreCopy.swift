@@ -118,7 +118,7 @@ struct StoreCopy {
             }
         }
         for entity in source.layout.entities {
-            let slots = entity.toManys.indices.filter { Self.writesJoinRows(entity.toManys[$0]) }
+            let slots = entity.toManys.indices.filter { Self.namesMembers(entity.toManys[$0]) }
             guard !slots.isEmpty else { continue }
             try forEachBatch(of: entity) { batch in
                 var part = ChangeSet()
@@ -154,14 +154,11 @@ struct StoreCopy {
 
     /// Whether a relationship's members are named by the owner: pairs from one of their ends,
     /// orders always.
-    private static func writesJoinRows(_ relationship: NSRelationshipDescription) -> Bool {
-        guard let inverse = relationship.inverseRelationship, !relationship.isOrdered else {
-            return true
+    private static func namesMembers(_ relationship: NSRelationshipDescription) -> Bool {
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany else {
+            return relationship.writesJoinRows
         }
-        guard inverse.isToMany else { return false }
-        if inverse === relationship { return true }
-        let own = (relationship.entity.name ?? "", relationship.name)
-        return inverse.isOrdered || own < (inverse.entity.name ?? "", inverse.name)
+        return relationship.isOrdered
     }
 
     private func members(

@@ -90,12 +90,12 @@ struct Convert: Verb {
         let source = try coordinator.addPersistentStore(
             ofType: StoreFileKind(of: access.url).rawValue, configurationName: nil, at: access.url,
             options: [
-                NSReadOnlyPersistentStoreOption: true, StoreOpening.leavesOutDerivedOption: true,
+                NSReadOnlyPersistentStoreOption: true, StoreParameters.leavesOutDerivedOption: true,
             ])
         let made = try coordinator.migratePersistentStore(
             source, to: output,
             options: [
-                NSSQLitePragmasOption: access.pragmas, StoreOpening.leavesOutDerivedOption: true,
+                NSSQLitePragmasOption: access.pragmas, StoreParameters.leavesOutDerivedOption: true,
             ], withType: type.rawValue)
         return try made.rowStore.layout.entities.reduce(0) { sum, entity in
             var query = RowQuery(entity: entity.number)

@@ -1,0 +1,86 @@
+package import Foundation
+package import ObjectModel
+package import Platform
+package import SQLiteStore
+package import Stores
+
+/// How a store is to be opened.
+package struct StoreParameters: @unchecked Sendable {
+    // @unchecked: options are read-only values.
+    package var type: String
+    package var url: URL?
+    package var model: NSManagedObjectModel
+    package var configuration: String?
+    package var options: [AnyHashable: Any]?
+    package var platform: Environment
+
+    package init(type: String, model: NSManagedObjectModel, platform: Environment = .system) {
+        self.type = type
+        self.model = model
+        self.platform = platform
+    }
+
+    package var isReadOnly: Bool { flag(NSReadOnlyPersistentStoreOption) ?? false }
+
+    /// History is kept unless an app says no. Apple's default is no; the mirror lives on history.
+    package var keepsHistory: Bool { flag(NSPersistentHistoryTrackingKey) ?? true }
+
+    /// The file; nil for a store in memory, which `/dev/null` asks for too.
+    package var file: URL? { url?.isNullDevice == true ? nil : url }
+
+    /// The rows of an XML or binary store at `/dev/null`; nil elsewhere.
+    var memoryRows: MemoryRowStore? {
+        guard url?.isNullDevice == true else { return nil }
+        return MemoryRowStore(
+            layout: ModelLayout(model: model, configuration: configuration), platform: platform,
+            keepsHistory: false)
+    }
+
+    /// The options of a SQLite store.
+    package var sqliteOptions: SQLiteStoreOptions {
+        var made = SQLiteStoreOptions()
+        made.isReadOnly = isReadOnly
+        made.tracksHistory = keepsHistory
+        made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
+        let pragmas = options?[NSSQLitePragmasOption] as? [String: Any] ?? [:]
+        made.pragmas = pragmas.mapValues { "\($0)" }
+        made.analyzesOnOpening = flag(NSSQLiteAnalyzeOption) ?? false
+        made.vacuumsOnOpening = flag(NSSQLiteManualVacuumOption) ?? false
+        if let seconds = (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue,
+            !seconds.isNaN
+        {
+            made.busyMilliseconds = Int32(min(max(seconds * 1000, 0), 1e9))
+        }
+        return made
+    }
+
+    /// Refuses what cannot be meant.
+    func check() throws {
+        let builtIn = [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType]
+        if let url, builtIn.contains(type), !url.isFileURL {
+            throw PersistenceErrors.make(
+                NSPersistentStoreOpenError,
+                "A store's URL names a file; make it with URL(fileURLWithPath:).", ["url": url])
+        }
+        if let pragmas = options?[NSSQLitePragmasOption], !(pragmas is [String: Any]) {
+            throw PersistenceErrors.make(
+                NSPersistentStoreOpenError,
+                "NSSQLitePragmasOption takes a dictionary of pragmas' names and values.")
+        }
+    }
+
+    /// The options of an XML or binary store.
+    package var graphOptions: GraphFileOptions {
+        var made = GraphFileOptions()
+        made.isReadOnly = isReadOnly
+        made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
+        made.leavesOutDerived = flag(Self.leavesOutDerivedOption) ?? false
+        return made
+    }
+
+    /// The option that opens an XML or binary store of a model with derived attributes, which such
+    /// a file does not keep.
+    package static let leavesOutDerivedOption = "DiptychLeavesOutDerivedAttributes"
+
+    package func flag(_ key: String) -> Bool? { (options?[key] as? NSNumber)?.boolValue }
+}

@@ -69,6 +69,53 @@ import Testing
         return .zoneChanges(pages)
     }
 
+    @Test func theRecordInAConflictIsMergedWithoutAnotherRead() throws {
+        let note = try a.insert("Note", ["title": .text("new")])
+        try a.sync()
+        try b.sync()
+        try a.set(note, "title", .text("by a"))
+        try b.set(b.only("Note"), "rating", .double(2))
+        var isFirst = true
+        a.intercept = { [b] request in
+            guard case .modifyRecords = request, isFirst else { return nil }
+            isFirst = false
+            try b.sync()
+            return nil
+        }
+        let before = a.requests.count
+        #expect(try a.sync().exported == 1)
+        #expect(a.requests[before...].map(\.word) == ["changes", "modify", "modify", "changes"])
+        #expect(try a.value(note, "rating") == .double(2))
+        try b.sync()
+        #expect(try b.value(b.only("Note"), "title") == .text("by a"))
+    }
+
+    @Test func aValueThatWasClearedCanComeBack() throws {
+        let note = try a.insert("Note", ["title": .text("x")])
+        try a.sync()
+        for title: AttributeValue in [.null, .text("x")] {
+            try a.set(note, "title", title)
+            try a.sync()
+            try b.sync()
+            #expect(try b.value(b.only("Note"), "title") == title)
+        }
+    }
+
+    @Test func aPageThatWasAskedForEarlierIsNotApplied() throws {
+        let zone = try a.mirrored.prepare(container: "test")
+        let early = PageRequest(token: zone.token, toldWriteIDs: true)
+        try b.insert("Note")
+        try b.sync()
+        try a.sync()
+        let token = try a.mirrored.prepare(container: "test").token
+        #expect(token != early.token)
+        var page = ZoneChangesReply(zoneID: ZoneID(zoneName: a.mirrored.settings.zoneName))
+        page.syncToken = "another"
+        #expect(try a.mirrored.apply(page, to: early) == nil)
+        #expect(try a.mirrored.prepare(container: "test").token == token)
+        #expect(try a.mirrored.apply(page, to: PageRequest(token: token, toldWriteIDs: true)) != nil)
+    }
+
     @Test func aDeletionTravelsAndClearsWhatPointedThere() throws {
         let folder = try a.insert("Folder")
         let note = try a.insert("Note")
@@ -211,5 +258,16 @@ import Testing
         let status = try #require(try b.mirrored.status())
         #expect(!status.isInSync && status.refusals.map(\.recordName) == ["odd"])
         #expect(status.refusals.first?.reason.contains("CD_label") == true)
+    }
+}
+
+extension RecordRequest {
+    /// What is asked for, in a word.
+    fileprivate var word: String {
+        switch self {
+        case .zoneChanges: "changes"
+        case .modifyRecords: "modify"
+        default: "other"
+        }
     }
 }

@@ -35,6 +35,23 @@ import Testing
         #expect(try world.b.mirrored.conflicts().isEmpty)
     }
 
+    @Test func eachOfManyConflictsInOneObjectIsDecidedAndLogged() throws {
+        let world = try World(policy: MergePolicy(standard: .remote))
+        let edits: [(String, AttributeValue, AttributeValue)] = [
+            ("title", .text("from a"), .text("from b")), ("rating", .double(1), .double(2)),
+            ("price", .decimal(1), .decimal(2)), ("edited", .date(1), .date(2)),
+        ]
+        for (name, one, other) in edits { try world.editBoth(name, one, other) }
+        try world.settle()
+        for (name, one, _) in edits {
+            #expect(try world.a.value(world.noteA, name) == one)
+            #expect(try world.b.value(world.noteB, name) == one)
+        }
+        let log = try world.b.mirrored.conflicts()
+        #expect(log.map(\.property).sorted() == edits.map(\.0).sorted())
+        #expect(log.allSatisfy { $0.winner == "remote" })
+    }
+
     @Test func equalEditsAreNoConflictAndEqualCountsAddUp() throws {
         let world = try World()
         try world.editBoth("title", .text("same"), .text("same"))

@@ -11,8 +11,8 @@ extension SimulatedWorld {
         for device in devices {
             if settings.faults.endsProcesses { try device.restart(calm: true) }
             device.session.abandonRound()
-            try editor.shortenTexts(on: device, above: settings.sizes.recordBytesMax / 2)
         }
+        try shortenTexts()
         guard settings.faults.lostTime.isPossible, let first = devices.first else { return }
         lostTime.heldImages = try devices.map { try DeviceImage($0) }
         lostTime.heldByService = try DeviceImage(service, as: first)
@@ -70,11 +70,18 @@ extension SimulatedWorld {
         return result
     }
 
-    /// Decides what waits. Returns whether anything did.
+    /// Decides what waits. Returns whether anything did. A value that is too large may come back.
     private func decideWaiting() throws -> Bool {
         var decided = false
         for device in devices { while try resolveOne(on: device) { decided = true } }
+        if decided { try shortenTexts() }
         return decided
+    }
+
+    private func shortenTexts() throws {
+        for device in devices {
+            try editor.shortenTexts(on: device, above: settings.sizes.recordBytesMax / 2)
+        }
     }
 
     /// Passes after which devices that stopped editing must be equal.

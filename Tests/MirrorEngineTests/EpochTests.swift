@@ -3,6 +3,7 @@ import MirrorEngine
 import MirrorTestKit
 import Platform
 import RecordWire
+import SQLiteStore
 import Stores
 import Testing
 
@@ -164,6 +165,28 @@ import Testing
         #expect(try titles(a) == ["second"] && titles(b) == ["second"])
         #expect(try b.value(noteB(), "views") == .integer(4))
         #expect(try a.mirrored.conflicts().isEmpty)
+    }
+
+    @Test func theEpochOfAnAnswerIsKnownWithoutAnotherRead() throws {
+        let known = try line(of: a)?.epochs.count ?? 0
+        try a.set(note, "title", .text("second"))
+        var isSent = false
+        a.intercept = { [host] request in
+            if isSent { throw Missing(name: "network") }
+            guard case .modifyRecords = request else { return nil }
+            isSent = true
+            try host.service.kill()
+            return nil
+        }
+        try a.sync()
+        #expect(try line(of: a)?.epochs.count == known + 1)
+    }
+
+    private func line(of device: Device) throws -> EpochLine? {
+        let platform = device.mirrored.settings.platform
+        return try device.store.read {
+            try Ledger(connection: $0.connection, platform: platform).line()
+        }
     }
 
     @Test func theRoundSaysThatTheServiceWentBack() throws {

@@ -97,6 +97,26 @@ import Testing
         for device in [a, b] { #expect(try labels(device) == [.text("x")]) }
     }
 
+    /// Two objects that both devices have become one by edits: the one that stays has the members
+    /// of both.
+    @Test(arguments: [true, false])
+    func theObjectThatStaysHasThePairsOfBoth(aFirst: Bool) throws {
+        for label in ["x", "y"] {
+            let tag = try a.insert("Tag", ["label": .text(label)])
+            let note = try a.insert("Note", ["title": .text(label)])
+            try a.pair(note, "tags", with: tag)
+        }
+        try settle([a, b])
+        try a.set(tag(a, "x"), "label", .text("z"))
+        try b.set(tag(b, "y"), "label", .text("z"))
+        try settle(aFirst ? [a, b] : [b, a])
+        for device in [a, b] {
+            #expect(try labels(device) == [.text("z")])
+            let members = try device.members(tag(device, "z"), "notes")
+            #expect(try Set(members.map { try device.value($0, "title") }).count == 2)
+        }
+    }
+
     @Test func anEditOfAnObjectThatWasMergedAwayIsLoggedAndHitsNobodyElse() throws {
         // Both make "x"; before either knows, the one that will lose its name is edited again.
         try a.insert("Tag", ["label": .text("x")])

@@ -62,6 +62,21 @@ import Testing
         #expect(try world.b.mirrored.conflicts().map(\.property) == ["views"])
     }
 
+    /// A decision that waits must not hold up the deletion of its object.
+    @Test(arguments: [true, false])
+    func anObjectThatWaitsForADecisionCanBeDeleted(isReset: Bool) throws {
+        let world = try World(policy: MergePolicy(standard: .error))
+        try world.editBoth("title", .text("from a"), .text("from b"))
+        try world.settle()
+        #expect(try world.b.mirrored.conflicts(waitingOnly: true).count == 1)
+        try world.b.delete(world.noteB)
+        if isReset { #expect(try world.b.mirrored.reset()) }
+        try world.settle()
+        #expect(try world.b.mirrored.conflicts(waitingOnly: true).isEmpty)
+        #expect(try world.a.rows("Note").isEmpty && world.b.rows("Note").isEmpty)
+        #expect(try world.b.mirrored.conflicts().map(\.winner) == ["local"])
+    }
+
     @Test func theErrorRuleWaitsAndTheRestGoesOn() throws {
         let world = try World(policy: MergePolicy(standard: .error))
         try world.editBoth("title", .text("from a"), .text("from b"))

@@ -195,7 +195,7 @@ struct HistoryAnalysis {
         let wasSent = try mirror.ledger.lastInFlight(entry.recordName) != nil
         let mayBeKnown = entry.base != nil || wasSent
         if mayBeKnown {
-            try mirror.ledger.setNeedsCloudDelete(true, key: entry.key)
+            try mirror.ledger.queueDeletion(key: entry.key)
         } else {
             try mirror.ledger.removeEntry(entry)
         }

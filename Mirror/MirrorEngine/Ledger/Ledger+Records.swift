@@ -148,15 +148,19 @@ extension Ledger {
             [SQLiteValue(needed), .integer(key)])
     }
 
-    package func setNeedsCloudDelete(_ needed: Bool, key: Int64) throws {
+    /// Notes that an object is gone here and the service is still to be told.
+    package func queueDeletion(key: Int64) throws {
         try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSCLOUDDELETE = ?1, "
-                + "ZNEEDSUPLOAD = CASE WHEN ?1 = 1 THEN 0 ELSE ZNEEDSUPLOAD END WHERE Z_PK = ?2",
-            [SQLiteValue(needed), .integer(key)])
-        // What the service would not take as it was may be taken as a deletion.
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSCLOUDDELETE = 1, ZNEEDSUPLOAD = 0 WHERE Z_PK = ?",
+            [.integer(key)])
+        // What the service would not take as it was may be taken as a deletion, and a decision that
+        // waited has been made by deleting the object.
+        let name = try connection.value(
+            "SELECT ZCKRECORDNAME FROM ANSCKRECORDMETADATA WHERE Z_PK = ?", [.integer(key)])
+        try forgetRefusal(of: name?.string ?? "")
         try connection.run(
-            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = (SELECT ZCKRECORDNAME FROM "
-                + "ANSCKRECORDMETADATA WHERE Z_PK = ?)", [.integer(key)])
+            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'local' WHERE ZRECORDNAME = ? "
+                + "AND ZWINNER = 'waiting'", [name ?? .null])
     }
 
     /// Clears the export mark of a line that was found to differ from its base in nothing.

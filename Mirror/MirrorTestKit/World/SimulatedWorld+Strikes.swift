@@ -13,7 +13,12 @@ extension SimulatedWorld {
         if settings.policy.standard.name == MergeRule.error.name,
             randomness.chance(percent: Self.resolvePercent)
         {
-            return try resolveOne(on: device)
+            do {
+                return try resolveOne(on: device)
+            } catch let error as MirrorError where error.code == .objectDeleted {
+                // The app deleted it, and no round has looked at the history since.
+                return false
+            }
         }
         if randomness.chance(percent: faults.service.killPercent) {
             tell("service killed")

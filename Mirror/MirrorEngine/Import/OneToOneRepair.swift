@@ -38,7 +38,8 @@ struct OneToOneRepair {
     /// Returns how many rows were changed.
     func run() throws -> Int {
         var changed = 0
-        let waiting = try mirror.ledger.waitingProperties()
+        let waiting = try mirror.ledger.waitingEntities()
+            .compactMap { mirror.mapping.layout.entity(named: $0)?.entity }
         for entity in mirror.mapping.layout.entities where !entity.entity.isAbstract {
             for slot in entity.toOnes.indices {
                 guard !isWaiting(entity.toOnes[slot], waiting) else { continue }
@@ -51,13 +52,13 @@ struct OneToOneRepair {
         return changed
     }
 
-    /// Whether a decision about either end is open: what this device would make of the ends before
-    /// it is made, others would undo, and so on without end.
+    /// Whether an object of either end's entity waits for a decision and is not sent before it:
+    /// what this device would make of the ends, others would undo, and so on without end.
     private func isWaiting(
-        _ relationship: NSRelationshipDescription, _ waiting: Set<String>
+        _ relationship: NSRelationshipDescription, _ waiting: [NSEntityDescription]
     ) -> Bool {
-        waiting.contains(relationship.name)
-            || relationship.inverseRelationship.map { waiting.contains($0.name) } ?? false
+        let ends = [relationship.entity, relationship.destinationEntity].compactMap { $0 }
+        return waiting.contains { held in ends.contains { held.isKindOf(entity: $0) } }
     }
 
     private func pair(_ entity: EntityLayout, _ slot: Int) -> Pair? {

@@ -107,11 +107,11 @@ extension Ledger {
                 .int64 ?? 0)
     }
 
-    /// The names of all properties that wait for a decision.
-    package func waitingProperties() throws -> Set<String> {
+    /// The entities of all objects that wait for a decision.
+    package func waitingEntities() throws -> Set<String> {
         Set(
             try connection.rows(
-                "SELECT DISTINCT ZPROPERTY FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting'"
+                "SELECT DISTINCT ZENTITY FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting'"
             ).compactMap { $0[0].string })
     }
 

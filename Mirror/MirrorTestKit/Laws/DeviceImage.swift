@@ -34,6 +34,18 @@ struct DeviceImage: Equatable {
             records: service.records(inZone: settings.zoneName), mapping: settings.mapping)
     }
 
+    /// Forgets the links to objects that `names` does not have.
+    mutating func dropLinks(outside names: Set<String>) {
+        for (name, state) in objects {
+            for slot in state.toOnes.indices {
+                guard let target = state.toOnes[slot]?.recordName, !names.contains(target) else {
+                    continue
+                }
+                objects[name]?.toOnes[slot] = nil
+            }
+        }
+    }
+
     /// One-to-one links that are not answered by their target.
     func oneSidedLinks(_ layout: ModelLayout) -> [String] {
         objects.flatMap { name, state -> [String] in

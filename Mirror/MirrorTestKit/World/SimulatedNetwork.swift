@@ -189,7 +189,9 @@ final class SimulatedNetwork {
             zonesRefused = 1 + randomness.below(3)
             return true
         }
-        if settings.usesWire, strangers == 0, chance(settings.faults.service.revokedPercent) {
+        if settings.usesWire, strangers == 0, fullRequests == 0,
+            chance(settings.faults.service.revokedPercent)
+        {
             tell("token is revoked")
             statistics.count(.revokedToken)
             strangers = 2 + randomness.below(4)
@@ -204,6 +206,7 @@ final class SimulatedNetwork {
         guard strangers == 0 else { return }
         disarm()
         defer { arm() }
+        freeDisk()
         try service.renewToken()
     }
 

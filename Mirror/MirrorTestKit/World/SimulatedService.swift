@@ -83,6 +83,11 @@ package final class SimulatedService: Sendable {
 
     /// All live records of a zone by name, read through the change feed as a new device would.
     package func records(inZone name: String) throws -> [String: Record] {
+        try feed(ofZone: name).filter { !$0.value.deleted }
+    }
+
+    /// The last state of all records of a zone by name, deletions included.
+    func feed(ofZone name: String) throws -> [String: Record] {
         var records: [String: Record] = [:]
         var token: String?
         while true {
@@ -95,9 +100,7 @@ package final class SimulatedService: Sendable {
             guard case .zoneChanges(let pages) = response, let page = pages.first,
                 page.failure == nil
             else { return records }
-            for record in page.records {
-                records[record.recordName] = record.deleted ? nil : record
-            }
+            for record in page.records { records[record.recordName] = record }
             token = page.syncToken
             if !page.moreComing { return records }
         }

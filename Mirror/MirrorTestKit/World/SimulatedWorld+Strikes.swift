@@ -77,6 +77,7 @@ extension SimulatedWorld {
         {
             tell("service is put back to \(copy.lastPathComponent)")
             statistics.count(.serviceRestored)
+            network.freeDisk()
             try service.restore(copy)
             network.journal.forget()
             return true

@@ -5,7 +5,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline,
                 throttled
-            case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, stopped
+            case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, keyTaken, stopped
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -26,6 +26,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let unknownConflict = Code(kind: .unknownConflict)
         /// The object whose value is to be put back is there no more.
         public static let objectDeleted = Code(kind: .objectDeleted)
+        /// The value that a decision would put back is the unique key of another object.
+        public static let keyTaken = Code(kind: .keyTaken)
         public static let stopped = Code(kind: .stopped)
     }
 

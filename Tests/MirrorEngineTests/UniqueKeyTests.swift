@@ -129,6 +129,31 @@ import Testing
         #expect(try b.mirrored.conflicts().count == before)
     }
 
+    @Test func aDecisionForAKeyThatIsTakenIsRefusedInWords() throws {
+        let model = SampleModel.make(uniqueLabels: true)
+        let policy = MergePolicy(standard: .error)
+        let (a, b) = (
+            try Device(41, service, model: model, policy: policy),
+            try Device(42, service, model: model, policy: policy)
+        )
+        try a.insert("Tag", ["label": .text("x")])
+        try a.insert("Tag", ["label": .text("y")])
+        try settle([a, b])
+        try a.set(tag(a, "x"), "label", .text("of a"))
+        try b.set(tag(b, "x"), "label", .text("of b"))
+        try settle([a, b])
+        try b.set(tag(b, "y"), "label", .text("of a"))
+        let waiting = try #require(try b.mirrored.conflicts(waitingOnly: true).first)
+        let error = #expect(throws: MirrorError.self) {
+            try b.mirrored.resolve(conflict: waiting.id, taking: .remote)
+        }
+        #expect(error?.code == .keyTaken)
+        #expect(error?.message.hasPrefix("Another Tag has that label already; ") == true)
+        #expect(try b.mirrored.conflicts(waitingOnly: true).count == 1)
+        try b.mirrored.resolve(conflict: waiting.id, taking: .local)
+        #expect(try b.mirrored.conflicts(waitingOnly: true).isEmpty)
+    }
+
     @Test func aDecisionThatWaitsGoesOnUnderTheNewName() throws {
         let model = SampleModel.make(uniqueLabels: true)
         model.entitiesByName["Tag"]?.properties.append(

@@ -10,7 +10,8 @@ public enum ConflictSide: String, Sendable, CaseIterable {
 
 extension MirroredStore {
     /// Decides a conflict that waits, or puts back a value that a merge discarded. The object waits
-    /// for export then. Throws `MirrorError` when there is no such conflict, or its object is gone.
+    /// for export then. Throws `MirrorError` when there is no such conflict, its object is gone, or
+    /// another object has the value as its unique key.
     public func resolve(conflict id: Int64, taking side: ConflictSide) throws {
         try write { mirror in
             guard let conflict = try mirror.ledger.conflicts().first(where: { $0.id == id }) else {
@@ -25,7 +26,15 @@ extension MirroredStore {
                     .objectDeleted,
                     "The object of conflict \(id) is deleted, so its value cannot be put back.")
             }
-            try put(conflict, side, into: row, entry, mirror)
+            do {
+                try put(conflict, side, into: row, entry, mirror)
+            } catch let violation as UniquenessViolation {
+                let key = violation.constraint.joined(separator: ", ")
+                throw MirrorError(
+                    .keyTaken,
+                    "Another \(violation.entity) has that \(key) "
+                        + "already; change it there first, or take the other side.")
+            }
             try mirror.ledger.decide(id, winner: side.rawValue)
             try mirror.ledger.finish()
         }

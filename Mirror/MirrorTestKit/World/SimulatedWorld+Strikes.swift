@@ -57,8 +57,14 @@ extension SimulatedWorld {
         defer { armDevices() }
         let waiting = try device.mirrored.conflicts(waitingOnly: true)
         guard let conflict = randomness.pick(waiting) else { return false }
-        let side: ConflictSide = randomness.chance(percent: 50) ? .local : .remote
-        try device.mirrored.resolve(conflict: conflict.id, taking: side)
+        var side: ConflictSide = randomness.chance(percent: 50) ? .local : .remote
+        do {
+            try device.mirrored.resolve(conflict: conflict.id, taking: side)
+        } catch let error as MirrorError where error.code == .keyTaken && side == .remote {
+            // Another object has the key by now: what stands here is kept.
+            side = .local
+            try device.mirrored.resolve(conflict: conflict.id, taking: side)
+        }
         editor.memory.decided(conflict.recordName, conflict.property)
         statistics.count(.resolved)
         tell(

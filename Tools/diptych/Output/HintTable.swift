@@ -27,6 +27,8 @@ enum HintTable {
     private static let otherwise = [
         "cannotOpen": "Check the path and its rights; `diptych create` makes a new store.",
         "notAStore": "Give the path of a Core Data store.",
+        "keyTaken":
+            "The other object is found by 'diptych inspect' and changed by 'diptych edit'.",
         "unknownConflict": "`diptych conflicts` lists those there are.",
         "sqlite": "Look at the free space and the file's rights, then for damage: "
             + "`diptych inspect --check`.",

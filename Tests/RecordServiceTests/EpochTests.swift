@@ -172,6 +172,23 @@ import Testing
         #expect(try fixture.changes(since: nil).epochs?.floor == 3)
     }
 
+    @Test func manyDeletionsAreForgottenSliceBySlice() throws {
+        var limits = ServiceLimits()
+        limits.retention.deletionDaysMax = 0
+        let fixture = try ServiceFixture(limits: limits)
+        for start in stride(from: 0, to: 1_200, by: 200) {
+            let names = (start..<start + 200).map { "n\($0)" }
+            _ = try fixture.modify(names.map { RecordOperation(.create, .note($0)) })
+            _ = try fixture.modify(
+                names.map {
+                    RecordOperation(.forceDelete, Record(recordName: $0, recordType: ""))
+                })
+        }
+        try fixture.service.forgetOldDeletions()
+        #expect(try fixture.changes(since: nil).records.isEmpty)
+        #expect(try fixture.changes(since: nil).epochs?.floor == 2_400)
+    }
+
     @Test func deletedZonesAreForgottenBeyondABound() throws {
         var limits = ServiceLimits()
         limits.zonesPerDatabaseMax = 2

@@ -51,9 +51,9 @@ protocol BackendTransaction: AnyObject {
     func save(_ instance: InstanceRow, in zone: Int64) throws
     /// Forgets all instances but the `instancesMax` that were seen last.
     func removeInstances(in zone: Int64, but instancesMax: Int) throws
-    /// Forgets deletions of records before `milliseconds`. Returns the highest change forgotten of
-    /// each zone.
-    func removeDeletions(before milliseconds: Int64) throws -> [Int64: Int64]
+    /// Forgets the `limit` oldest deletions of records before `milliseconds`. Returns the highest
+    /// change forgotten of each zone.
+    func removeDeletions(before milliseconds: Int64, limit: Int) throws -> [Int64: Int64]
     func raiseFloor(of zone: Int64, to change: Int64) throws
     /// Forgets all deleted zones but the `zonesMax` that changed last. Returns the last change of
     /// the database that is forgotten by it.

@@ -11,18 +11,24 @@ extension EpochLine {
 
 extension RecordService {
     /// Forgets deletions that are older than `ServiceLimits.deletionDaysMax`, so that a zone's size
-    /// follows what it holds. A client that was away longer reads the zone anew. Cost: one index
-    /// scan of what goes. Call it at the start and once a day.
+    /// follows what it holds. A client that was away longer reads the zone anew. Other work goes on
+    /// between slices of what goes. Call it at the start and once a day.
     public func forgetOldDeletions() throws(RecordError) {
         let oldest =
             platform.milliseconds - Int64(limits.retention.deletionDaysMax) * Self.dayMilliseconds
-        try backend.write { transaction in
-            let forgotten = try transaction.removeDeletions(before: oldest)
-            for (zone, change) in forgotten.sorted(by: { $0.key < $1.key }) {
-                try transaction.raiseFloor(of: zone, to: change)
+        var goesOn = true
+        while goesOn {
+            goesOn = try backend.write { transaction in
+                let forgotten = try transaction.removeDeletions(
+                    before: oldest, limit: Self.forgottenAtOnceMax)
+                for (zone, change) in forgotten.sorted(by: { $0.key < $1.key }) {
+                    try transaction.raiseFloor(of: zone, to: change)
+                }
+                return !forgotten.isEmpty
             }
         }
     }
 
+    private static let forgottenAtOnceMax = 500
     private static let dayMilliseconds: Int64 = 86_400_000
 }

@@ -62,13 +62,15 @@ extension SQLiteTransaction {
             [.integer(zone), SQLiteValue(instancesMax)])
     }
 
-    func removeDeletions(before milliseconds: Int64) throws -> [Int64: Int64] {
+    func removeDeletions(before milliseconds: Int64, limit: Int) throws -> [Int64: Int64] {
+        let values: [SQLiteValue] = [.integer(milliseconds), SQLiteValue(limit)]
+        let oldest =
+            "FROM records WHERE deleted = 1 AND modified_at < ? "
+            + "ORDER BY modified_at, rowid LIMIT ?"
         let old = try all(
-            "SELECT zone, max(change) FROM records WHERE deleted = 1 AND modified_at < ? "
-                + "GROUP BY zone", [.integer(milliseconds)]
+            "SELECT zone, max(change) FROM (SELECT zone, change \(oldest)) GROUP BY zone", values
         ) { ($0.int64(at: 0), $0.int64(at: 1)) }
-        try connection.run(
-            "DELETE FROM records WHERE deleted = 1 AND modified_at < ?", [.integer(milliseconds)])
+        try connection.run("DELETE FROM records WHERE rowid IN (SELECT rowid \(oldest))", values)
         return Dictionary(uniqueKeysWithValues: old)
     }
 

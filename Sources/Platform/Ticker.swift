@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Calls a closure every so often on a lane of its own, for as long as the ticker lives.
+/// Calls a closure every so often on a queue of its own, for as long as the ticker lives.
 public final class Ticker: @unchecked Sendable {
     // @unchecked: the timer is set up before anybody else sees it, and cancelled once, at the end.
     private let timer: any DispatchSourceTimer

@@ -2,9 +2,9 @@ internal import CSQLite
 
 /// One open SQLite database.
 ///
-/// Not thread-safe: whoever owns a connection uses it from one lane. Statements are compiled once
-/// and kept by their text. The file is not trusted: views are closed, and what its schema calls is
-/// SQLite's own or declared harmless. Every function throws `SQLiteFault`.
+/// Not thread-safe: whoever owns a connection uses it from one thread at a time. Statements are
+/// compiled once and kept by their text. The file is not trusted: views are closed, and what its
+/// schema calls is SQLite's own or declared harmless. Every function throws `SQLiteFault`.
 public final class Connection {
     /// How the file is opened.
     public enum Access: Sendable {

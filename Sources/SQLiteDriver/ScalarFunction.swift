@@ -3,7 +3,7 @@ public import Foundation
 
 extension Connection {
     /// Registers the SQL function `name` with `arguments` parameters (-1 for any number).
-    /// `body` is called on this connection's lane and lives as long as the connection.
+    /// `body` is called by this connection and lives as long as the connection.
     ///
     /// What stands in a file, such as a trigger, may call it only where `isHarmless`: whatever a
     /// stranger passes to it, it must cost little and reveal nothing.
@@ -26,8 +26,8 @@ extension Connection {
 }
 
 extension Connection {
-    /// Registers the collation `name`, by which texts are put in order. `order` is called on this
-    /// connection's lane and lives as long as the connection.
+    /// Registers the collation `name`, by which texts are put in order. `order` is called by this
+    /// connection and lives as long as the connection.
     public func register(
         collation name: String, _ order: @escaping (String, String) -> ComparisonResult
     ) throws {

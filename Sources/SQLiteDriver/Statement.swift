@@ -1,8 +1,8 @@
 internal import CSQLite
 public import Foundation
 
-/// A compiled statement. Made by `Connection.prepare`, used on that connection's lane only, and
-/// only while the connection lives: the connection keeps its statements, not the other way round.
+/// A compiled statement. Made by `Connection.prepare`, used by who uses that connection, and only
+/// while the connection lives: the connection keeps its statements, not the other way round.
 public final class Statement {
     let handle: OpaquePointer
     private unowned let connection: Connection

@@ -21,7 +21,7 @@ extension Rule {
         #"\bTask\.sleep|\bThread\.sleep|\b(?<![.\w])u?sleep\("#, where: isBelowTools)
 
     static let looseTasks = forbidding(
-        "Below Tools no task runs loose; structured tasks and Platform's lanes can be simulated.",
+        "Below Tools no task runs loose; structured tasks and Platform's threads can be simulated.",
         #"\bTask\.detached|\bTask\s*(\([^)]*\))?\s*\{|\bDispatchQueue\.global"#,
         where: isBelowTools)
 

@@ -50,7 +50,7 @@ import Testing
             }
         }
 
-        /// Reads the objects on the child's lane, later.
+        /// Reads the objects on the child's queue, later.
         nonisolated func readSoon(_ objects: [NSManagedObject]) {
             let objects = Passed(objects)
             child.perform { [child] in
@@ -146,14 +146,14 @@ import Testing
     }
 
     private struct Passed: @unchecked Sendable {
-        // @unchecked: used on the lane of the objects only.
+        // @unchecked: used on the queue of the objects only.
         let value: [NSManagedObject]
         init(_ value: [NSManagedObject]) { self.value = value }
     }
 
     /// Guarded by nothing but the context.
     private final class Counter: @unchecked Sendable {
-        // @unchecked: used on one context's lane only, which the test tries.
+        // @unchecked: used on one context's queue only, which the test tries.
         var count = 0
     }
 

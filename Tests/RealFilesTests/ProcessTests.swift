@@ -132,7 +132,7 @@ import Testing
         #expect(try coordinator.processForeignChanges())
         #expect(told.number == 1)
         #expect(try !coordinator.processForeignChanges())
-        // Merging is queued on the context's lane, so this waits for it.
+        // Merging is queued on the context's queue, so this waits for it.
         #expect(context.performAndWait { note.value(forKey: "text") as? String } == "theirs")
     }
 

@@ -8,7 +8,7 @@ internal import Stores
 
 /// One SQLite store under mirroring: every step of the mirror as one transaction on it.
 ///
-/// Thread-safe by the store's own lane; each function blocks until its transaction is done.
+/// Thread-safe by the store's own lock; each function blocks until its transaction is done.
 public final class MirroredStore: Sendable {
     package let store: SQLiteRowStore
     package let settings: MirrorSettings

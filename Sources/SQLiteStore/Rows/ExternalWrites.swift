@@ -3,8 +3,8 @@ internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
-/// Large values that leave their columns for files, and files whose rows are gone. Used on the
-/// store's lane.
+/// Large values that leave their columns for files, and files whose rows are gone. Used under
+/// the store's lock.
 ///
 /// Files are whole and on the disk before the transaction commits, and are removed only after it
 /// did, when no reader of an older state is left; what a crash leaves between is found by its mark

@@ -5,14 +5,14 @@ internal import SQLiteDriver
 
 /// Keeps the rows in one SQLite file in WAL: one writer at a time, readers beside it.
 final class SQLiteBackend: Backend, @unchecked Sendable {
-    // @unchecked: `writer` and `isRemoving` are used on `lane` only; a connection of `idleReaders`
+    // @unchecked: `writer` and `isRemoving` are used on `queue` only; a connection of `idleReaders`
     // is used by the one call that has taken it out.
     /// Tells this file from another that is put in its place.
     private let fileID: Int64
     /// nil after the disk failed under it: the next write opens another.
     private var writer: Connection?
     private var isRemoving = false
-    private let lane = DispatchQueue(label: "record-service.writer")
+    private let queue = DispatchQueue(label: "record-service.writer")
     private let idleReaders = Lock<[Connection]>([])
     private let path: String
     private let platform: Environment
@@ -75,7 +75,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {
         do {
-            let result = try lane.sync {
+            let result = try queue.sync {
                 try withWriter { writer in
                     let transaction = SQLiteTransaction(writer)
                     let result = try writer.transaction(.immediate) {
@@ -99,7 +99,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     ) throws(RecordError) -> Result {
         do {
             if path == Self.memory {
-                return try lane.sync { try withWriter { try Self.read($0, body).result } }
+                return try queue.sync { try withWriter { try Self.read($0, body).result } }
             }
             let reader = try takeReader()
             let (result, isSound) = try Self.read(reader, body)
@@ -140,7 +140,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
 
     // MARK: The writer
 
-    /// Runs `body` on the lane with the writing connection. After a failure of the disk the
+    /// Runs `body` on the queue with the writing connection. After a failure of the disk the
     /// connection is closed: what it holds in memory may not be what the file has.
     private func withWriter<Result>(_ body: (Connection) throws -> Result) throws -> Result {
         let connection = try writer ?? reopened()
@@ -171,7 +171,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     /// What SQLite finds wrong with the file, at most twenty things.
     func damageInFile() throws(RecordError) -> [String] {
         do {
-            return try lane.sync {
+            return try queue.sync {
                 try withWriter { try $0.rows("PRAGMA quick_check(20)") }
             }.compactMap { $0.first?.string }.filter { $0 != "ok" }
         } catch let fault as SQLiteFault where fault.isCorrupt || fault.isNotADatabase {
@@ -183,9 +183,9 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
 
     // MARK: Records of deleted zones
 
-    /// Removes them a slice at a time; between two slices others have their turn on the lane.
+    /// Removes them a slice at a time; between two slices others have their turn on the queue.
     private func removeLater() {
-        lane.async { [weak self] in
+        queue.async { [weak self] in
             guard let self, !isRemoving else { return }
             isRemoving = true
             removeNext()
@@ -196,7 +196,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         do {
             isRemoving = try removeSlice()
             guard isRemoving else { return }
-            lane.async { [weak self] in self?.removeNext() }
+            queue.async { [weak self] in self?.removeNext() }
         } catch {
             // The next deletion or start goes on with it.
             isRemoving = false
@@ -215,7 +215,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
 
     func removeDoomedRecords() throws(RecordError) {
         do {
-            while try lane.sync(execute: removeSlice) {}
+            while try queue.sync(execute: removeSlice) {}
         } catch {
             throw failures.translate(error)
         }

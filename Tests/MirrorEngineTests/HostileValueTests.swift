@@ -87,6 +87,28 @@ import Testing
         #expect(there == titles)
     }
 
+    /// An object that was deleted, came back and cannot be read here is no deleted one: links to it
+    /// wait, and stay at the service.
+    @Test(arguments: ["Folder", "FolderOfTomorrow"])
+    func aLinkToWhatCameBackUnreadableStays(entity: String) throws {
+        let note = record("n", "Note", ["CD_folder": .string("f")])
+        try write([record("f", "Folder", ["CD_name": .string("x")]), note])
+        try device.sync()
+        let zone = ZoneID(zoneName: device.mirrored.settings.zoneName)
+        let bare = Record(recordName: "f", recordType: "CD_Folder")
+        _ = try service.handle(
+            .modifyRecords(
+                ModifyRecords(operations: [RecordOperation(.forceDelete, bare)], zoneID: zone)),
+            from: "stranger")
+        try device.sync()
+        try write([record("f", entity, ["CD_name": .int64(1)]), note])
+        #expect(try service.records(inZone: zone.zoneName)["f"] != nil)
+        for _ in 0..<3 { try device.sync() }
+        #expect(try device.rows("Folder").isEmpty)
+        let kept = try #require(try service.records(inZone: zone.zoneName)["n"])
+        #expect(kept.fields["CD_folder"] == .some(.string("f")))
+    }
+
     @Test(arguments: [
         ("CD_small", Int64.max), ("CD_small", 32_768), ("CD_small", -32_769),
         ("CD_middle", 2_147_483_648), ("CD_middle", .min),

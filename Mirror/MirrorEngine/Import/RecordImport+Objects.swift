@@ -38,6 +38,7 @@ extension RecordImport {
     private mutating func receive(_ record: Record, hasAliases: Bool) throws -> Arrival? {
         guard let layout = mirror.mapping.entity(of: record), !layout.entity.isAbstract else {
             outcome.unknown += 1
+            try forgetOutlivedDeletion(of: record)
             return nil
         }
         if hasAliases, let alias = try mirror.ledger.alias(of: record.recordName) {
@@ -72,6 +73,7 @@ extension RecordImport {
             return try mirror.mapping.state(of: record, entity: layout)
         } catch let error as MirrorError where error.code == .fieldMismatch {
             outcome.unknown += 1
+            try forgetOutlivedDeletion(of: record)
             let reason = RecordError(
                 RecordError.Code(rawValue: "FIELD_MISMATCH"), error.message)
             try mirror.ledger.keepRefusal(of: record.recordName, reason)

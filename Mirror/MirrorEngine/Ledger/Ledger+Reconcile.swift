@@ -81,8 +81,7 @@ extension Ledger {
 
     /// Links that wait for an object whose deletion is known.
     package func pendingLinksToDeleted() throws -> [PendingLink] {
-        try links(
-            "ZRELATEDRECORDNAME IN (SELECT d.ZRECORDNAME FROM ADIPTYCHDELETED d)", [])
+        try links("ZRELATEDRECORDNAME IN (SELECT ZRECORDNAME FROM ADIPTYCHDELETED)", [])
     }
 
     /// Pairs that wait for an object whose deletion is known.

@@ -70,6 +70,14 @@ extension RecordImport {
         return true
     }
 
+    /// A record that cannot be read here has come back all the same: links to it wait.
+    func forgetOutlivedDeletion(of record: Record) throws {
+        guard let deletion = try mirror.ledger.deletionTag(of: record.recordName),
+            lostTime?.isNewer(record, than: deletion) ?? true
+        else { return }
+        try mirror.ledger.forgetDeletion(of: record.recordName)
+    }
+
     /// An edit that did not know of the deletion loses against it.
     private mutating func logDeletedAgain(_ record: Record) throws {
         guard let layout = mirror.mapping.entity(of: record) else { return }

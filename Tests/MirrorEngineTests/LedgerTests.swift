@@ -93,6 +93,15 @@ import Testing
         #expect(try device.mirrored.status()?.pending.inserts == 1)
     }
 
+    /// What is asked at the end of every round must not cost more where much is stored.
+    @Test func pairsThatWaitAreFoundByAnIndex() throws {
+        try device.sync()
+        let plan = try rows(
+            "EXPLAIN QUERY PLAN SELECT 1 FROM ANSCKMIRROREDRELATIONSHIP p WHERE p.ZISPENDING = 1 "
+                + "AND p.ZNEEDSDELETE = 0")
+        #expect(plan.first?[3].string?.contains("ADIPTYCH_PAIRWAITING") == true)
+    }
+
     /// A ledger of version 0.1.0 had another table of what is in flight, and none for lost time.
     @Test(arguments: [false, true])
     func aLedgerOfTheFirstVersionGoesOn(isReset: Bool) throws {

@@ -152,6 +152,8 @@ enum LedgerSchema {
             + "ZRECORD BLOB) WITHOUT ROWID",
         "CREATE TABLE IF NOT EXISTS ADIPTYCHDELETED (Z_PK INTEGER PRIMARY KEY, ZRECORDNAME "
             + "VARCHAR UNIQUE, ZTAG VARCHAR)",
+        "CREATE INDEX IF NOT EXISTS ADIPTYCH_PAIRWAITING ON ANSCKMIRROREDRELATIONSHIP "
+            + "(ZRECORDNAME) WHERE ZISPENDING = 1",
     ]
 
     /// Brings the tables of an older version of this library up to date. Writes in flight moved to

@@ -88,9 +88,7 @@ final class CannedServer: Sendable {
         while true {
             let peer = accept(descriptor, nil, nil)
             guard peer >= 0 else { break }
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            let count = recv(peer, &buffer, buffer.count, 0)
-            let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+            let text = request(from: peer)
             requests.withLock { $0.append(text) }
             guard let answer else {
                 kept.append(peer)
@@ -100,6 +98,23 @@ final class CannedServer: Sendable {
             close(peer)
         }
         kept.forEach { close($0) }
+    }
+
+    /// A request to its end: closing with a part of it unread would cut the answer off.
+    private static func request(from peer: Int32) -> String {
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(peer, &buffer, buffer.count, 0)
+            guard count > 0 else { return text }
+            text += String(decoding: buffer.prefix(count), as: UTF8.self)
+            guard text.hasPrefix("GET ") || text.hasPrefix("POST ") else { return text }
+            guard let head = text.range(of: "\r\n\r\n") else { continue }
+            let announced = text[..<head.lowerBound].lowercased()
+                .split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+            let bytes = announced.flatMap { Int($0.dropFirst(15).drop { $0 == " " }) } ?? 0
+            if text[head.upperBound...].utf8.count >= bytes { return text }
+        }
     }
 
     func channel(_ change: (inout ChannelConfiguration) -> Void = { _ in }) throws -> CurlChannel {

@@ -49,12 +49,18 @@ final class Child {
     var printed: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
     var complaint: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
 
-    /// Waits for its end, and returns the exit status; a signal counts as 128 and its number.
+    /// Waits for its end, and returns the exit status; a signal counts as 128 and its number. One
+    /// that never ends is killed, so that its test fails and no other waits for it.
     @discardableResult
     func wait() -> Int32 {
         if let status { return status }
         var raw: Int32 = 0
-        while waitpid(id, &raw, 0) < 0, errno == EINTR {}
+        var turns = 0
+        while waitpid(id, &raw, WNOHANG) == 0 {
+            turns += 1
+            if turns == 60_000 { send(SIGKILL) }
+            usleep(10_000)
+        }
         let signal = raw & 0x7F
         let ended = signal == 0 ? (raw >> 8) & 0xFF : 128 + signal
         status = ended

@@ -11,18 +11,10 @@ final class Interruption: Sendable {
     init() {
         let flag = Lock<Int32?>(nil)
         self.flag = flag
-        let queue = DispatchQueue(label: "diptych.interruption")
         sources = Lock(
-            [SIGTERM, SIGINT].map { number in
-                signal(number, SIG_IGN)
-                let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-                source.setEventHandler {
-                    flag.withLock { $0 = number }
-                    signal(SIGTERM, SIG_DFL)
-                    signal(SIGINT, SIG_DFL)
-                }
-                source.resume()
-                return source
+            SignalSources.watch { number in
+                flag.withLock { $0 = number }
+                SignalSources.letGo()
             })
     }
 
@@ -40,7 +32,6 @@ final class Interruption: Sendable {
     /// Lets signals end the process again.
     func end() {
         for source in sources.withLock({ $0 }) { source.cancel() }
-        signal(SIGTERM, SIG_DFL)
-        signal(SIGINT, SIG_DFL)
+        SignalSources.letGo()
     }
 }

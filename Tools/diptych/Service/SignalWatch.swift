@@ -20,7 +20,7 @@ enum SignalWatch {
         let stopped = Lock<ExitStatus?>(nil)
         let task = Task { try await work() }
         let stops = invocation.manual.name == Sync.manual.name
-        let sources = watched { signal in
+        let sources = SignalSources.watch { signal in
             let status: ExitStatus = signal == SIGINT ? .interrupted : .terminated
             let isFirst = stopped.withLock { former in
                 defer { former = status }
@@ -50,18 +50,5 @@ enum SignalWatch {
             status == .interrupted ? "Interrupted." : "Told to end.",
             hint: "What was saved before stays, what was not leaves no trace; run the command "
                 + "again when it suits.", status: status)
-    }
-
-    private static func watched(
-        _ act: @escaping @Sendable (Int32) -> Void
-    ) -> [any DispatchSourceSignal] {
-        let queue = DispatchQueue(label: "diptych.interruption")
-        return [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { act(number) }
-            source.resume()
-            return source
-        }
     }
 }

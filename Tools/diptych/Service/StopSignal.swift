@@ -1,22 +1,21 @@
 internal import Dispatch
 internal import Foundation
 
-/// Waits for SIGTERM or SIGINT. A second one ends the process at once.
-enum StopSignal {
-    static func wait() async {
+/// SIGTERM or SIGINT from now on, to be waited for. A second one ends the process at once.
+struct StopSignal {
+    private let stream: AsyncStream<Void>
+    private let sources: [any DispatchSourceSignal]
+
+    init() {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
-        let queue = DispatchQueue(label: "diptych.signals")
-        let sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler {
-                continuation.yield()
-                signal(SIGTERM, SIG_DFL)
-                signal(SIGINT, SIG_DFL)
-            }
-            source.resume()
-            return source
+        self.stream = stream
+        sources = SignalSources.watch { _ in
+            continuation.yield()
+            SignalSources.letGo()
         }
+    }
+
+    func wait() async {
         for await _ in stream { break }
         for source in sources { source.cancel() }
     }

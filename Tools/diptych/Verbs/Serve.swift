@@ -98,10 +98,12 @@ struct Serve: Verb {
             console.warn(
                 "without TLS the tokens travel in the clear; put a proxy with TLS before it")
         }
+        // Who is told that it listens may tell it to stop.
+        let stop = StopSignal()
         notice.print(console)
         if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
         let forgetting = DailyForgetting(service, console)
-        await StopSignal.wait()
+        await stop.wait()
         forgetting.stop()
         console.progress("ending …")
         server.stop()

@@ -1,0 +1,30 @@
+internal import Dispatch
+internal import Foundation
+
+/// Ctrl-C and SIGTERM in the program's own hands.
+enum SignalSources {
+    private static let numbers = [SIGINT, SIGTERM]
+
+    /// Calls `act` with each signal, on a queue of its own. Returns once both are watched, so that
+    /// none is lost from then on; they are as long as the sources live.
+    static func watch(_ act: @escaping @Sendable (Int32) -> Void) -> [any DispatchSourceSignal] {
+        let queue = DispatchQueue(label: "diptych.signals")
+        let registered = DispatchGroup()
+        let sources = numbers.map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            registered.enter()
+            source.setRegistrationHandler { registered.leave() }
+            source.setEventHandler { act(number) }
+            source.resume()
+            return source
+        }
+        registered.wait()
+        return sources
+    }
+
+    /// Lets the signals end the process again.
+    static func letGo() {
+        for number in numbers { signal(number, SIG_DFL) }
+    }
+}

@@ -2,8 +2,10 @@
     internal import Dispatch
     internal import Foundation
 
-    /// The kernel's word of writes to files: one descriptor for the whole process, open while
-    /// anybody listens, since a user may have only some hundred of them. Source: inotify(7).
+    /// The kernel's word of writes to files: one descriptor for the whole process, since a user may
+    /// have only some hundred of them. It stays open once somebody listened: one that closes with
+    /// the last listener closes late on a busy machine, and stores that come and go meanwhile use
+    /// up the user's share. Source: inotify(7).
     final class Inotify: @unchecked Sendable {
         // @unchecked: the state has a lock; the rest never changes.
         static let shared = Inotify()
@@ -70,11 +72,6 @@
                 state.watched[number] = others.isEmpty ? nil : others
                 if others.isEmpty { inotify_rm_watch(state.descriptor, number) }
             }
-            guard state.listeners.isEmpty else { return }
-            // The descriptor is closed when the source no longer uses it.
-            state.source.take()?.cancel()
-            state.descriptor = -1
-            state.watched = [:]
         }
 
         private func open(_ state: inout State) -> Bool {
@@ -83,7 +80,6 @@
             guard descriptor >= 0 else { return false }
             let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
             source.setEventHandler { [unowned self] in self.read(descriptor) }
-            source.setCancelHandler { close(descriptor) }
             source.resume()
             state.descriptor = descriptor
             state.source = source
@@ -104,10 +100,7 @@
                 let count = Glibc.read(descriptor, &bytes, bytes.count)
                 guard count > 0 else { return }
                 let events = Self.events(in: bytes[..<count])
-                let called = state.withLock { state in
-                    // An old descriptor's numbers mean nothing any more.
-                    state.descriptor == descriptor ? Self.listeners(of: events, &state) : []
-                }
+                let called = state.withLock { Self.listeners(of: events, &$0) }
                 for listener in called { listener.notify() }
             }
         }

@@ -146,11 +146,12 @@ import Testing
     // MARK: Memory
 
     /// A program that may have so much address space; nil where it does not even start so, as under
-    /// a sanitizer.
+    /// a sanitizer. One arena of the allocator, since each takes address space ahead of its use, and
+    /// how many there are depends on how busy the machine is.
     private func limited(
         _ megabytes: Int, _ script: String, in workshop: Workshop
     ) throws -> Child? {
-        let head = "ulimit -v \(megabytes << 10); "
+        let head = "ulimit -v \(megabytes << 10); export MALLOC_ARENA_MAX=1; "
         let trial = try workshop.start(
             "/bin/sh", ["-c", head + "'\(Workshop.command)' --version"])
         guard trial.wait() == 0 else { return nil }

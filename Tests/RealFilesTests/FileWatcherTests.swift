@@ -90,16 +90,17 @@ import Testing
         watch.end()
     }
 
-    @Test func watchesThatEndLeaveNoDescriptor() async throws {
+    @Test func watchesThatEndLeaveNothingAtTheKernel() async throws {
         try Data("a".utf8).write(to: scratch.url("file"))
-        func isListening() -> Bool { Descriptors.links.contains { $0.contains("inotify") } }
+        func descriptors() -> Int { Descriptors.links.count { $0.contains("inotify") } }
         for _ in 0..<200 {
             let watch = SystemFileWatcher().watch([path]) { true }
-            #expect(isListening())
+            #expect(try Descriptors.isWatched(path) && descriptors() == 1)
             watch.end()
+            #expect(try !Descriptors.isWatched(path))
         }
         for _ in 0..<50 { _ = SystemFileWatcher().watch([path]) { true } }
-        #expect(await eventually { Descriptors.links.count { $0.contains("inotify") } <= 1 })
+        #expect(try await eventually { try !Descriptors.isWatched(path) } && descriptors() == 1)
     }
 }
 
@@ -129,14 +130,32 @@ enum Descriptors {
             try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
         }
     }
+
+    /// Whether the kernel tells this process of writes to the file. Source: proc(5), fdinfo.
+    static func isWatched(_ path: String) throws -> Bool {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        let word = "inotify wd:"
+        let inode = " ino:" + String(status.st_ino, radix: 16) + " "
+        let folder = "/proc/self/fdinfo"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).contains { name in
+            // Others close their files meanwhile.
+            let lines = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+            return lines?.split(separator: "\n").contains {
+                $0.hasPrefix(word) && $0.contains(inode)
+            } ?? false
+        }
+    }
 }
 
 /// Whether a condition comes true. So long that only one that never does ends it.
-func eventually(seconds: Double = 600, _ condition: () -> Bool) async -> Bool {
+func eventually(
+    seconds: Double = 600, _ condition: () throws -> Bool
+) async rethrows -> Bool {
     let end = ContinuousClock.now + .seconds(seconds)
     while ContinuousClock.now < end {
-        if condition() { return true }
+        if try condition() { return true }
         try? await Task.sleep(for: .milliseconds(5))
     }
-    return condition()
+    return try condition()
 }

@@ -3,19 +3,25 @@ internal import Stores
 
 // Requests of any kind.
 extension NSPersistentStoreCoordinator {
-    /// Runs a request: a fetch returns an array, a history or batch request its result object.
+    /// Runs a request: a fetch returns an array, any other request its result object.
+    ///
+    /// Call it on the context's queue. Throws what the request's kind throws, and 134091 for a kind
+    /// that is not known.
     public final func execute(
         _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext
     ) throws -> Any {
         switch request {
         case let fetch as any FetchRequesting: return try context.results(of: fetch)
+        case let fetch as any AsynchronousRequest: return try fetch.begin(in: context)
         case let history as NSPersistentHistoryChangeRequest:
             return try translating { try history.run(self) }
+        case let batch as NSBatchInsertRequest: return try batch.run(context)
+        case let batch as NSBatchUpdateRequest: return try batch.run(context)
         case let batch as NSBatchDeleteRequest: return try batch.run(context)
         default:
             throw PersistenceErrors.unsupported(
                 "Requests of type \(Swift.type(of: request)) are not available; use a fetch, "
-                    + "history or batch delete request.")
+                    + "history or batch request.")
         }
     }
 
@@ -33,16 +39,23 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSManagedObjectContext {
-    /// Runs a history or batch request.
+    /// Runs a request of any kind and returns its result; a fetch gives an
+    /// `NSAsynchronousFetchResult` that is over already, as with Apple.
+    ///
+    /// Call it on the context's queue. Batch and history requests go to the stores, also from a child
+    /// context: the history names the author of the context at the end of its parents. Throws 134060
+    /// without a coordinator, and what the request's kind throws.
     @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult
     {
+        if let fetch = request as? any FetchRequesting { return try fetch.result(in: self) }
         guard let coordinator = persistentStoreCoordinator else {
             throw PersistenceErrors.noCoordinator
         }
         let result = try coordinator.execute(request, with: self)
         guard let result = result as? NSPersistentStoreResult else {
-            throw PersistenceErrors.unsupported("A fetch request is run with fetch(_:).")
+            throw PersistenceErrors.unsupported(
+                "Requests of type \(Swift.type(of: request)) have no result.")
         }
         return result
     }

@@ -253,6 +253,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try rowStore.count(matching: rows)
     }
 
+    /// Values of rows or of groups of rows; nil where a store knows its objects by other means.
+    func values(of query: ValueQuery) throws -> [[Any?]]? { try rowStore.values(of: query) }
+
     /// What stands for a row in a URI.
     func uriName(of row: RowID) -> String { "p\(row.key)" }
 

@@ -1,51 +1,120 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
+internal import Stores
 
-/// Makes dictionaries of chosen properties from the objects a query finds.
+/// Makes dictionaries of values that stores compute: of rows, or of groups of rows.
+///
+/// They show what is stored; a context's unsaved changes take no part, as with Apple.
 struct DictionaryFetch {
-    let choice: FetchChoice
+    private let choice: FetchChoice
+    private let query: ObjectQuery
+    private let fetched: FetchedColumns
+    private let coordinator: NSPersistentStoreCoordinator
 
-    func run(_ query: ObjectQuery, in context: NSManagedObjectContext) throws -> [Any] {
-        guard (choice.values.grouping ?? []).isEmpty else {
-            throw PersistenceErrors.unsupported(
-                "Grouped dictionary results are not available; fetch the values and group them.")
+    /// Throws 134091 for what cannot be asked for.
+    init(
+        _ choice: FetchChoice, _ query: ObjectQuery, in context: NSManagedObjectContext
+    ) throws {
+        guard let coordinator = context.persistentStoreCoordinator else {
+            throw PersistenceErrors.noCoordinator
         }
-        let names = try names(for: query.entity)
-        let objects = try context.objects(
-            matching: query, includingPending: choice.flags.includesPendingChanges)
-        var results: [NSDictionary] = []
-        var seen = Set<NSDictionary>()
-        for object in objects {
-            let values = NSMutableDictionary()
-            for name in names {
-                if let value = value(at: name, of: object) { values[name] = value }
-            }
-            let result = NSDictionary(dictionary: values as? [AnyHashable: Any] ?? [:])
-            if choice.flags.returnsDistinctResults && !seen.insert(result).inserted { continue }
-            results.append(result)
-        }
-        return results
+        self.choice = choice
+        self.query = query
+        self.coordinator = coordinator
+        fetched = try FetchedColumns(choice.values, of: query.entity)
     }
 
-    private func names(for entity: NSEntityDescription) throws -> [String] {
-        guard let chosen = choice.values.properties, !chosen.isEmpty else {
-            return entity.attributesByName.filter { !$0.value.isTransient }.keys.sorted()
+    func run() throws -> [NSDictionary] {
+        let shape = ObjectLayout.of(query.entity)
+        let stores = (query.stores ?? coordinator.persistentStores).filter {
+            $0.layout(of: shape) != nil
         }
-        return try chosen.map { choice in
-            if let name = choice as? String { return name }
-            if let property = choice as? NSPropertyDescription,
-                property is NSAttributeDescription || property is NSRelationshipDescription
-            {
-                return property.name
+        guard !stores.isEmpty else { return [] }
+        let translation = PredicateTranslation(query)
+        if stores.count == 1, translation.isStorable, let store = stores.first,
+            let number = store.layout(of: shape)?.number
+        {
+            let found = try coordinator.translating {
+                try store.values(of: values(number, translation, store))
             }
+            if let found { return found.map { dictionary($0) { store.id(for: $0) } } }
+        }
+        return try ofObjects(translation)
+    }
+
+    /// What a store is asked; where none is given, constants stay as they are.
+    private func values(
+        _ entity: Int32, _ translation: PredicateTranslation, _ store: NSPersistentStore?
+    ) -> ValueQuery {
+        var rows = RowQuery(entity: entity)
+        rows.includesSubentities = query.includesSubentities
+        rows.predicate = store.map { translation.predicate(for: $0) } ?? translation.predicate
+        rows.sort = translation.sort
+        rows.limit = query.limit
+        rows.offset = query.offset
+        func constant(_ value: Any?) -> Any? {
+            store.map { PredicateTranslation.row(of: value, in: $0) } ?? value
+        }
+        var values = ValueQuery(
+            rows: rows,
+            columns: fetched.columns.map { column in
+                let expression = column.expression.mapExpressions { node in
+                    guard case .constant(let value) = node else { return node }
+                    return .constant(constant(value))
+                }
+                return .init(name: column.name, expression: expression)
+            })
+        values.grouping = fetched.grouping
+        values.having = fetched.having?.mapConstants(constant)
+        values.isDistinct = choice.flags.returnsDistinctResults
+        return values
+    }
+
+    /// The lines of several stores, or of one that computes none: of its objects, in a context of
+    /// their own, so that they are as they are stored.
+    private func ofObjects(_ translation: PredicateTranslation) throws -> [NSDictionary] {
+        var values = values(0, translation, nil)
+        let isSorted = translation.sort.allSatisfy { key(of: $0)?.comparison ?? .custom != .custom }
+        let isOfRows = !values.isAggregated(AggregateCalls(of: query.entity))
+        guard isSorted || isOfRows else {
             throw PersistenceErrors.unsupported(
-                "Only attributes and to-one relationships can be fetched as dictionary values; "
-                    + "name them, or compute the expression from the results.")
+                "unsupported NSSortDescriptor (comparator blocks are not supported)")
+        }
+        var all = query
+        all.limit = 0
+        all.offset = 0
+        if isSorted { all.sort = [] } else { values.rows.sort = [] }
+        let scratch = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        scratch.persistentStoreCoordinator = coordinator
+        let evaluation = ValueEvaluation(
+            values, entity: query.entity, platform: coordinator.platform
+        ) { ($0 as? NSManagedObject)?.reservedRow?.key }
+        return try scratch.performAndWait {
+            let objects = try scratch.objects(matching: all, includingPending: false)
+            let lines = try UndefinedKeys.throwing { try evaluation.answer(from: objects) }
+            return lines.map { line in
+                dictionary(line.map { ($0 as? NSManagedObject)?.objectID ?? $0 }) { _ in
+                    NSManagedObjectID(temporaryFor: ObjectLayout.of(query.entity))
+                }
+            }
         }
     }
 
-    private func value(at path: String, of object: NSManagedObject) -> Any? {
-        let value = object.value(forKeyPath: path)
-        return (value as? NSManagedObject)?.objectID ?? value
+    private func dictionary(
+        _ line: [Any?], id: (RowID) -> NSManagedObjectID
+    ) -> NSDictionary {
+        var values: [String: Any] = [:]
+        for (column, value) in zip(fetched.columns, line) {
+            guard let shown = column.present(value, id: id) else { continue }
+            if let element = column.element {
+                var elements = values[column.name] as? [String: Any] ?? [:]
+                elements[element] = shown
+                values[column.name] = elements
+            } else {
+                values[column.name] = shown
+            }
+        }
+        return NSDictionary(dictionary: values)
     }
 }

@@ -43,7 +43,7 @@ open class NSPersistentStoreResult: NSObject {}
 ///
 /// `ResultType` is not constrained, since a Swift protocol type cannot meet its own constraint off
 /// Apple's platforms.
-open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting {
+open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting, NSCopying {
     final var choice = FetchChoice()
 
     public override init() { super.init() }
@@ -61,18 +61,36 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// The stores that are asked; nil for all.
+    open override var affectedStores: [NSPersistentStore]? {
+        get { super.affectedStores }
+        set { super.affectedStores = newValue }
+    }
+
+    /// A request that says the same.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let twin = NSFetchRequest<ResultType>()
+        twin.choice = choice
+        twin.affectedStores = affectedStores
+        return twin
+    }
+
+    /// The entity whose objects are found; nil for a request that names it.
     open var entity: NSEntityDescription? {
         get { choice.entity }
         set { choice.entity = newValue }
     }
 
+    /// The entity's name.
     open var entityName: String? { choice.entityName ?? choice.entity?.name }
 
+    /// Which objects are found; nil for all.
     open var predicate: NSPredicate? {
         get { choice.predicate }
         set { choice.predicate = newValue }
     }
 
+    /// The order of the results; objects that sort alike come in the order of their IDs.
     open var sortDescriptors: [NSSortDescriptor]? {
         get { choice.sortDescriptors }
         set { choice.sortDescriptors = newValue }
@@ -98,17 +116,19 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { choice.batchSize = newValue }
     }
 
+    /// What the results are: objects, IDs, dictionaries or a count.
     open var resultType: NSFetchRequestResultType {
         get { choice.resultType }
         set { choice.resultType = newValue }
     }
 
-    /// Whether unsaved changes count.
+    /// Whether unsaved changes count. They never do for dictionaries, as with Apple.
     open var includesPendingChanges: Bool {
         get { choice.flags.includesPendingChanges }
         set { choice.flags.includesPendingChanges = newValue }
     }
 
+    /// Whether objects of subentities are found, too.
     open var includesSubentities: Bool {
         get { choice.flags.includesSubentities }
         set { choice.flags.includesSubentities = newValue }
@@ -127,6 +147,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { choice.flags.returnsObjectsAsFaults = newValue }
     }
 
+    /// For dictionary results: whether equal ones come once. Bounds count what is left.
     open var returnsDistinctResults: Bool {
         get { choice.flags.returnsDistinctResults }
         set { choice.flags.returnsDistinctResults = newValue }
@@ -138,19 +159,30 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
         set { choice.flags.refreshesRefetched = newValue }
     }
 
-    /// For dictionary results: names, key paths or descriptions of the properties to return.
+    /// For dictionary results: names, key paths over to-one relationships, or descriptions of the
+    /// properties to return; nil for all attributes.
+    ///
+    /// An `NSExpressionDescription` gives a value that is computed: of each row, or with `sum:`,
+    /// `count:`, `min:`, `max:` and `average:` of all rows or of each group. Its
+    /// `expressionResultType` says what it comes as; undefined is the type of what it is computed
+    /// from. A to-one relationship gives an ID. Missing values have no entry. What cannot be asked
+    /// for is refused by the fetch (134091) in the words of Apple's exceptions.
     open var propertiesToFetch: [Any]? {
         get { choice.values.properties }
         set { choice.values.properties = newValue }
     }
 
-    /// For dictionary results: the properties by which to group.
+    /// For dictionary results: the properties by which to group, in the forms of
+    /// `propertiesToFetch`, or names of expressions there. What is fetched is one of them, computed
+    /// of them, or a function over the group.
     open var propertiesToGroupBy: [Any]? {
         get { choice.values.grouping }
         set { choice.values.grouping = newValue }
     }
 
-    /// For dictionary results: which groups to return.
+    /// For dictionary results: which groups to return. A variable of an expression's name stands
+    /// for it, as in `$total > 10`; functions over the group may stand here too, where Apple
+    /// refuses them.
     open var havingPredicate: NSPredicate? {
         get { choice.values.having }
         set { choice.values.having = newValue }
@@ -204,4 +236,6 @@ struct FetchedValues {
 /// A fetch request of any result type.
 protocol FetchRequesting: NSPersistentStoreRequest {
     var choice: FetchChoice { get set }
+    /// Runs the request, and gives its results as `execute(_:)` does.
+    func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult
 }

@@ -50,15 +50,22 @@ extension NSManagedObjectContext {
     private func objects(of request: any FetchRequesting) throws -> [NSManagedObject] {
         let choice = request.choice
         let query = try query(for: request)
-        let prefetching = choice.prefetching ?? []
         if choice.returnsBatches, choice.batchSize > 0 || !choice.flags.includesPropertyValues {
             return try batchedObjects(
-                matching: query, size: max(choice.batchSize, 1), prefetching: prefetching)
+                matching: query, size: max(choice.batchSize, 1),
+                prefetching: choice.prefetching ?? [])
         }
         let objects = try objects(
             matching: query, includingPending: choice.flags.includesPendingChanges,
             refreshing: choice.flags.refreshesRefetched)
-        try prefetch(prefetching, of: objects)
+        return try completed(objects, choice)
+    }
+
+    /// Objects as a request wants them: with the relationships it names, and as faults or not.
+    final func completed(
+        _ objects: [NSManagedObject], _ choice: FetchChoice
+    ) throws -> [NSManagedObject] {
+        try prefetch(choice.prefetching ?? [], of: objects)
         if !choice.flags.returnsObjectsAsFaults { for object in objects { object.fire() } }
         return objects
     }
@@ -69,9 +76,14 @@ extension NSManagedObjectContext {
             includingPending: request.choice.flags.includesPendingChanges)
     }
 
-    /// The number of objects a request would return.
+    /// The number of results a request would return.
+    ///
+    /// Cost: one query. Throws as `fetch` does.
     public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
         let query = try query(for: request)
+        if request.choice.resultType == .dictionaryResultType {
+            return try DictionaryFetch(request.choice, query, in: self).run().count
+        }
         return try count(
             matching: query, includingPending: request.choice.flags.includesPendingChanges)
     }
@@ -88,7 +100,7 @@ extension NSManagedObjectContext {
                     value: try count(
                         matching: query, includingPending: choice.flags.includesPendingChanges))
             ]
-        case .dictionaryResultType: return try DictionaryFetch(choice: choice).run(query, in: self)
+        case .dictionaryResultType: return try DictionaryFetch(choice, query, in: self).run()
         default: return try objects(of: request)
         }
     }
@@ -101,7 +113,7 @@ extension NSManagedObjectContext {
         }
         var query = ObjectQuery(entity: entity)
         query.includesSubentities = choice.flags.includesSubentities
-        query.predicate = choice.predicate
+        query.predicate = try choice.predicate.map { try FetchExpressions.answered($0, in: self) }
         query.sort = choice.sortDescriptors ?? []
         query.limit = choice.limit
         query.offset = choice.offset
@@ -274,5 +286,12 @@ extension NSFetchRequest {
             throw PersistenceErrors.noCurrentContext
         }
         return try context.fetch(self)
+    }
+
+    func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let request = NSAsynchronousFetchRequest(fetchRequest: self)
+        let result = NSAsynchronousFetchResult(request, in: context, progress: nil)
+        result.finish(.success(try context.fetch(self)))
+        return result
     }
 }

@@ -23,14 +23,18 @@ struct PredicateTranslation {
 
     /// The predicate with objects and IDs replaced by rows of `store`; others match nothing.
     func predicate(for store: NSPersistentStore) -> PredicateNode? {
-        predicate?.mapConstants { constant in
-            guard
-                let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
-            else { return constant }
-            if let row = id.rowID, id.persistentStore === store { return row }
-            let number = store.layout(of: ObjectLayout.of(id.entity))?.number ?? 0
-            return RowID(entity: number, key: -1)
-        }
+        predicate?.mapConstants { Self.row(of: $0, in: store) }
+    }
+
+    /// The row of an object or ID, which is none where it is of another store; any other constant
+    /// as it is.
+    static func row(of constant: Any?, in store: NSPersistentStore) -> Any? {
+        guard
+            let id = (constant as? NSManagedObject)?.objectID ?? constant as? NSManagedObjectID
+        else { return constant }
+        if let row = id.rowID, id.persistentStore === store { return row }
+        let number = store.layout(of: ObjectLayout.of(id.entity))?.number ?? 0
+        return RowID(entity: number, key: -1)
     }
 
     /// Whether an object matches. Throws for keys the object does not have.

@@ -189,6 +189,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         try ids(execute(request(query, .managedObjectIDResultType), with: asking))
     }
 
+    override func values(of query: ValueQuery) throws -> [[Any?]]? { nil }
+
     override func findRows(_ query: ObjectQuery, rows: RowQuery) throws -> [RowID]? { nil }
 
     override func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {

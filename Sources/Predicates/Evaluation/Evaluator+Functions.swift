@@ -8,8 +8,7 @@ extension Evaluator {
         case FunctionName.perform: return try perform(arguments)
         case FunctionName.block: return try callBlock(arguments)
         case FunctionName.index: return try element(arguments)
-        case FunctionName.fetch:
-            throw unsupported(name, "FETCH needs a managed object context; evaluate it in a fetch.")
+        case FunctionName.fetch: return try fetch(arguments)
         case FunctionName.anyKey:
             throw unsupported(name, "ANYKEY belongs to Spotlight on Apple's platforms.")
         default: break
@@ -145,6 +144,19 @@ extension Evaluator {
         }
         let count = try Arithmetic.integer(limit, "random:")
         return count > 0 ? Int(platform.randomness.next() % UInt64(count)) : 0
+    }
+
+    // MARK: Fetches
+
+    /// `FETCH(request, context, countOnly)`: what the request finds, or how many.
+    private func fetch(_ arguments: [ExpressionNode]) throws -> Any? {
+        guard arguments.count == 3, let request = try value(of: arguments[0]) as? any FetchAnswering
+        else {
+            throw unsupported(
+                FunctionName.fetch, "FETCH needs a fetch request, its context, and YES or NO.")
+        }
+        let isCount = Constant(try value(of: arguments[2])).integer ?? 0
+        return try request.answer(in: value(of: arguments[1]), countOnly: isCount != 0)
     }
 
     private func unsupported(_ name: String, _ message: String) -> EvaluationError {

@@ -11,6 +11,7 @@ extension NSExpression {
         case .keyPath, .path: .keyPath
         case .function(FunctionName.anyKey, _): .anyKey
         case .function(FunctionName.block, _): .block
+        case .function(FunctionName.fetch, _): .fetchRequest
         case .function: .function
         case .aggregate: .aggregate
         case .subquery: .subquery

@@ -19,6 +19,7 @@ open class NSExpression: NSObject, NSCopying {
         case anyKey = 15
         case block = 19
         case conditional = 20
+        case fetchRequest = 50
     }
 
     /// What a block expression calls: the object, its arguments' values, and the context.

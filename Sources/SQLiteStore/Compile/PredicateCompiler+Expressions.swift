@@ -6,7 +6,8 @@ internal import Stores
 extension PredicateCompiler {
     func operand(_ expression: ExpressionNode, _ context: Context) throws -> Operand {
         switch expression {
-        case .constant(let value): return .constant(value)
+        case .constant(let value):
+            return (value as? CompiledPart)?.operand ?? .constant(value)
         case .evaluatedObject:
             return .object("\(name: context.scope.alias).Z_PK", context.scope.layout)
         case .keyPath(let path): return try resolve(path, from: context.scope, context.variables)

@@ -27,7 +27,16 @@ struct QueryCompiler {
         case count
     }
 
-    func compile(_ query: RowQuery, _ selection: Selection) throws -> CompiledQuery {
+    /// What every query of rows has: its rows, and where expressions stand.
+    struct Parts {
+        var plan: ReadPlan
+        var compiler: PredicateCompiler
+        var context: PredicateCompiler.Context
+        var conditions: [SQLFragment] = []
+        var scope: QueryScope { context.scope }
+    }
+
+    func parts(of query: RowQuery) throws -> Parts {
         let plan = try reader.plan(
             for: query.entity, includesSubentities: query.includesSubentities)
         guard let layout = schema.layout.entity(query.entity) else {
@@ -38,29 +47,36 @@ struct QueryCompiler {
         let compiler = PredicateCompiler(schema: schema, names: names, platform: platform)
         let context = PredicateCompiler.Context(
             scope: scope, variables: [PredicateCompiler.outerVariable: scope])
-        var conditions: [SQLFragment] = []
+        var parts = Parts(plan: plan, compiler: compiler, context: context)
         if !plan.entityCondition.isEmpty {
-            conditions.append("\(name: scope.alias).\(name: plan.entityCondition)")
+            parts.conditions.append("\(name: scope.alias).\(name: plan.entityCondition)")
         }
         if let predicate = query.predicate {
-            conditions.append(try compiler.condition(predicate, context))
+            parts.conditions.append(try compiler.condition(predicate, context))
         }
-        let order = try order(of: query, selection, compiler, context)
+        return parts
+    }
+
+    func compile(_ query: RowQuery, _ selection: Selection) throws -> CompiledQuery {
+        let parts = try parts(of: query)
+        let order = try order(of: query, selection, parts.compiler, parts.context)
         var sql: SQLFragment =
             """
-            SELECT \(list(selection, plan, scope)) \
-            FROM \(name: plan.table) \(name: scope.alias)\(scope.joins)
+            SELECT \(list(selection, parts.plan, parts.scope)) \
+            FROM \(name: parts.plan.table) \(name: parts.scope.alias)\(parts.scope.joins)
             """
-        if !conditions.isEmpty {
-            sql = "\(sql) WHERE \(SQLFragment.tree(conditions, "AND", empty: "1"))"
+        if !parts.conditions.isEmpty {
+            sql = "\(sql) WHERE \(SQLFragment.tree(parts.conditions, "AND", empty: "1"))"
         }
-        sql = "\(sql)\(order)"
-        if query.limit > 0 || query.offset > 0 {
-            let limit = query.limit > 0 ? query.limit : -1
-            sql = "\(sql) LIMIT \(number: limit) OFFSET \(number: max(query.offset, 0))"
-        }
+        sql = "\(sql)\(order)\(bounds(of: query))"
         if case .count = selection { sql = "SELECT count(*) FROM (\(sql))" }
-        return CompiledQuery(sql: sql, longLists: compiler.longLists)
+        return CompiledQuery(sql: sql, longLists: parts.compiler.longLists)
+    }
+
+    func bounds(of query: RowQuery) -> SQLFragment {
+        guard query.limit > 0 || query.offset > 0 else { return "" }
+        let limit = query.limit > 0 ? query.limit : -1
+        return " LIMIT \(number: limit) OFFSET \(number: max(query.offset, 0))"
     }
 
     private func list(_ selection: Selection, _ plan: ReadPlan, _ scope: QueryScope) -> SQLFragment
@@ -81,7 +97,7 @@ struct QueryCompiler {
         _ context: PredicateCompiler.Context
     ) throws -> SQLFragment {
         if !isOrdered(selection), query.limit <= 0, query.offset <= 0 { return "" }
-        let terms = try query.sort.map { try term(of: $0, compiler, context) }
+        let terms = try query.sort.map { try term(of: sortKey(of: $0), compiler, context) }
         return " ORDER BY \(SQLFragment.list(terms + ["\(name: context.scope.alias).Z_PK"]))"
     }
 
@@ -92,10 +108,7 @@ struct QueryCompiler {
         }
     }
 
-    private func term(
-        of descriptor: NSSortDescriptor, _ compiler: PredicateCompiler,
-        _ context: PredicateCompiler.Context
-    ) throws -> SQLFragment {
+    func sortKey(of descriptor: NSSortDescriptor) throws -> SortKey {
         guard let key = key(of: descriptor) else {
             throw StoreError(
                 .unsupported,
@@ -106,8 +119,17 @@ struct QueryCompiler {
             throw StoreError(
                 .unsupported, "unsupported NSSortDescriptor (comparator blocks are not supported)")
         }
-        let operand = compiler.unmarked(
-            try compiler.resolve(key.path, from: context.scope, context.variables))
+        return key
+    }
+
+    func term(
+        of key: SortKey, _ compiler: PredicateCompiler, _ context: PredicateCompiler.Context
+    ) throws -> SQLFragment {
+        let operand = try compiler.resolve(key.path, from: context.scope, context.variables)
+        return try term(of: key, compiler.unmarked(operand))
+    }
+
+    func term(of key: SortKey, _ operand: Operand) throws -> SQLFragment {
         guard let sql = operand.sql else {
             throw StoreError(
                 .unsupported, "to-many key not allowed here",

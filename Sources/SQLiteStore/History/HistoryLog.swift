@@ -36,6 +36,15 @@ final class HistoryLog {
         own.undo()
     }
 
+    /// The transaction that a change set goes on with, or a new one.
+    func transaction(of changes: ChangeSet) throws -> Int64 {
+        guard let number = changes.continuedTransaction else {
+            return try begin(author: changes.author, contextName: changes.contextName)
+        }
+        own.note(number)
+        return number
+    }
+
     /// Starts a transaction of the history and returns its number.
     func begin(author: String?, contextName: String?) throws -> Int64 {
         let number = try keys.reserve(HistoryTables.transaction, count: 1)

@@ -8,14 +8,14 @@ internal import Stores
 /// Deletes come first and inserts last, so that a unique key can pass from one row to another in
 /// one save.
 final class ChangeWriter {
-    private let schema: StoreSchema
+    let schema: StoreSchema
     private let rows: RowWriter
     private let toManys: ToManyWriter
     private let oneWayLinks: OneWayLinks
     private let reader: RowReader
     private let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
-    private let history: (log: HistoryLog, reader: HistoryReader)?
+    let history: (log: HistoryLog, reader: HistoryReader)?
 
     init(
         connection: Connection, schema: StoreSchema, reader: RowReader, keys: KeyRegister,
@@ -200,7 +200,7 @@ final class ChangeWriter {
         let updates = changes.updates.filter { !$0.isEmpty } + toManys.displaced + cleared
         let count = changes.inserts.count + updates.count + graves.count
         guard count > 0 else { return nil }
-        let number = try history.log.begin(author: changes.author, contextName: changes.contextName)
+        let number = try history.log.transaction(of: changes)
         var (inserted, updated, buried) = (0, 0, 0)
         try history.log.write(count: count, transaction: number) {
             if inserted < changes.inserts.count {

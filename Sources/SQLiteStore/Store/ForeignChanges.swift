@@ -85,7 +85,9 @@ struct OwnTransactions {
     private static let rangesMax = 4096
 
     /// Notes a transaction that is written but not committed.
-    mutating func note(_ number: Int64) { pending.append(number) }
+    mutating func note(_ number: Int64) {
+        if pending.last != number { pending.append(number) }
+    }
 
     mutating func commit() {
         for number in pending {

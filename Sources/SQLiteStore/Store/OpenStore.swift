@@ -131,12 +131,29 @@ final class OpenStore {
         }
     }
 
+    func values(of query: ValueQuery) throws -> [[Any?]] {
+        let compiled = try queries.compile(query)
+        return try run(compiled.query) { statement in
+            var lines: [[Any?]] = []
+            while try statement.step() {
+                var place = 0
+                lines.append(compiled.columns.map { $0.read(statement, &place) })
+            }
+            return lines
+        }
+    }
+
     private func run<Result>(
         _ query: RowQuery, _ selection: QueryCompiler.Selection,
         _ read: (Statement) throws -> Result
     ) throws -> Result {
-        let compiled = try queries.compile(query, selection)
-        return try LongLists.with(compiled.longLists, on: connection) {
+        try run(queries.compile(query, selection), read)
+    }
+
+    func run<Result>(
+        _ compiled: CompiledQuery, _ read: (Statement) throws -> Result
+    ) throws -> Result {
+        try LongLists.with(compiled.longLists, on: connection) {
             let statement = try connection.prepare(compiled.sql.text)
             defer { statement.reset() }
             try statement.bind(compiled.sql.values)

@@ -176,6 +176,9 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     public func count(matching query: RowQuery) throws -> Int {
         try read { try $0.count(matching: query) }
     }
+    public func values(of query: ValueQuery) throws -> [[Any?]] {
+        try read { try $0.values(of: query) }
+    }
 
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try read { try $0.members(of: owner, toMany: slot) }
@@ -187,6 +190,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
 
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {
         try write { try $0.apply(changes) }
+    }
+
+    public func update(_ batch: BatchUpdate) throws -> [RowID]? {
+        try write { try $0.update(batch) }
     }
 
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {

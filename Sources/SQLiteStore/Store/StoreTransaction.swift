@@ -46,6 +46,14 @@ public final class StoreTransaction {
     public func count(matching query: RowQuery) throws -> Int {
         try working { try $0.count(matching: query) }
     }
+    /// Values of rows or of groups of rows; see `ValueQuery`.
+    public func values(of query: ValueQuery) throws -> [[Any?]] {
+        try working { try $0.values(of: query) }
+    }
+    /// Carries out a batch update in one statement; nil where a column needs more than that.
+    public func update(_ batch: BatchUpdate) throws -> [RowID]? {
+        try working { try $0.update(batch) }
+    }
     /// Hands the rows of exactly one entity to `body` by key, at most `count` at a time, with flat
     /// memory. `body` may read of the store meanwhile, but not write to it.
     public func forEachBatch(

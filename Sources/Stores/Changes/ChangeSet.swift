@@ -9,6 +9,9 @@ public struct ChangeSet: Sendable {
     /// Who changed it: goes into the history's transaction.
     public var author: String?
     public var contextName: String?
+    /// The history's transaction that these changes go on with, within one transaction of the
+    /// store; nil to begin another.
+    public var continuedTransaction: Int64?
 
     public init() {}
 

@@ -27,6 +27,8 @@ public protocol RowStore: AnyObject, Sendable {
     func rows(matching query: RowQuery) throws -> [Row]
     func ids(matching query: RowQuery) throws -> [RowID]
     func count(matching query: RowQuery) throws -> Int
+    /// Values computed of rows or of groups of rows, one array for each line; see `ValueQuery`.
+    func values(of query: ValueQuery) throws -> [[Any?]]
     /// The members of a to-many relationship, in order where it is ordered.
     func members(of owner: RowID, toMany slot: Int) throws -> [Link]
     /// The same for several owners of one entity; owners without members may be left out.
@@ -34,6 +36,9 @@ public protocol RowStore: AnyObject, Sendable {
 
     /// Writes everything or nothing, with its history, in one transaction.
     func save(_ changes: ChangeSet) throws -> SaveOutcome
+    /// Carries out a batch update in one statement, with its history, and returns the rows. Nil
+    /// where the store has no statement for it: the caller reads and saves rows then.
+    func update(_ batch: BatchUpdate) throws -> [RowID]?
 
     /// The transactions after `number`, oldest first, at most `limit`.
     func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction]
@@ -44,6 +49,13 @@ public protocol RowStore: AnyObject, Sendable {
 }
 
 extension RowStore {
+    public func values(of query: ValueQuery) throws -> [[Any?]] {
+        throw StoreError(
+            .unsupported, "This store computes no values; fetch objects and compute of them.")
+    }
+
+    public func update(_ batch: BatchUpdate) throws -> [RowID]? { nil }
+
     public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
         var members: [RowID: [Link]] = [:]
         for owner in owners { members[owner] = try self.members(of: owner, toMany: slot) }

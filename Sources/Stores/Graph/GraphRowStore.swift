@@ -157,6 +157,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
     public func rows(matching query: RowQuery) throws -> [Row] { try rows.rows(matching: query) }
     public func ids(matching query: RowQuery) throws -> [RowID] { try rows.ids(matching: query) }
     public func count(matching query: RowQuery) throws -> Int { try rows.count(matching: query) }
+    public func values(of query: ValueQuery) throws -> [[Any?]] { try rows.values(of: query) }
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try rows.members(of: owner, toMany: slot)
     }

@@ -23,7 +23,7 @@ struct MemoryQuery {
         return Array(query.limit > 0 ? rest.prefix(query.limit) : rest)
     }
 
-    private func object(_ row: Row) -> MemoryRowObject? {
+    func object(_ row: Row) -> MemoryRowObject? {
         store.layout.entity(row.id.entity).map {
             MemoryRowObject(row: row, layout: $0, store: store)
         }

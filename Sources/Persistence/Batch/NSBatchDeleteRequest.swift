@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Predicates
 internal import SQLiteStore
 internal import Stores
 
@@ -12,23 +13,41 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes what a request finds, without making objects. Source: Apple, NSBatchDeleteRequest.
 ///
-/// Links of other rows to the deleted ones are cleared, in the transaction that deletes; cascade
-/// and deny rules, validation and contexts take no part: merge the returned IDs into contexts that
-/// are in use.
+/// Delete rules hold, in the transaction that deletes: a cascade deletes what the relationship leads
+/// to, and so on (those count among the results); nullify clears the links of what is left, and fails
+/// (134050) where such a link is not optional; deny fails (1600) where anything is left at the other
+/// end; no action leaves the other end as it is. Validation and contexts take no part: merge the
+/// returned IDs into contexts that are in use. Sorting counts where there is a limit.
+///
+/// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let choice: FetchChoice
     private let ids: [NSManagedObjectID]?
+    /// What the result holds.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
 
+    /// Deletes what a fetch request finds.
     public init<T>(fetchRequest fetch: NSFetchRequest<T>) {
         choice = fetch.choice
         ids = nil
     }
 
-    /// Deletes these objects, all of one entity's tree.
+    /// Deletes these objects, all of one entity's tree; those that are not there are passed over.
     public init(objectIDs objects: [NSManagedObjectID]) {
-        choice = FetchChoice()
+        var choice = FetchChoice()
+        choice.entity = objects.first?.entity
+        let areThese = ComparisonNode(
+            left: .evaluatedObject, operator: .in, right: .constant(objects))
+        choice.predicate = PredicateNode.comparison(areThese).predicate
+        self.choice = choice
         ids = objects
+    }
+
+    /// A copy of the request that finds what is deleted.
+    public final var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.choice = choice
+        return request
     }
 
     open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
@@ -37,23 +56,21 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         guard let coordinator = context.persistentStoreCoordinator else {
             throw PersistenceErrors.noCoordinator
         }
-        var doomed: [NSManagedObjectID] = []
+        var deleted: [NSManagedObjectID] = []
         for store in affectedStores ?? coordinator.persistentStores {
-            let deleted = try coordinator.translating {
+            let gone = try coordinator.translating {
                 // What is found, and what leads there, is deleted as it was found.
                 try inTransaction(of: store) { try delete(from: store, context) }
             }
-            doomed += deleted
-            if !deleted.isEmpty && store.announcesChanges {
-                coordinator.postRemoteChange(of: store)
-            }
+            deleted += gone
+            if !gone.isEmpty && store.announcesChanges { coordinator.postRemoteChange(of: store) }
         }
         switch resultType {
         case .resultTypeStatusOnly:
             return NSBatchDeleteResult(NSNumber(value: true), type: resultType)
         case .resultTypeCount:
-            return NSBatchDeleteResult(NSNumber(value: doomed.count), type: resultType)
-        case .resultTypeObjectIDs: return NSBatchDeleteResult(doomed, type: resultType)
+            return NSBatchDeleteResult(NSNumber(value: deleted.count), type: resultType)
+        case .resultTypeObjectIDs: return NSBatchDeleteResult(deleted, type: resultType)
         }
     }
 
@@ -69,16 +86,18 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private func delete(
         from store: NSPersistentStore, _ context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
-        let doomed = try ids ?? found(context, in: store)
-        let rows = doomed.filter { $0.persistentStore === store }.compactMap(\.rowID)
+        let chosen = try ids ?? found(context, in: store)
+        var rows = chosen.filter { $0.persistentStore === store }.compactMap(\.rowID)
         guard !rows.isEmpty else { return [] }
         guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
-        var changes = try unlinking(rows, in: store.rowStore)
-        changes.deletes = rows.map { RowDelete(id: $0) }
+        if ids != nil { rows = try store.rowStore.rows(rows).map(\.id) }
+        var deletion = BatchDeletion(in: store.rowStore)
+        var changes = try deletion.changes(deleting: rows)
+        guard !changes.isEmpty else { return [] }
         changes.author = context.root.transactionAuthor
         changes.contextName = context.root.name
         _ = try store.rowStore.save(changes)
-        return rows.map(store.id)
+        return changes.deletes.map { store.id(for: $0.id) }
     }
 
     private func found(
@@ -88,39 +107,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         request.choice = choice
         request.affectedStores = [store]
         let query = try context.query(for: request)
+        guard store.layout(of: ObjectLayout.of(query.entity)) != nil else { return [] }
         return try context.persistentStoreCoordinator?.findIDs(query) ?? []
-    }
-
-    /// Updates that clear the to-one links of surviving rows.
-    private func unlinking(_ rows: [RowID], in store: any RowStore) throws -> ChangeSet {
-        let doomed = Set(rows)
-        var updates: [RowID: RowUpdate] = [:]
-        func clear(_ target: RowID, _ inverse: String) {
-            guard !doomed.contains(target),
-                let back = store.layout.entity(target.entity)?.toOneSlot(inverse)
-            else { return }
-            updates[target, default: RowUpdate(id: target)].toOnes.append((back, nil))
-        }
-        for row in try store.rows(rows) {
-            guard let layout = store.layout.entity(row.id.entity) else { continue }
-            for (slot, relationship) in layout.toOnes.enumerated() {
-                guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
-                    let target = row.toOnes[slot]?.target
-                else { continue }
-                clear(target, inverse.name)
-            }
-            for (slot, relationship) in layout.toManys.enumerated() {
-                guard let inverse = relationship.inverseRelationship, !inverse.isToMany else {
-                    continue
-                }
-                for member in try store.members(of: row.id, toMany: slot) {
-                    clear(member.target, inverse.name)
-                }
-            }
-        }
-        var changes = ChangeSet()
-        changes.updates = updates.values.sorted { $0.id < $1.id }
-        return changes
     }
 }
 
@@ -128,6 +116,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// Whether it was done, how many, or which; as `resultType` says.
     public final let result: Any?
+    /// What `result` is.
     public final let resultType: NSBatchDeleteRequestResultType
 
     init(_ result: Any?, type: NSBatchDeleteRequestResultType) {

@@ -1,0 +1,148 @@
+internal import Foundation
+internal import ObjectModel
+internal import Predicates
+internal import SQLiteStore
+internal import Stores
+
+/// A batch update in the stores' terms.
+struct BatchUpdating {
+    private let query: ObjectQuery
+    private let assignments: [(attribute: String, value: BatchUpdate.Assignment)]
+    private let author: String?
+    private let contextName: String?
+
+    init(
+        _ request: NSBatchUpdateRequest, of entity: NSEntityDescription,
+        _ context: NSManagedObjectContext
+    ) throws {
+        var query = ObjectQuery(entity: entity)
+        query.predicate = try request.predicate.map {
+            try FetchExpressions.answered($0, in: context)
+        }
+        query.includesSubentities = request.includesSubentities
+        self.query = query
+        author = context.root.transactionAuthor
+        contextName = context.root.name
+        let shape = ObjectLayout.of(entity)
+        assignments = try (request.propertiesToUpdate ?? [:]).flatMap { key, value in
+            try Self.assignments(key.base, value, shape)
+        }.sorted { $0.attribute < $1.attribute }
+    }
+
+    // MARK: What is assigned
+
+    private static func assignments(
+        _ key: Any, _ value: Any, _ shape: ObjectLayout
+    ) throws -> [(attribute: String, value: BatchUpdate.Assignment)] {
+        let name = (key as? NSPropertyDescription)?.name ?? key as? String ?? "\(key)"
+        switch shape.slot(name) {
+        case .attribute(let slot): return [try assignment(slot, value, shape)]
+        case .composite(let elements):
+            let given = value as? [String: Any] ?? [:]
+            return try elements.map { try assignment($0.value, given[$0.key] ?? NSNull(), shape) }
+        case .toOne, .toMany:
+            throw PersistenceErrors.unsupported(
+                "Invalid relationship (\(name)) passed to propertiesToUpdate:")
+        case .transient, .fetched, nil:
+            throw PersistenceErrors.unsupported(
+                "Invalid property (\(name)) passed to propertiesToUpdate:")
+        }
+    }
+
+    private static func assignment(
+        _ slot: Int, _ value: Any, _ shape: ObjectLayout
+    ) throws -> (attribute: String, value: BatchUpdate.Assignment) {
+        let place = shape.layout.attributes[slot]
+        guard !(place.attribute is NSDerivedAttributeDescription) else {
+            throw PersistenceErrors.unsupported(
+                "Invalid property (\(place.name)) passed to propertiesToUpdate: (it is derived)")
+        }
+        var constant: Any? = value
+        if let node = (value as? Predicates.NSExpression)?.node.normalized {
+            guard case .constant(let held) = node else { return (place.name, .expression(node)) }
+            constant = held
+        }
+        guard let accepted = AttributeCoding.accept(constant, for: place.attribute) else {
+            throw PersistenceErrors.make(
+                NSManagedObjectValidationError,
+                "The property \"\(place.name)\" of \"\(shape.layout.name)\" cannot hold a value "
+                    + "of type \(type(of: value)).", [NSValidationKeyErrorKey: place.name])
+        }
+        return (place.name, .value(accepted))
+    }
+
+    // MARK: In one store
+
+    func run(in store: NSPersistentStore) throws -> [NSManagedObjectID] {
+        guard !assignments.isEmpty, let layout = store.layout(of: ObjectLayout.of(query.entity))
+        else { return [] }
+        guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
+        var rows = RowQuery(entity: layout.number)
+        rows.includesSubentities = query.includesSubentities
+        rows.predicate = PredicateTranslation(query).predicate(for: store)
+        var batch = BatchUpdate(rows: rows)
+        batch.assignments = assignments
+        batch.author = author
+        batch.contextName = contextName
+        let updated = try store.rowStore.update(batch) ?? save(batch, in: store)
+        return updated.map(store.id)
+    }
+
+    /// Reads the new values of each row and saves them.
+    private func save(_ batch: BatchUpdate, in store: NSPersistentStore) throws -> [RowID] {
+        guard let file = store.rowStore as? SQLiteRowStore else {
+            return try saveRows(batch, in: store.rowStore)
+        }
+        return try file.write { _ in try saveRows(batch, in: file) }
+    }
+
+    private func saveRows(_ batch: BatchUpdate, in rowStore: any RowStore) throws -> [RowID] {
+        var columns = [ValueQuery.Column(name: "", expression: .evaluatedObject)]
+        for case (let name, .expression(let node)) in batch.assignments {
+            columns.append(.init(name: name, expression: node))
+        }
+        var changes = ChangeSet()
+        changes.author = batch.author
+        changes.contextName = batch.contextName
+        for line in try rowStore.values(of: ValueQuery(rows: batch.rows, columns: columns)) {
+            guard let row = line[0] as? RowID, let own = rowStore.layout.entity(row.entity) else {
+                continue
+            }
+            var computed = line.dropFirst().makeIterator()
+            var update = RowUpdate(id: row)
+            for (name, assignment) in batch.assignments {
+                guard let slot = own.attributeSlot(name) else { continue }
+                let attribute = own.attributes[slot].attribute
+                switch assignment {
+                case .value(let value): update.attributes.append((slot, value))
+                case .expression:
+                    let value = try Self.accept(computed.next() ?? nil, for: attribute)
+                    update.attributes.append((slot, value))
+                }
+            }
+            changes.updates.append(update)
+        }
+        guard !changes.isEmpty else { return [] }
+        _ = try rowStore.save(changes)
+        return changes.updates.map(\.id)
+    }
+
+    /// A computed value as the attribute keeps it.
+    private static func accept(
+        _ value: Any?, for attribute: NSAttributeDescription
+    ) throws -> AttributeValue {
+        guard let value else { return .null }
+        let isBytes = attribute.attributeType == .transformableAttributeType
+        let shown =
+            isBytes
+            ? (value as? Data).map { StoredBytes($0) as Any } ?? value
+            : PresentedValue.present(value, as: attribute.attributeType)
+        guard let accepted = AttributeCoding.accept(shown, for: attribute) else {
+            throw StoreError(
+                .invalidValue,
+                "The new value of an attribute is not of its type; cast it or choose another.",
+                fields: ["attribute": attribute.name])
+        }
+        return accepted
+    }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import ObjectModel
+public import Predicates
+
+/// The type of expressions that run a fetch request. Source: Apple, NSFetchRequestExpressionType.
+public let NSFetchRequestExpressionType = Predicates.NSExpression.ExpressionType.fetchRequest
+
+/// An expression whose value is what a fetch request finds, or how many objects.
+/// Source: Apple, NSFetchRequestExpression.
+///
+/// In the predicate of a request it is run once, before the request, on the queue of its context; a
+/// missing context is that of the request. It cannot depend on the objects that are looked at: SQL
+/// has no place for it. Cost: one query. Failures are thrown by the fetch that runs it; evaluated by
+/// itself its value is nil then.
+open class NSFetchRequestExpression: Predicates.NSExpression {
+    /// An expression that runs the request that is the value of `fetch` in the context that is the
+    /// value of `context`.
+    public class func expression(
+        forFetch fetch: Predicates.NSExpression, context: Predicates.NSExpression,
+        countOnly countFlag: Bool
+    ) -> Predicates.NSExpression {
+        let arguments = [fetch.node, context.node, .constant(countFlag)]
+        return NSFetchRequestExpression(node: .function(FunctionName.fetch, arguments))
+    }
+
+    /// The expression whose value is the request.
+    open var requestExpression: Predicates.NSExpression { argument(0) }
+    /// The expression whose value is the context.
+    open var contextExpression: Predicates.NSExpression { argument(1) }
+    /// Whether the value is the number of objects.
+    open var isCountOnlyRequest: Bool {
+        (argument(2).expressionValue(with: nil, context: nil) as? Bool) ?? false
+    }
+
+    private func argument(_ place: Int) -> Predicates.NSExpression {
+        guard case .function(_, let arguments) = node, arguments.indices.contains(place) else {
+            return Predicates.NSExpression(node: .constant(nil))
+        }
+        return Predicates.NSExpression(node: arguments[place])
+    }
+}
+
+extension NSFetchRequest: FetchAnswering {
+    package final func answer(in context: Any?, countOnly: Bool) throws -> Any? {
+        guard let context = context as? NSManagedObjectContext ?? .current else {
+            throw PersistenceErrors.noCurrentContext
+        }
+        return try context.performAndWait {
+            if countOnly { return try context.count(for: self) }
+            return try context.results(of: self)
+        }
+    }
+}
+
+/// Runs the fetches in a predicate before stores or objects see it.
+enum FetchExpressions {
+    /// The predicate with what each FETCH finds in its place.
+    static func answered(
+        _ predicate: NSPredicate, in context: NSManagedObjectContext
+    ) throws -> NSPredicate {
+        let tree = node(of: predicate)
+        var isFetching = false
+        _ = tree.mapExpressions { part in
+            if case .function(FunctionName.fetch, _) = part { isFetching = true }
+            return part
+        }
+        guard isFetching else { return predicate }
+        return try tree.mapExpressions { part in
+            guard case .function(FunctionName.fetch, var arguments) = part, arguments.count == 3
+            else { return part }
+            if case .constant(nil) = arguments[1] { arguments[1] = .constant(context) }
+            let bound = ExpressionNode.function(FunctionName.fetch, arguments)
+            return .constant(try value(of: bound, with: nil))
+        }.predicate
+    }
+}

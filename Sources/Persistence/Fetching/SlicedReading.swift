@@ -1,0 +1,107 @@
+internal import Dispatch
+internal import Foundation
+internal import Stores
+
+/// The rows that a fetch found, in order.
+struct ReadRows {
+    let store: NSPersistentStore
+    let rows: [Row]
+}
+
+/// Reads what a fetch finds slice by slice, beside the context's queue, so that it can be followed
+/// and cancelled.
+struct SlicedReading {
+    private let query: StoreQuery
+
+    private static let sliceCount = 1000
+
+    /// Nil for a fetch that the context must have a part in.
+    init?(_ request: any FetchRequesting, in context: NSManagedObjectContext) throws {
+        let query = try context.query(for: request)
+        let choice = request.choice
+        guard choice.resultType == .managedObjectResultType, choice.batchSize <= 0,
+            choice.flags.includesPropertyValues, context.parent == nil,
+            let coordinator = context.persistentStoreCoordinator,
+            context.isPlain(query, coordinator, choice.flags.includesPendingChanges)
+        else { return nil }
+        self.query = StoreQuery(query, coordinator: coordinator)
+    }
+
+    /// Throws 3072 when the result is cancelled. Nil where the store has no rows to read apart.
+    func run(for result: NSPersistentStoreAsynchronousResult) throws -> ReadRows? {
+        guard let (store, ids) = try query.findRows() else { return nil }
+        var rows: [Row] = []
+        rows.reserveCapacity(ids.count)
+        for start in stride(from: 0, to: ids.count, by: Self.sliceCount) {
+            if result.isCancelled { throw CocoaError(.userCancelled) }
+            let slice = Array(ids[start..<min(start + Self.sliceCount, ids.count)])
+            do {
+                rows += try ordered(store.rowStore.rows(slice), as: slice)
+            } catch {
+                throw PersistenceErrors.translate(error)
+            }
+            result.report(rows.count, of: ids.count)
+        }
+        return ReadRows(store: store, rows: rows)
+    }
+
+    /// Rows come in no particular order, and some may be gone.
+    private func ordered(_ rows: [Row], as ids: [RowID]) -> [Row] {
+        if rows.lazy.map(\.id).elementsEqual(ids) { return rows }
+        let byID = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        return ids.compactMap { byID[$0] }
+    }
+}
+
+/// A fetch under way: its rows are read beside the context's queue, its objects made on it.
+final class AsynchronousFetch: @unchecked Sendable {
+    // @unchecked: the request and the completion are used on the context's queue only, the reading
+    // on `queue` only.
+    private let request: any FetchRequesting
+    private let reading: SlicedReading?
+    private let result: NSPersistentStoreAsynchronousResult
+    private let completion: () -> Void
+
+    private static let queue = DispatchQueue(
+        label: "org.diptych.asynchronous-fetch", attributes: .concurrent)
+
+    init(
+        _ request: any FetchRequesting, _ reading: SlicedReading?,
+        _ result: NSPersistentStoreAsynchronousResult, completion: @escaping () -> Void
+    ) {
+        self.request = request
+        self.reading = reading
+        self.result = result
+        self.completion = completion
+    }
+
+    func begin() {
+        guard reading != nil else { return finish(with: .success(nil)) }
+        Self.queue.async {
+            self.finish(with: Result { try self.reading.flatMap { try $0.run(for: self.result) } })
+        }
+    }
+
+    private func finish(with rows: Result<ReadRows?, any Error>) {
+        result.managedObjectContext.perform {
+            self.result.finish(Result { try self.results(rows) })
+            self.completion()
+        }
+    }
+
+    /// The objects of the rows, where nothing changed in the context meanwhile that takes part in
+    /// the request; else the request is run as any other.
+    private func results(_ rows: Result<ReadRows?, any Error>) throws -> [Any] {
+        if result.isCancelled { throw CocoaError(.userCancelled) }
+        let context = result.managedObjectContext
+        let choice = request.choice
+        guard let read = try rows.get(), let source = context.source,
+            context.isPlain(
+                try context.query(for: request), source, choice.flags.includesPendingChanges)
+        else { return try context.results(of: request) }
+        let objects = context.materialize(
+            [.rows(FoundRows(read.rows, of: read.store))],
+            refreshing: choice.flags.refreshesRefetched)
+        return try context.completed(objects, choice)
+    }
+}

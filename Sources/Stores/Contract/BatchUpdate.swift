@@ -1,0 +1,20 @@
+public import Predicates
+
+/// New values for all rows that a query finds.
+public struct BatchUpdate: Sendable {
+    /// What an attribute becomes.
+    public enum Assignment: Sendable {
+        case value(AttributeValue)
+        /// Computed of each row as it was; normalized.
+        case expression(ExpressionNode)
+    }
+
+    public var rows: RowQuery
+    /// By the attribute's name.
+    public var assignments: [(attribute: String, value: Assignment)] = []
+    /// Who changes it: goes into the history's transaction.
+    public var author: String?
+    public var contextName: String?
+
+    public init(rows: RowQuery) { self.rows = rows }
+}

@@ -155,7 +155,7 @@ let testTargets: [Target] = [
         uses: [
             "diptych", "CoreData", "MirrorEngine", "MirrorTransport", "MirrorTestKit", "RecordWire",
             "RecordServer", "RecordService", "Platform",
-        ]),
+        ], resources: [.copy("Compatibility/AppleSymbols.tsv")]),
     tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
 ]
 

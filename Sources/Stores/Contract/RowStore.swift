@@ -1,4 +1,5 @@
 public import Foundation
+package import ObjectModel
 public import Predicates
 
 /// What every store does, in values. No store knows of a context or an object.
@@ -71,6 +72,9 @@ public struct RowQuery: @unchecked Sendable {
     public var sort: [NSSortDescriptor] = []
     public var limit = 0
     public var offset = 0
+    /// What a transformable attribute's bytes stand for, for stores that evaluate predicates over
+    /// values; without it they are bytes.
+    package var transformed: (@Sendable (Data, NSAttributeDescription) -> Any?)?
 
     public init(entity: Int32) { self.entity = entity }
 }

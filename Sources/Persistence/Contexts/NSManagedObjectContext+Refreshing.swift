@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
     }
 
     /// Beyond this many changes objects are refreshed as a whole, without making new ones known.
-    private static let mergeCountMax = 20_000
+    static let mergeCountMax = 20_000
 
     /// Takes in what was saved elsewhere.
     final func merge(_ changes: SavedIDs, relaxed: Bool = false) {

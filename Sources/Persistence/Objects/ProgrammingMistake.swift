@@ -50,6 +50,29 @@ enum ProgrammingMistake {
                 + "model, or make the request for NSManagedObject.")
     }
 
+    static func unsortedResults() -> Never {
+        preconditionFailure(
+            "An instance of NSFetchedResultsController requires a fetch request with sort "
+                + "descriptors")
+    }
+
+    static func untrackedResults(_ resultType: String) -> Never {
+        preconditionFailure(
+            "NSFetchedResultsController does not support both change tracking and fetch requests "
+                + "with \(resultType); fetch objects, or set no delegate.")
+    }
+
+    static func noResult(at path: [Int]) -> Never {
+        guard path.count == 2 else {
+            preconditionFailure("An index path of results has a section and a row, not \(path).")
+        }
+        preconditionFailure("no object at index \(path[1]) in section at index \(path[0])")
+    }
+
+    static func noSectionIndexTitle(_ title: String, at index: Int) -> Never {
+        preconditionFailure("Index title at \(index) is not equal to '\(title)'")
+    }
+
     /// Cannot happen: a request ends only after its work.
     static func unansweredRequest() -> Never {
         preconditionFailure("Work that another context was to do did not return.")

@@ -107,6 +107,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: Files that are not open
 
+    /// The class of the managers that migrate stores of this class.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+
     /// The metadata of the store's file at `url`. A registered class gives its own.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         try StoreFileType(recognizing: url).metadata(at: url)

@@ -78,6 +78,12 @@ enum ProgrammingMistake {
         preconditionFailure("Work that another context was to do did not return.")
     }
 
+    static func noMigration() -> Never {
+        preconditionFailure(
+            "The migration manager has contexts and mappings only while it migrates a store; ask "
+                + "for them in a migration policy.")
+    }
+
     static func wrapperOutsideObject() -> Never {
         preconditionFailure("@Managed works on properties of NSManagedObject subclasses.")
     }

@@ -16,6 +16,33 @@ enum ProgrammingMistake {
                 + "context first: context.object(with: other.objectID).")
     }
 
+    static func wrongQueue(_ name: String?) -> Never {
+        preconditionFailure(
+            "Multithreading violation: the context \"\(name ?? "")\" or one of its objects is used "
+                + "outside its queue. Use them in perform or performAndWait, a main-queue context "
+                + "on the main thread.")
+    }
+
+    static func noUndoGroup() -> Never {
+        preconditionFailure(
+            "An undo action was registered outside of a group; call beginUndoGrouping first, or "
+                + "let groupsByEvent be true.")
+    }
+
+    static func unbalancedUndoGroup() -> Never {
+        preconditionFailure("endUndoGrouping was called without a matching beginUndoGrouping.")
+    }
+
+    static func nestedUndoGroups() -> Never {
+        preconditionFailure(
+            "undo was called while nested undo groups are open; close them with endUndoGrouping.")
+    }
+
+    static func unbalancedUndoRegistration() -> Never {
+        preconditionFailure(
+            "enableUndoRegistration was called without a matching disableUndoRegistration.")
+    }
+
     static func unknownEntity(_ name: String) -> Never {
         preconditionFailure(
             "The context's model has no entity \"\(name)\"; check the name, and that the "

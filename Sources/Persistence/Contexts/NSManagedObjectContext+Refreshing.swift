@@ -50,6 +50,7 @@ extension NSManagedObjectContext {
         for object in registry.objects { object.leaveContext() }
         registry.removeAll()
         readAhead = ReadAhead()
+        pin?.advance()
         if settings.retained != nil { settings.retained = [] }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,
@@ -141,6 +142,7 @@ extension NSManagedObjectContext {
     final func merge(_ changes: SavedIDs, relaxed: Bool = false) {
         guard !changes.isEmpty else { return }
         readAhead.forgetRows()
+        pin?.advance()
         for id in changes.deleted { mergeDeletion(of: id) }
         if changes.count > Self.mergeCountMax {
             refreshAllObjects()

@@ -30,6 +30,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var registry: ObjectRegistry
     final var pending = PendingChanges()
     final var readAhead = ReadAhead()
+    /// The generation the context reads from; nil for the stores as they are.
+    final var pin: GenerationPin?
     private final var coordinator: NSPersistentStoreCoordinator?
     private final var parentContext: NSManagedObjectContext?
 
@@ -75,6 +77,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         set {
             coordinator?.forget(self)
             coordinator = newValue
+            pin?.advance()
             newValue?.remember(self)
         }
     }
@@ -85,6 +88,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         set {
             coordinator?.forget(self)
             coordinator = nil
+            pin = nil
             parentContext = newValue
             newValue?.persistentStoreCoordinator?.remember(self)
         }
@@ -97,7 +101,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     final var source: (any ObjectSource)? {
         if let parentContext { return ParentSource(parent: parentContext) }
-        return coordinator
+        return coordinator.map { StoreSource(coordinator: $0, pin: pin) }
     }
 
     // MARK: Settings

@@ -22,7 +22,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let state = Lock(State())
     private let shapes: [ObjectLayout]
     private let queue = ContextQueue(isMain: false)
-    private let tie = ZeroingReference<NSPersistentStoreCoordinator>()
+    let tie = ZeroingReference<NSPersistentStoreCoordinator>()
     /// All coordinators of the process.
     private static let known = Lock<[ZeroingReference<NSPersistentStoreCoordinator>]>([])
 

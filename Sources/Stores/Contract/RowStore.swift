@@ -3,9 +3,10 @@ public import Predicates
 
 /// What every store does, in values. No store knows of a context or an object.
 ///
-/// A store serialises its own work; every function may be called from any thread and blocks until
-/// done. Failures are `StoreError`, `SaveConflicts` or `UniquenessViolation`.
-public protocol RowStore: AnyObject, Sendable {
+/// A store has one writer at a time; every function may be called from any thread and blocks until
+/// done. What a save wrote is seen by every read that begins after it returned. Failures are
+/// `StoreError`, `SaveConflicts` or `UniquenessViolation`.
+public protocol RowStore: RowReading {
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
@@ -21,17 +22,6 @@ public protocol RowStore: AnyObject, Sendable {
     /// again.
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
 
-    func row(_ id: RowID) throws -> Row?
-    /// The rows that exist among `ids`, in no particular order.
-    func rows(_ ids: [RowID]) throws -> [Row]
-    func rows(matching query: RowQuery) throws -> [Row]
-    func ids(matching query: RowQuery) throws -> [RowID]
-    func count(matching query: RowQuery) throws -> Int
-    /// The members of a to-many relationship, in order where it is ordered.
-    func members(of owner: RowID, toMany slot: Int) throws -> [Link]
-    /// The same for several owners of one entity; owners without members may be left out.
-    func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]]
-
     /// Writes everything or nothing, with its history, in one transaction.
     func save(_ changes: ChangeSet) throws -> SaveOutcome
 
@@ -41,14 +31,17 @@ public protocol RowStore: AnyObject, Sendable {
     func deleteHistory(upTo number: Int64) throws
     /// The number of the newest transaction, 0 when there is none.
     func lastTransactionNumber() throws -> Int64
+
+    /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
+    /// without a log of its own. States that are equal may be one snapshot.
+    func makeSnapshot() throws -> (any RowSnapshot)?
+    /// Ends all snapshots that are held of the store.
+    func endSnapshots()
 }
 
 extension RowStore {
-    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
-        var members: [RowID: [Link]] = [:]
-        for owner in owners { members[owner] = try self.members(of: owner, toMany: slot) }
-        return members
-    }
+    public func makeSnapshot() throws -> (any RowSnapshot)? { nil }
+    public func endSnapshots() {}
 }
 
 /// Which rows to find. Constants of the predicate that were objects are `RowID`s.

@@ -3,7 +3,7 @@ import Foundation
 /// What the built modules declare in public, by the compiler's symbol graphs.
 enum DeclaredSymbols {
     /// The modules that bring Apple's names.
-    private static let modules = ["ObjectModel", "Predicates", "Persistence"]
+    private static let modules = ["ObjectModel", "Predicates", "Persistence", "CloudKit"]
 
     static let canBeRead = (ProcessInfo.processInfo.environment["PATH"] ?? "")
         .split(separator: ":").contains {

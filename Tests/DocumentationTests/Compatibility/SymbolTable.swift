@@ -2,8 +2,8 @@ import Foundation
 
 /// Apple's public symbols of Core Data, and how each stands here: AppleSymbols.tsv.
 ///
-/// A line has an area, a symbol (`Type.member(label:)`), how it stands, and a reason where it is not
-/// there as Apple has it.
+/// A line has an area, a symbol (`Type.member(label:)`), how it stands, and a reason where that is
+/// not as Apple has it.
 struct SymbolTable {
     enum Standing: String {
         case there, different, absent

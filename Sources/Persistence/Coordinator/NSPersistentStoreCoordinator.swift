@@ -60,6 +60,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // MARK: Stores
 
     /// Opens a store, or makes it where there is none.
+    ///
+    /// A store of another version of the model is refused with
+    /// `NSPersistentStoreIncompatibleVersionHashError`, or migrated first where
+    /// `NSMigratePersistentStoresAutomaticallyOption` or a staged migration manager asks for it:
+    /// by a mapping model among the program's resources, else by an inferred one where
+    /// `NSInferMappingModelAutomaticallyOption` is set. Throws `NSMigrationMissingSourceModelError`,
+    /// `NSMigrationMissingMappingModelError`, or `NSMigrationError`; the store is as it was then.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,
@@ -143,9 +150,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     private func made(_ parameters: StoreParameters) throws -> NSPersistentStore {
         guard let storeClass = StoreRegistry.storeClass(for: parameters.type) else {
-            let factory = try StoreRegistry.factory(for: parameters.type)
-            let rowStore = try StoreFileType.naming(parameters.type, at: parameters.file) {
-                try factory(parameters)
+            let rowStore = try migrated(parameters) {
+                let factory = try StoreRegistry.factory(for: parameters.type)
+                return try StoreFileType.naming(parameters.type, at: parameters.file) {
+                    try factory(parameters)
+                }
             }
             return NSPersistentStore(rowStore: rowStore, description: parameters, coordinator: self)
         }

@@ -21,6 +21,7 @@ struct StoreQuery {
             rows.includesSubentities = query.includesSubentities
             rows.predicate = translation.predicate(for: store)
             rows.sort = translation.sort
+            rows.transformed = TransformableCoding.decode
             stores.append((store, rows))
         }
         if stores.count == 1 {

@@ -50,19 +50,26 @@ enum KnownClasses {
         let name: String = entity.managedObjectClassName
         let short = name.hasPrefix(".") ? String(name.dropFirst()) : name
         guard short != "NSManagedObject", !short.isEmpty else { return NSManagedObject.self }
-        let (found, modules) = state.withLock { ($0.classes[short], $0.modules) }
-        if let found { return found }
-        let own = Bundle.main.executableURL?.lastPathComponent ?? ""
-        let candidates = [short] + (modules + [own]).map { "\($0).\(short)" }
-        for candidate in candidates where candidate.split(separator: ".").count == 2 {
-            if let type = NSClassFromString(candidate) as? NSManagedObject.Type {
-                note(type)
-                state.withLock { $0.classes[short] = type }
-                return type
-            }
+        if let found = state.withLock({ $0.classes[short] }) { return found }
+        guard let type = any(named: short) as? NSManagedObject.Type else {
+            return NSManagedObject.self
         }
-        return NSManagedObject.self
+        note(type)
+        state.withLock { $0.classes[short] = type }
+        return type
     }
+
+    /// The class of a name, with its module or in one of those seen so far.
+    static func any(named name: String) -> AnyClass? {
+        let own = Bundle.main.executableURL?.lastPathComponent ?? ""
+        let modules = state.withLock { $0.modules } + [own]
+        let candidates = [name] + modules.map { "\($0).\(name)" }
+        return candidates.lazy.filter { $0.split(separator: ".").count == 2 }
+            .compactMap { NSClassFromString($0) }.first
+    }
+
+    /// The models that coordinators use or used.
+    static var models: [NSManagedObjectModel] { state.withLock { $0.models.compactMap(\.model) } }
 
     static func entity(
         of type: NSManagedObject.Type, in model: NSManagedObjectModel?

@@ -20,6 +20,13 @@ final class ObjectLayout: @unchecked Sendable {
         /// Kept by name in the object only.
         case transient
         case fetched
+
+        var isPersistent: Bool {
+            switch self {
+            case .attribute, .toOne, .toMany, .composite: true
+            case .transient, .fetched: false
+            }
+        }
     }
 
     let entity: NSEntityDescription
@@ -34,6 +41,9 @@ final class ObjectLayout: @unchecked Sendable {
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
     let propertyNames: [String]
+    /// Names of the properties whose former values a snapshot does not tell: transient ones, and
+    /// the order of ordered relationships.
+    private let outsideSnapshot: Set<String>
     private let attributeIndex: AttributeIndex
     private let slots: [String: Slot]
 
@@ -51,8 +61,11 @@ final class ObjectLayout: @unchecked Sendable {
             AttributeCheck(slot: slot, name: place.name, attribute: place.attribute)
         }
         attributeIndex = AttributeIndex(layout.attributes)
-        slots = Self.slots(of: entity, in: layout)
+        let slots = Self.slots(of: entity, in: layout)
+        self.slots = slots
         propertyNames = slots.keys.sorted()
+        let ordered = layout.toManys.filter(\.isOrdered).map(\.name)
+        outsideSnapshot = Set(slots.filter { !$0.value.isPersistent }.keys).union(ordered)
         tie.begin(self)
     }
 
@@ -88,6 +101,11 @@ final class ObjectLayout: @unchecked Sendable {
 
     /// The slot of an attribute; nil for any other name.
     func attributeSlot(_ name: String) -> Int? { attributeIndex.slot(name) }
+
+    /// Whether snapshots tell the former values of all properties.
+    var isWhollyInSnapshot: Bool { outsideSnapshot.isEmpty }
+
+    func isInSnapshot(_ name: String) -> Bool { !outsideSnapshot.contains(name) }
 
     /// How typed accessors may treat the attribute of a slot.
     func plainKind(_ slot: Int) -> PlainKind { attributeIndex.kinds[slot] }

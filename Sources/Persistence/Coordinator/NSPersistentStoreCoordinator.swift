@@ -29,11 +29,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     static var all: [NSPersistentStoreCoordinator] { known.withLock { $0 }.compactMap(\.target) }
 
     /// A coordinator without stores.
-    public convenience init(managedObjectModel model: NSManagedObjectModel) {
+    public required convenience init(managedObjectModel model: NSManagedObjectModel) {
         self.init(model: model, platform: .system)
     }
 
     package init(model: NSManagedObjectModel, platform: Environment) {
+        _ = MessageForwarding.begun
         model.freeze()
         managedObjectModel = model
         self.platform = platform
@@ -191,7 +192,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Closes a store. Its objects stay in memory and cannot be saved any more.
     open func remove(_ store: NSPersistentStore) throws {
         NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
         store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }

@@ -53,7 +53,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     }
 
     /// Makes a new object of this class's entity in `context`.
-    public convenience init(context: NSManagedObjectContext) {
+    public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
@@ -62,16 +62,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         self.init(entity: Self.entity(), insertInto: nil)
     }
 
-    /// The entity whose model names this class. Traps with advice when no loaded model does.
+    /// The entity that names this class in the newest loaded model. Where none does, an entity of
+    /// no model that has the class's name and no properties.
     open class func entity() -> NSEntityDescription { KnownClasses.entity(of: self) }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         context.registry.entity(of: self, in: context.model) ?? entity()
-    }
-
-    /// A request for all objects of this class's entity.
-    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
-        NSFetchRequest(entity: entity())
     }
 
     /// Whether changes of properties outside the model leave `hasChanges` false.
@@ -292,13 +288,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// An object is equal to itself only; what it holds does not count.
     open override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
-    open override var description: String {
-        let name = entity.name ?? ""
-        guard !isFault else { return "<\(name) \(objectID) fault>" }
-        let values = shape.layout.attributes.enumerated()
-            .map { "\($1.name) = \(attributes[$0])" }.joined(separator: "; ")
-        return "<\(name) \(objectID) \(values)>"
-    }
+    /// The object with its values, in Apple's form; reads nothing.
+    open override var description: String { ManagedObjectText(object: self).text }
+
+    /// As `description`.
+    open override var debugDescription: String { ManagedObjectText(object: self).text }
 }
 
 /// Where new values of an object came from. Raw values are Apple's.

@@ -49,10 +49,14 @@ enum ProgrammingMistake {
                 + "context has a coordinator.")
     }
 
-    static func noEntity(of type: Any.Type) -> Never {
+    static func unnamedKeyPath(_ root: Any.Type, _ value: Any.Type) -> Never {
         preconditionFailure(
-            "No loaded model has an entity of class \(type). Make a coordinator or container "
-                + "first, and name the class in the model.")
+            "The key path from \(root) to \(value) leads to no property of a loaded model. Make a "
+                + "coordinator or container first, or give the key path as a text.")
+    }
+
+    static func unfitLiteral(_ type: Any.Type) -> Never {
+        preconditionFailure("An array literal cannot make a \(type); make it from an array.")
     }
 
     static func noModel(named name: String) -> Never {

@@ -47,7 +47,7 @@ extension KeyPathObserving where Self: NSManagedObject {
         let probe = type(of: self).init(entity: entity, insertInto: nil)
         _ = reads.recording { probe[keyPath: keyPath] }
         let observer = ValueObserver(
-            keys: Set(reads.keys.map(\.name)), options: options,
+            keys: Set(reads.names), options: options,
             read: { ($0 as? Self)?[keyPath: keyPath] },
             report: { object, values in
                 guard let object = object as? Self else { return }

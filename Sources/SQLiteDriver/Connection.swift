@@ -220,6 +220,27 @@ public final class Connection {
 
     public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+    /// Begins to hold the present state of the file: until `endHolding` every read sees it,
+    /// whatever others write. In WAL mode writers go on meanwhile, and the log grows.
+    /// <https://www.sqlite.org/isolation.html>
+    public func beginHolding() throws {
+        try run(TransactionKind.deferred.rawValue)
+        transactionDepth = 1
+        do {
+            // The state is the one of the first read.
+            _ = try value("SELECT count(*) FROM sqlite_master")
+        } catch {
+            endHolding()
+            throw error
+        }
+    }
+
+    /// Lets go of the state that `beginHolding` held. Nothing was written, so nothing can fail.
+    public func endHolding() {
+        transactionDepth = 0
+        rollBack(to: "")
+    }
+
     // MARK: Facts
 
     /// Whether nothing can be written, because of how the file was opened or of its permissions.

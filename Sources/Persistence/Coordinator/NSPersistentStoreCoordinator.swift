@@ -22,7 +22,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let state = Lock(State())
     private let shapes: [ObjectLayout]
     private let queue = ContextQueue(isMain: false)
-    private let tie = ZeroingReference<NSPersistentStoreCoordinator>()
+    let tie = ZeroingReference<NSPersistentStoreCoordinator>()
     /// All coordinators of the process.
     private static let known = Lock<[ZeroingReference<NSPersistentStoreCoordinator>]>([])
 
@@ -63,10 +63,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     ///
     /// A store of another version of the model is refused with
     /// `NSPersistentStoreIncompatibleVersionHashError`, or migrated first where
-    /// `NSMigratePersistentStoresAutomaticallyOption` or a staged migration manager asks for it:
-    /// by a mapping model among the program's resources, else by an inferred one where
-    /// `NSInferMappingModelAutomaticallyOption` is set. Throws `NSMigrationMissingSourceModelError`,
-    /// `NSMigrationMissingMappingModelError`, or `NSMigrationError`; the store is as it was then.
+    /// `NSMigratePersistentStoresAutomaticallyOption` or a staged migration manager asks for it: by
+    /// a mapping model among the program's resources, else by an inferred one where
+    /// `NSInferMappingModelAutomaticallyOption` is set. Throws
+    /// `NSMigrationMissingSourceModelError`, `NSMigrationMissingMappingModelError`, or
+    /// `NSMigrationError`; the store is as it was then.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,

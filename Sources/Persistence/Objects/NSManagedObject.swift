@@ -29,9 +29,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
     @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
     @exclusivity(unchecked) final var extras: ObjectExtras?
-    /// What changed in the present event, and the values before; a nil base stands for the snapshot.
-    @exclusivity(unchecked) final var changedNow = PropertySet()
-    @exclusivity(unchecked) final var eventBase: ObjectValues?
+    @exclusivity(unchecked) final var event = ObjectEvent()
 
     /// Makes a new object with the model's default values; a nil context leaves it on its own.
     public required init(

@@ -131,6 +131,6 @@ import Testing
         #expect(failure == nil)
         try container.persistentStoreCoordinator.finishDeferredLightweightMigration()
         try container.persistentStoreCoordinator.finishDeferredLightweightMigrationTask()
-        #expect(NSPersistentStore.migrationManagerClass() == NSMigrationManager.self)
+        #expect(NSPersistentStore.migrationManagerClass() is NSMigrationManager.Type)
     }
 }

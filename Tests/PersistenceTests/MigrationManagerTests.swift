@@ -6,6 +6,7 @@ import class CoreData.NSExpression
 
 /// Follows what a policy was asked to do, and splits people into a person and an address.
 final class SplittingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
+    // @unchecked: used by one migration, on its thread.
     private func note(_ what: String, _ manager: NSMigrationManager) {
         let log = manager.userInfo?["log"] as? NSMutableArray
         if (log?.lastObject as? String) != what { log?.add(what) }
@@ -70,6 +71,7 @@ final class SplittingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
 
 /// Ends every migration at its third object.
 final class CancellingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
+    // @unchecked: used by one migration, on its thread.
     struct Enough: Error {}
     private var count = 0
 

@@ -68,7 +68,9 @@ import Testing
                 ? number(attribute.name, .integer64AttributeType) : text(attribute.name)
             made.renamingIdentifier = attribute.identifier
             made.isOptional = attribute.isOptional
-            made.defaultValue = attribute.fallback.map { attribute.isNumber ? Int($0) ?? 0 : $0 }
+            if let fallback = attribute.fallback {
+                made.defaultValue = attribute.isNumber ? Int(fallback) ?? 0 : fallback as Any
+            }
             return made
         }
     }

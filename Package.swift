@@ -68,6 +68,12 @@ let twoMachines: [Target] = [
         "MirrorTransport", in: "Mirror",
         uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib"]),
     room(
+        "CloudKit", in: "Mirror",
+        uses: [
+            "MirrorEngine", "MirrorTransport", "RecordWire", "Persistence", "ObjectModel",
+            "Predicates", "Platform",
+        ]),
+    room(
         "RecordService", in: "Mirror",
         uses: ["RecordWire", "Platform", "SQLiteDriver", "COpenSSL"]),
     room(
@@ -110,7 +116,13 @@ let fuzzing: [Target] =
                 path: "Tools/Fuzzing/Driver", swiftSettings: house),
         ])
 
+/// Files as apps write them: no settings of ours, and the plugin that apps use.
+let sourceTests = Target.testTarget(
+    name: "SourceTests", dependencies: ["CoreData"], path: "Tests/SourceTests",
+    exclude: ["README.md"], plugins: [.plugin(name: "CoreDataModels")])
+
 let testTargets: [Target] = [
+    sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
     tests("StoresTests", uses: values + ["Stores"]),
@@ -127,6 +139,12 @@ let testTargets: [Target] = [
             "RecordWire", "SQLiteStore", "Stores", "Platform",
         ]),
     tests("RecordWireTests", uses: ["RecordWire"]),
+    tests(
+        "CloudKitTests",
+        uses: [
+            "CloudKit", "CoreData", "MirrorEngine", "MirrorTransport", "RecordServer",
+            "RecordService", "Platform",
+        ]),
     tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
@@ -153,9 +171,10 @@ let testTargets: [Target] = [
     tests(
         "DocumentationTests",
         uses: [
-            "diptych", "CoreData", "MirrorEngine", "MirrorTransport", "MirrorTestKit", "RecordWire",
+            "diptych", "CoreData", "CloudKit", "MirrorEngine", "MirrorTransport", "MirrorTestKit",
+            "RecordWire",
             "RecordServer", "RecordService", "Platform",
-        ]),
+        ], resources: [.copy("Compatibility/AppleSymbols.tsv")]),
     tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
 ]
 
@@ -165,7 +184,7 @@ let package = Package(
     name: "Diptych",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
-        .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport"]),
+        .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport", "CloudKit"]),
         .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
         .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],

@@ -15,7 +15,7 @@ struct PredicateTranslation {
         predicate = query.predicate.map(node(of:))
         sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
         isStorable =
-            !(predicate?.isOpaque ?? false)
+            !(predicate?.hasOpaquePart ?? false)
             && sort.allSatisfy { descriptor in
                 key(of: descriptor).map { $0.comparison != .custom } ?? false
             }
@@ -70,17 +70,5 @@ struct PredicateTranslation {
             return { try key.order($0, $1) }
         }
         return { descriptor.compare($0, to: $1) }
-    }
-}
-
-extension PredicateNode {
-    /// Whether a part of the tree is a predicate without a tree, such as a block.
-    fileprivate var isOpaque: Bool {
-        switch self {
-        case .opaque: true
-        case .constant, .comparison: false
-        case .and(let parts), .or(let parts): parts.contains(where: \.isOpaque)
-        case .not(let part): part.isOpaque
-        }
     }
 }

@@ -11,9 +11,10 @@ public import Foundation
 /// Differences from Apple: `ResultType` is not constrained, since a Swift protocol type cannot meet
 /// its own constraint off Apple's platforms; a request with a limit or an offset keeps to it, as it
 /// is fetched anew after each change; an object that another context changed so that it matches now
-/// comes also where this context did not have it; results of object IDs are followed, too; a context's reset is
-/// followed by a new fetch; a cache of another request is ignored instead of ending the program. A
-/// change that cannot be fetched leaves the results as they are until `performFetch`.
+/// comes also where this context did not have it; results of object IDs are followed, too; a
+/// context's reset is followed by a new fetch; a cache of another request is ignored instead of
+/// ending the program. A change that cannot be fetched leaves the results as they are until
+/// `performFetch`.
 open class NSFetchedResultsController<ResultType>: NSObject {
     final let source: FetchedResultsSource
     /// What is fetched. After changing it call `performFetch`; a cache notices by itself.

@@ -89,9 +89,10 @@ struct SectionCache {
         of request: any FetchRequesting, in context: NSManagedObjectContext, _ path: String?
     ) -> Stamp? {
         guard let path, context.parent == nil, let query = try? context.query(for: request),
-            let coordinator = context.source as? NSPersistentStoreCoordinator,
-            context.isPlain(query, coordinator, true), let text = Self.text(of: request, query)
+            let source = context.source as? StoreSource, source.pin == nil,
+            context.isPlain(query, source, true), let text = Self.text(of: request, query)
         else { return nil }
+        let coordinator = source.coordinator
         let stores = query.stores ?? coordinator.persistentStores
         let token = coordinator.currentPersistentHistoryToken(fromStores: stores)
         guard let numbers = token?.numbers, numbers.count == stores.count else { return nil }

@@ -159,6 +159,8 @@ final class GraphWalk {
         case 4..<7:
             tell("delete \(tag)")
             context.delete(object)
+            // The end of the event, which applies the delete rules.
+            context.processPendingChanges()
             graph.delete(tag)
         case 7..<11: setAttributes(of: tag, object, &graph, percent: 30)
         default: relink(tag, object, in: context, &graph)

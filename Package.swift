@@ -68,6 +68,12 @@ let twoMachines: [Target] = [
         "MirrorTransport", in: "Mirror",
         uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib"]),
     room(
+        "CloudKit", in: "Mirror",
+        uses: [
+            "MirrorEngine", "MirrorTransport", "RecordWire", "Persistence", "ObjectModel",
+            "Predicates", "Platform",
+        ]),
+    room(
         "RecordService", in: "Mirror",
         uses: ["RecordWire", "Platform", "SQLiteDriver", "COpenSSL"]),
     room(
@@ -127,6 +133,12 @@ let testTargets: [Target] = [
             "RecordWire", "SQLiteStore", "Stores", "Platform",
         ]),
     tests("RecordWireTests", uses: ["RecordWire"]),
+    tests(
+        "CloudKitTests",
+        uses: [
+            "CloudKit", "CoreData", "MirrorEngine", "MirrorTransport", "RecordServer",
+            "RecordService", "Platform",
+        ]),
     tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
@@ -153,9 +165,10 @@ let testTargets: [Target] = [
     tests(
         "DocumentationTests",
         uses: [
-            "diptych", "CoreData", "MirrorEngine", "MirrorTransport", "MirrorTestKit", "RecordWire",
+            "diptych", "CoreData", "CloudKit", "MirrorEngine", "MirrorTransport", "MirrorTestKit",
+            "RecordWire",
             "RecordServer", "RecordService", "Platform",
-        ]),
+        ], resources: [.copy("Compatibility/AppleSymbols.tsv")]),
     tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
 ]
 
@@ -165,7 +178,7 @@ let package = Package(
     name: "Diptych",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
-        .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport"]),
+        .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport", "CloudKit"]),
         .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
         .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],

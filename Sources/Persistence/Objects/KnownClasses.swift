@@ -73,13 +73,13 @@ enum KnownClasses {
         return model?.entities.first { names.contains($0.managedObjectClassName) }
     }
 
-    /// The entity in the newest loaded model that names `type`.
-    static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
+    /// The entity in the newest loaded model that names `type`; nil where none does.
+    static func entity(of type: NSManagedObject.Type) -> NSEntityDescription? {
         let models = state.withLock { $0.models.compactMap(\.model) }
         for model in models.reversed() {
             if let entity = entity(of: type, in: model) { return entity }
         }
-        ProgrammingMistake.noEntity(of: type)
+        return nil
     }
 }
 

@@ -90,6 +90,8 @@ extension NSManagedObject {
     final func typed<Value>(_ value: Any?, _ key: String) -> Value {
         if let value, let typed = value as? Value { return typed }
         if let value, let text = value as? String, let other = text as? Value { return other }
+        // A transient number keeps the type that it was set with.
+        if let number = value as? NSNumber, let other = number as? Value { return other }
         if value == nil {
             if let none = Optional<Any>.none as Any as? Value { return none }
             if let zero = zero(as: Value.self) { return zero }

@@ -7,9 +7,9 @@ extension NSManagedObjectContext {
     /// Makes objects show what another context saved: updated ones show their new values below
     /// their own changes, new ones become known, deleted ones are deleted here, too.
     ///
-    /// Deletions count as changes of this context until its next save, which finds them done.
-    /// Ends the present event before; posts what changed, and `didMergeChangesObjectIDs`. Call it on
-    /// the context's queue. A failure of the store is thrown by the next save.
+    /// Deletions count as changes of this context until its next save, which finds them done. Ends
+    /// the present event before; posts what changed, and `didMergeChangesObjectIDs`. Call it on the
+    /// context's queue. A failure of the store is thrown by the next save.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
         merge(
             MergedIDs(notification.userInfo ?? [:], coordinator: persistentStoreCoordinator))
@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
     }
 
     /// Beyond this many changes objects are refreshed as a whole, without making new ones known.
-    private static let mergeCountMax = 20_000
+    static let mergeCountMax = 20_000
 
     /// Takes in what was saved elsewhere.
     final func merge(_ changes: SavedIDs, relaxed: Bool = false) {
@@ -50,6 +50,7 @@ extension NSManagedObjectContext {
         // What the program changed before is an event of its own, which can be undone.
         postEvent()
         readAhead.forgetRows()
+        pin?.advance()
         for id in changes.deleted { mergeDeletion(of: id) }
         var refreshed: [NSManagedObjectID] = []
         if changes.count > Self.mergeCountMax {

@@ -4,8 +4,8 @@ internal import Stores
 // Ending events, taking back, reading anew.
 extension NSManagedObjectContext {
     /// Ends the event: applies the delete rules of what was deleted (see
-    /// `propagatesDeletesAtEndOfEvent`), hands what changed to the undo manager, and posts it as one
-    /// ObjectsDidChange notification. Nothing is posted where nothing changed.
+    /// `propagatesDeletesAtEndOfEvent`), hands what changed to the undo manager, and posts it as
+    /// one ObjectsDidChange notification. Nothing is posted where nothing changed.
     public final func processPendingChanges() { _ = postEvent() }
 
     /// Ends the event, and returns it. `isUndoable` says that the program made its changes.
@@ -62,6 +62,7 @@ extension NSManagedObjectContext {
         }
         registry.removeAll()
         readAhead = ReadAhead()
+        pin?.advance()
         if settings.retained != nil { settings.retained = [] }
         settings.undo?.forgetAll()
         NotificationCenter.default.post(
@@ -72,9 +73,9 @@ extension NSManagedObjectContext {
     /// Makes an object show its stored values again.
     ///
     /// With `mergeChanges` a changed object's own changes stay on top, and an unchanged one becomes
-    /// a fault; without, changes are dropped and the object becomes a fault. A new object stays new;
-    /// without `mergeChanges` it shows its default values again. A failure of the store (134180 and
-    /// others) is thrown by the next save.
+    /// a fault; without, changes are dropped and the object becomes a fault. A new object stays
+    /// new; without `mergeChanges` it shows its default values again. A failure of the store
+    /// (134180 and others) is thrown by the next save.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard owns(object), !flag || !object.isInserted else { return }
         readAhead.forget(object.objectID)

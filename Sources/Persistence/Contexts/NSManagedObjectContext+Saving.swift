@@ -34,6 +34,8 @@ extension NSManagedObjectContext {
     private func save(
         to coordinator: NSPersistentStoreCoordinator, after event: EventObjects
     ) throws {
+        pin?.suspend()
+        defer { pin?.advance() }
         var save = StoreSave(context: self, coordinator: coordinator)
         do {
             try save.run()

@@ -31,6 +31,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var registry: ObjectRegistry
     final var pending = PendingChanges()
     final var readAhead = ReadAhead()
+    /// The generation the context reads from; nil for the stores as they are.
+    final var pin: GenerationPin?
     private final var coordinator: NSPersistentStoreCoordinator?
     private final var parentContext: NSManagedObjectContext?
 
@@ -80,6 +82,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         set {
             coordinator?.forget(self)
             coordinator = newValue
+            pin?.advance()
             newValue?.remember(self)
         }
     }
@@ -90,6 +93,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         set {
             coordinator?.forget(self)
             coordinator = nil
+            pin = nil
             parentContext = newValue
             newValue?.persistentStoreCoordinator?.remember(self)
         }
@@ -102,7 +106,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     final var source: (any ObjectSource)? {
         if let parentContext { return ParentSource(parent: parentContext) }
-        return coordinator
+        return coordinator.map { StoreSource(coordinator: $0, pin: pin) }
     }
 
     // MARK: Settings

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Lets go of the ends of a relationship one after the other: a long chain of objects, each of which
-/// alone keeps the next, would otherwise end in as many nested calls.
+/// Lets go of the ends of a relationship one after the other: a long chain of objects, each of
+/// which alone keeps the next, would otherwise end in as many nested calls.
 enum EndsRelease {
     /// The ends that wait while one is let go of on a thread.
     private final class Waiting {

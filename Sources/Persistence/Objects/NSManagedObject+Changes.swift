@@ -2,6 +2,24 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
+/// What changed in the present event, and the values before; a nil base stands for the snapshot.
+struct ObjectEvent {
+    var changed = PropertySet()
+    var base: ObjectValues?
+}
+
+extension NSManagedObject {
+    final var changedNow: PropertySet {
+        get { event.changed }
+        _modify { yield &event.changed }
+    }
+
+    final var eventBase: ObjectValues? {
+        get { event.base }
+        _modify { yield &event.base }
+    }
+}
+
 // What changed, since the last save and in the present event.
 extension NSManagedObject {
     // MARK: Noting

@@ -29,9 +29,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
     @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
     @exclusivity(unchecked) final var extras: ObjectExtras?
-    /// What changed in the present event, and the values before; a nil base stands for the snapshot.
-    @exclusivity(unchecked) final var changedNow = PropertySet()
-    @exclusivity(unchecked) final var eventBase: ObjectValues?
+    @exclusivity(unchecked) final var event = ObjectEvent()
 
     /// Makes a new object with the model's default values; a nil context leaves it on its own.
     public required init(
@@ -54,12 +52,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         }
     }
 
-    /// Makes a new object of this class's entity in `context`. Traps with advice when no loaded
-    /// model has one.
-    public convenience init(context: NSManagedObjectContext) {
-        let entity = Self.entity(in: context)
-        if entity.name == nil { ProgrammingMistake.noEntity(of: Self.self) }
-        self.init(entity: entity, insertInto: context)
+    /// Makes a new object of this class's entity in `context`.
+    public required convenience init(context: NSManagedObjectContext) {
+        self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
     /// Makes an object of this class's entity that belongs to no context; one without properties
@@ -68,19 +63,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         self.init(entity: Self.entity(), insertInto: nil)
     }
 
-    /// The entity of the newest loaded model that names this class; where none does, one without a
-    /// name, with which fetches throw 134060.
-    open class func entity() -> NSEntityDescription {
-        KnownClasses.entity(of: self) ?? NSEntityDescription()
-    }
+    /// The entity that names this class in the newest loaded model. Where none does, an entity of
+    /// no model that has the class's name and no properties.
+    open class func entity() -> NSEntityDescription { KnownClasses.entity(of: self) }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         context.registry.entity(of: self, in: context.model) ?? entity()
-    }
-
-    /// A request for all objects of this class's entity.
-    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
-        NSFetchRequest(entity: entity())
     }
 
     /// Whether changes of properties outside the model leave `hasChanges` false.
@@ -288,13 +276,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// An object is equal to itself only; what it holds does not count.
     open override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
-    open override var description: String {
-        let name = entity.name ?? ""
-        guard !isFault else { return "<\(name) \(objectID) fault>" }
-        let values = shape.layout.attributes.enumerated()
-            .map { "\($1.name) = \(attributes[$0])" }.joined(separator: "; ")
-        return "<\(name) \(objectID) \(values)>"
-    }
+    /// The object with its values, in Apple's form; reads nothing.
+    open override var description: String { ManagedObjectText(object: self).text }
+
+    /// As `description`.
+    open override var debugDescription: String { ManagedObjectText(object: self).text }
 }
 
 /// Where new values of an object came from. Raw values are Apple's.

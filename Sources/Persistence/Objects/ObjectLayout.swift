@@ -36,8 +36,7 @@ final class ObjectLayout: @unchecked Sendable {
     /// The values a new object starts with.
     let defaults: [AttributeValue]
     let noToOnes: [NSManagedObjectID?]
-    let unloadedToManys: [ToManyMembers]
-    let emptyToManys: [ToManyMembers]
+    private let toManys: (unloaded: [ToManyMembers], empty: [ToManyMembers])
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
     let propertyNames: [String]
@@ -47,6 +46,9 @@ final class ObjectLayout: @unchecked Sendable {
     private let attributeIndex: AttributeIndex
     private let slots: [String: Slot]
 
+    var unloadedToManys: [ToManyMembers] { toManys.unloaded }
+    var emptyToManys: [ToManyMembers] { toManys.empty }
+
     private init(_ entity: NSEntityDescription) {
         self.entity = entity
         unsavedIDs = ObjectIDTable(entity: entity)
@@ -55,8 +57,10 @@ final class ObjectLayout: @unchecked Sendable {
             AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
         }
         noToOnes = Array(repeating: nil, count: layout.toOnes.count)
-        unloadedToManys = layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) }
-        emptyToManys = layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }
+        toManys = (
+            layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) },
+            layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }
+        )
         checks = layout.attributes.enumerated().compactMap { slot, place in
             AttributeCheck(slot: slot, name: place.name, attribute: place.attribute)
         }

@@ -49,10 +49,14 @@ enum ProgrammingMistake {
                 + "context has a coordinator.")
     }
 
-    static func noEntity(of type: Any.Type) -> Never {
+    static func unnamedKeyPath(_ root: Any.Type, _ value: Any.Type) -> Never {
         preconditionFailure(
-            "No loaded model has an entity of class \(type). Make a coordinator or container "
-                + "first, and name the class in the model.")
+            "The key path from \(root) to \(value) leads to no property of a loaded model. Make a "
+                + "coordinator or container first, or give the key path as a text.")
+    }
+
+    static func unfitLiteral(_ type: Any.Type) -> Never {
+        preconditionFailure("An array literal cannot make a \(type); make it from an array.")
     }
 
     static func noModel(named name: String) -> Never {
@@ -77,9 +81,38 @@ enum ProgrammingMistake {
                 + "model, or make the request for NSManagedObject.")
     }
 
+    static func unsortedResults() -> Never {
+        preconditionFailure(
+            "An instance of NSFetchedResultsController requires a fetch request with sort "
+                + "descriptors")
+    }
+
+    static func untrackedResults(_ resultType: String) -> Never {
+        preconditionFailure(
+            "NSFetchedResultsController does not support both change tracking and fetch requests "
+                + "with \(resultType); fetch objects, or set no delegate.")
+    }
+
+    static func noResult(at path: [Int]) -> Never {
+        guard path.count == 2 else {
+            preconditionFailure("An index path of results has a section and a row, not \(path).")
+        }
+        preconditionFailure("no object at index \(path[1]) in section at index \(path[0])")
+    }
+
+    static func noSectionIndexTitle(_ title: String, at index: Int) -> Never {
+        preconditionFailure("Index title at \(index) is not equal to '\(title)'")
+    }
+
     /// Cannot happen: a request ends only after its work.
     static func unansweredRequest() -> Never {
         preconditionFailure("Work that another context was to do did not return.")
+    }
+
+    static func noMigration() -> Never {
+        preconditionFailure(
+            "The migration manager has contexts and mappings only while it migrates a store; ask "
+                + "for them in a migration policy.")
     }
 
     static func wrapperOutsideObject() -> Never {

@@ -68,6 +68,12 @@ let twoMachines: [Target] = [
         "MirrorTransport", in: "Mirror",
         uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib"]),
     room(
+        "CloudKit", in: "Mirror",
+        uses: [
+            "MirrorEngine", "MirrorTransport", "RecordWire", "Persistence", "ObjectModel",
+            "Predicates", "Platform",
+        ]),
+    room(
         "RecordService", in: "Mirror",
         uses: ["RecordWire", "Platform", "SQLiteDriver", "COpenSSL"]),
     room(
@@ -90,7 +96,12 @@ let tools: [Target] = [
         path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
-    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel", "Predicates"]),
+    .target(
+        name: "ModelCompiler", dependencies: ["ObjectModel", "Predicates"],
+        path: "Tools/ModelCompiler", exclude: ["README.md", "Command"], swiftSettings: house),
+    .executableTarget(
+        name: "diptych-modelc", dependencies: ["ModelCompiler"],
+        path: "Tools/ModelCompiler/Command", swiftSettings: house),
 ]
 
 /// What the fuzzer and the replay of its findings feed with bytes; and the fuzzer itself, which
@@ -110,7 +121,13 @@ let fuzzing: [Target] =
                 path: "Tools/Fuzzing/Driver", swiftSettings: house),
         ])
 
+/// Files as apps write them: no settings of ours, and the plugin that apps use.
+let sourceTests = Target.testTarget(
+    name: "SourceTests", dependencies: ["CoreData"], path: "Tests/SourceTests",
+    exclude: ["README.md"], plugins: [.plugin(name: "CoreDataModels")])
+
 let testTargets: [Target] = [
+    sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
     tests("StoresTests", uses: values + ["Stores"]),
@@ -127,6 +144,12 @@ let testTargets: [Target] = [
             "RecordWire", "SQLiteStore", "Stores", "Platform",
         ]),
     tests("RecordWireTests", uses: ["RecordWire"]),
+    tests(
+        "CloudKitTests",
+        uses: [
+            "CloudKit", "CoreData", "MirrorEngine", "MirrorTransport", "RecordServer",
+            "RecordService", "Platform",
+        ]),
     tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
@@ -153,10 +176,11 @@ let testTargets: [Target] = [
     tests(
         "DocumentationTests",
         uses: [
-            "diptych", "CoreData", "MirrorEngine", "MirrorTransport", "MirrorTestKit", "RecordWire",
+            "diptych", "CoreData", "CloudKit", "MirrorEngine", "MirrorTransport", "MirrorTestKit",
+            "RecordWire",
             "RecordServer", "RecordService", "Platform",
-        ]),
-    tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
+        ], resources: [.copy("Compatibility/AppleSymbols.tsv")]),
+    tests("ModelCompilerTests", uses: ["ModelCompiler", "ObjectModel"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)
@@ -165,7 +189,7 @@ let package = Package(
     name: "Diptych",
     products: [
         .library(name: "CoreData", targets: ["CoreData"]),
-        .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport"]),
+        .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport", "CloudKit"]),
         .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
         .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],

@@ -146,8 +146,8 @@ import Testing
     // MARK: Memory
 
     /// A program that may have so much address space; nil where it does not even start so, as under
-    /// a sanitizer. One arena of the allocator, since each takes address space ahead of its use, and
-    /// how many there are depends on how busy the machine is.
+    /// a sanitizer. With one arena of the allocator, since each takes address space ahead of its
+    /// use, and how many there are depends on how busy the machine is.
     private func limited(
         _ megabytes: Int, _ script: String, in workshop: Workshop
     ) throws -> Child? {

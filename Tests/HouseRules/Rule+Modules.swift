@@ -22,6 +22,7 @@ extension Rule {
         "MirrorTransport": [
             "MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib",
         ],
+        "CloudKit": values + ["Persistence", "MirrorEngine", "MirrorTransport", "RecordWire"],
         "RecordService": ["RecordWire", "Platform", "SQLiteDriver", "CPostgres", "COpenSSL"],
         "RecordServer": [
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib",

@@ -92,7 +92,7 @@ struct FieldNames: Sendable {
         }
     }
 
-    private static func wireType(of type: NSAttributeType) -> String {
+    static func wireType(of type: NSAttributeType) -> String {
         switch type {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
             .booleanAttributeType:

@@ -153,3 +153,32 @@ package struct RecordMapping: Sendable {
         }
     }
 }
+
+/// A record type with the fields of all its entities, as they travel.
+package struct RecordType: Sendable {
+    package var name: String
+    package var fields: [(name: String, type: String)]
+}
+
+extension RecordMapping {
+    /// The record types of the model, by name; those of pairs apart.
+    package var recordTypesWithFields: [RecordType] {
+        var fields: [String: [String: String]] = [:]
+        for entity in layout.entities {
+            var own = [RecordNames.entityName: FieldType.string.rawValue]
+            for slot in entity.attributes.indices {
+                let type = entity.attributes[slot].attribute.attributeType
+                own[names.attribute(slot, of: entity).plain] = FieldNames.wireType(of: type)
+            }
+            for slot in entity.toOnes.indices {
+                own[names.toOne(slot, of: entity).plain] = FieldType.string.rawValue
+            }
+            fields[recordType(of: entity.number), default: [:]].merge(own) { first, _ in first }
+        }
+        return fields.sorted { $0.key < $1.key }.map { name, fields in
+            RecordType(
+                name: name,
+                fields: fields.sorted { $0.key < $1.key }.map { (name: $0.key, type: $0.value) })
+        }
+    }
+}

@@ -63,8 +63,7 @@ public final class MirroredStore: Sendable {
     /// service and container; a store that was mirrored with another one is refused.
     package func prepare(container: String) throws -> ZoneEntry {
         try write { mirror in
-            let isNew = try mirror.ledger.prepare()
-            if isNew { try mirror.ledger.log(.setup, started: now, affected: 0, finished: 0) }
+            try makeLedger(mirror)
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror.ledger)
@@ -257,9 +256,15 @@ public final class MirroredStore: Sendable {
 
     package func deviceID() throws -> String {
         try write { mirror in
-            _ = try mirror.ledger.prepare()
+            try makeLedger(mirror)
             return try mirror.ledger.deviceID()
         }
+    }
+
+    /// Makes the ledger where there is none, which is an event of its own.
+    private func makeLedger(_ mirror: MirrorTransaction) throws {
+        let isNew = try mirror.ledger.prepare()
+        if isNew { try mirror.ledger.log(.setup, started: now, affected: 0, finished: 0) }
     }
 
     // MARK: Checks

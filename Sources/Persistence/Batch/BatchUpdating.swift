@@ -80,6 +80,7 @@ struct BatchUpdating {
         var rows = RowQuery(entity: layout.number)
         rows.includesSubentities = query.includesSubentities
         rows.predicate = PredicateTranslation(query).predicate(for: store)
+        rows.transformed = TransformableCoding.decode
         var batch = BatchUpdate(rows: rows)
         batch.assignments = assignments
         batch.author = author

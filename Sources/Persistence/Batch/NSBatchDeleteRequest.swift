@@ -6,8 +6,11 @@ internal import Stores
 
 /// The form of a batch deletion's result. Raw values are Apple's.
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
+    /// Whether it was done.
     case resultTypeStatusOnly = 0
+    /// The IDs of the rows that were deleted.
     case resultTypeObjectIDs = 1
+    /// How many rows were deleted.
     case resultTypeCount = 2
 }
 
@@ -107,8 +110,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         request.choice = choice
         request.affectedStores = [store]
         let query = try context.query(for: request)
-        guard store.layout(of: ObjectLayout.of(query.entity)) != nil else { return [] }
-        return try context.persistentStoreCoordinator?.findIDs(query) ?? []
+        guard store.layout(of: ObjectLayout.of(query.entity)) != nil,
+            let coordinator = context.persistentStoreCoordinator
+        else { return [] }
+        return try StoreSource(coordinator: coordinator, pin: nil).findIDs(query)
     }
 }
 

@@ -3,8 +3,11 @@ public import ObjectModel
 
 /// The form of a batch insertion's result. Raw values are Apple's.
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
+    /// Whether it was done.
     case statusOnly = 0
+    /// The IDs of the rows that were inserted or updated.
     case objectIDs = 1
+    /// How many rows were inserted or updated.
     case count = 2
 }
 

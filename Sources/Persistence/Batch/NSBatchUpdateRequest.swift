@@ -4,8 +4,11 @@ internal import Stores
 
 /// The form of a batch update's result. Raw values are Apple's.
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
+    /// Whether it was done.
     case statusOnlyResultType = 0
+    /// The IDs of the rows that were updated.
     case updatedObjectIDsResultType = 1
+    /// How many rows were updated.
     case updatedObjectsCountResultType = 2
 }
 

@@ -48,7 +48,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Opens the described stores, making directories and files as needed; the block is called for
     /// each.
-    public final func loadPersistentStores(
+    open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
         for description in persistentStoreDescriptions {

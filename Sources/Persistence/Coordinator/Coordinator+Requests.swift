@@ -18,6 +18,7 @@ extension NSPersistentStoreCoordinator {
         case let batch as NSBatchInsertRequest: return try batch.run(context)
         case let batch as NSBatchUpdateRequest: return try batch.run(context)
         case let batch as NSBatchDeleteRequest: return try batch.run(context)
+        case let other as any PersistentStoreRequestPerforming: return try other.perform(on: self)
         default:
             throw PersistenceErrors.unsupported(
                 "Requests of type \(Swift.type(of: request)) are not available; use a fetch, "
@@ -59,4 +60,10 @@ extension NSManagedObjectContext {
         }
         return result
     }
+}
+
+/// A request of another module that brings its own way to be carried out.
+public protocol PersistentStoreRequestPerforming: NSPersistentStoreRequest {
+    /// Carries the request out. Called on the queue of the context that runs it.
+    func perform(on coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentStoreResult
 }

@@ -10,18 +10,19 @@ struct DictionaryFetch {
     private let choice: FetchChoice
     private let query: ObjectQuery
     private let fetched: FetchedColumns
-    private let coordinator: NSPersistentStoreCoordinator
+    private let source: StoreSource
+    private var coordinator: NSPersistentStoreCoordinator { source.coordinator }
 
     /// Throws 134091 for what cannot be asked for.
     init(
         _ choice: FetchChoice, _ query: ObjectQuery, in context: NSManagedObjectContext
     ) throws {
-        guard let coordinator = context.persistentStoreCoordinator else {
+        guard let source = context.root.source as? StoreSource else {
             throw PersistenceErrors.noCoordinator
         }
         self.choice = choice
         self.query = query
-        self.coordinator = coordinator
+        self.source = source
         fetched = try FetchedColumns(choice.values, of: query.entity)
     }
 
@@ -36,11 +37,18 @@ struct DictionaryFetch {
             let number = store.layout(of: shape)?.number
         {
             let found = try coordinator.translating {
-                try store.values(of: values(number, translation, store))
+                try store.values(of: values(number, translation, store), in: reader(of: store))
             }
             if let found { return found.map { dictionary($0) { store.id(for: $0) } } }
         }
         return try ofObjects(translation)
+    }
+
+    /// The store as it is, or as it was in the generation that the context is pinned to.
+    private func reader(of store: NSPersistentStore) throws -> any RowReading {
+        guard let generation = try source.generation() else { return store.rowStore }
+        if generation.isOver { throw PersistenceErrors.expiredGeneration }
+        return try generation.reader(of: store)
     }
 
     /// What a store is asked; where none is given, constants stay as they are.
@@ -51,6 +59,7 @@ struct DictionaryFetch {
         rows.includesSubentities = query.includesSubentities
         rows.predicate = store.map { translation.predicate(for: $0) } ?? translation.predicate
         rows.sort = translation.sort
+        rows.transformed = TransformableCoding.decode
         rows.limit = query.limit
         rows.offset = query.offset
         func constant(_ value: Any?) -> Any? {

@@ -61,6 +61,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// The request with its choices, in Apple's form.
+    open override var description: String { FetchRequestText(request: self).text }
+
     /// The stores that are asked; nil for all.
     open override var affectedStores: [NSPersistentStore]? {
         get { super.affectedStores }

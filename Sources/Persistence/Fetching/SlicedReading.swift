@@ -21,10 +21,10 @@ struct SlicedReading {
         let choice = request.choice
         guard choice.resultType == .managedObjectResultType, choice.batchSize <= 0,
             choice.flags.includesPropertyValues, context.parent == nil,
-            let coordinator = context.persistentStoreCoordinator,
-            context.isPlain(query, coordinator, choice.flags.includesPendingChanges)
+            context.pin == nil, let source = context.source as? StoreSource,
+            context.isPlain(query, source, choice.flags.includesPendingChanges)
         else { return nil }
-        self.query = StoreQuery(query, coordinator: coordinator)
+        self.query = try StoreQuery(query, source: source)
     }
 
     /// Throws 3072 when the result is cancelled. Nil where the store has no rows to read apart.

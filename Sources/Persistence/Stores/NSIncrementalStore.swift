@@ -144,8 +144,10 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             ?? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     }
 
+    override var namesRowsItself: Bool { true }
+
     override func reserveRows(
-        for objects: [NSManagedObject], _ layout: EntityLayout
+        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
     ) throws -> [RowID] {
         let rows = try obtainPermanentIDs(for: objects).compactMap(\.reservedRow)
         guard rows.count == objects.count, rows.allSatisfy({ $0.entity == layout.number }) else {
@@ -158,7 +160,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override func write(
-        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext, by writer: any RowWriting
     ) throws -> SaveOutcome {
         let living = gathered.written.filter { !$0.isDeleted }
         let request = NSSaveChangesRequest(
@@ -180,20 +182,30 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Fetching
 
-    override func find(_ query: ObjectQuery, rows: RowQuery) throws -> FoundObjects {
+    override func find(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> FoundObjects {
         let found = try ids(execute(request(query, .managedObjectResultType), with: asking))
         return .objects(found.map { FoundObject(id: $0, snapshot: nil) })
     }
 
-    override func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
+    override func findIDs(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> [NSManagedObjectID] {
         try ids(execute(request(query, .managedObjectIDResultType), with: asking))
     }
 
-    override func values(of query: ValueQuery) throws -> [[Any?]]? { nil }
+    override func values(
+        of query: ValueQuery, in reader: any RowReading
+    ) throws -> [[Any?]]? { nil }
 
-    override func findRows(_ query: ObjectQuery, rows: RowQuery) throws -> [RowID]? { nil }
+    override func findRows(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> [RowID]? { nil }
 
-    override func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
+    override func count(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> Int {
         let result = try execute(request(query, .countResultType), with: asking)
         if let number = result as? Int { return number }
         if let numbers = result as? [NSNumber], let first = numbers.first, numbers.count == 1 {

@@ -1,8 +1,10 @@
 public import Foundation
 
-/// Apple's readings of an expression's parts. Each answers nil where the expression has no such
-/// part, where Apple raises.
+// Apple's readings of an expression's parts. Each answers nil where the expression has no such
+// part, where Apple raises; they are implicitly unwrapped, so that sources that know the part is
+// there compile as they are.
 extension NSExpression {
+    /// What kind of expression it is.
     public var expressionType: ExpressionType {
         switch node {
         case .constant: .constantValue
@@ -22,12 +24,13 @@ extension NSExpression {
         }
     }
 
+    /// A constant's value; nil for a constant nil too.
     public var constantValue: Any? {
         if case .constant(let value) = node { value } else { nil }
     }
 
     /// The path's text, `SELF` left out.
-    public var keyPath: String? {
+    public var keyPath: String! {
         switch node {
         case .keyPath(let path), .path(from: _, let path): path.joined(separator: ".")
         default: nil
@@ -35,7 +38,7 @@ extension NSExpression {
     }
 
     /// The selector name.
-    public var function: String? {
+    public var function: String! {
         switch node {
         case .function(FunctionName.perform, let arguments):
             arguments.count > 1 ? arguments[1].constantValue?.value as? String : nil
@@ -44,7 +47,8 @@ extension NSExpression {
         }
     }
 
-    public var variable: String? {
+    /// The name of a variable, or of a subquery's.
+    public var variable: String! {
         switch node {
         case .variable(let name), .subquery(_, let name, _): name
         default: nil
@@ -52,7 +56,7 @@ extension NSExpression {
     }
 
     /// What a key path starts from, or the receiver of `FUNCTION`.
-    public var operand: NSExpression? {
+    public var operand: NSExpression! {
         switch node {
         case .path(from: let origin, _): NSExpression(node: origin)
         case .keyPath: NSExpression(node: .evaluatedObject)
@@ -62,6 +66,7 @@ extension NSExpression {
         }
     }
 
+    /// What a function or a block is called with.
     public var arguments: [NSExpression]? {
         switch node {
         case .function(FunctionName.perform, let arguments):
@@ -83,7 +88,7 @@ extension NSExpression {
     }
 
     /// The condition of a subquery or a conditional.
-    public var predicate: NSPredicate? {
+    public var predicate: NSPredicate! {
         switch node {
         case .subquery(_, _, let predicate), .conditional(let predicate, _, _):
             predicate.predicate
@@ -91,17 +96,22 @@ extension NSExpression {
         }
     }
 
-    public var left: NSExpression? { sides.map { NSExpression(node: $0.0) } }
-    public var right: NSExpression? { sides.map { NSExpression(node: $0.1) } }
+    /// The left side of a UNION, INTERSECT or MINUS.
+    public var left: NSExpression! { sides.map { NSExpression(node: $0.0) } }
+    /// The right side of a UNION, INTERSECT or MINUS.
+    public var right: NSExpression! { sides.map { NSExpression(node: $0.1) } }
 
-    public var `true`: NSExpression? {
+    /// What a conditional is where its condition holds.
+    public var `true`: NSExpression! {
         if case .conditional(_, let yes, _) = node { NSExpression(node: yes) } else { nil }
     }
 
-    public var `false`: NSExpression? {
+    /// What a conditional is where its condition does not hold.
+    public var `false`: NSExpression! {
         if case .conditional(_, _, let no) = node { NSExpression(node: no) } else { nil }
     }
 
+    /// What a block expression calls.
     public var expressionBlock: Block? {
         guard case .function(FunctionName.block, let arguments) = node,
             let box = arguments.first?.constantValue?.value as? BlockBox

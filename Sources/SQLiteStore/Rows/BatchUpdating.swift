@@ -42,7 +42,7 @@ extension OpenStore {
 
     /// The new values are computed of all rows before the first one changes.
     private func write(_ batch: BatchUpdate, _ columns: [AttributeColumn]) throws -> [RowID] {
-        let parts = try queries.parts(of: batch.rows)
+        let parts = try reading.queries.parts(of: batch.rows)
         var selected: [SQLFragment] = ["\(name: parts.scope.alias).Z_PK AS k"]
         var changes: [SQLFragment] = ["Z_OPT = IFNULL(Z_OPT, 0) + 1"]
         for (place, column) in columns.enumerated() {
@@ -60,7 +60,7 @@ extension OpenStore {
             WHERE \(name: table).Z_PK = n.k RETURNING Z_PK\(name: isAlone ? "" : ", Z_ENT")
             """
         let compiled = CompiledQuery(sql: sql, longLists: parts.compiler.longLists)
-        return try run(compiled) { statement in
+        return try reading.run(compiled) { statement in
             var updated: [RowID] = []
             while try statement.step() {
                 let entity =
@@ -124,19 +124,20 @@ extension ChangeWriter {
     /// Writes the history of rows that one statement updated.
     func recordUpdates(of rows: [RowID], by batch: BatchUpdate) throws {
         guard let history, !rows.isEmpty else { return }
-        var bitmaps: [Int32: Data] = [:]
+        var bitmaps: [Int32: ChangeBitmap] = [:]
         for entity in Set(rows.map(\.entity)) {
             guard let layout = schema.layout.entity(entity) else { continue }
             var update = RowUpdate(id: RowID(entity: entity, key: 0))
             update.attributes = batch.assignments.compactMap { assignment in
                 layout.attributeSlot(assignment.attribute).map { ($0, .null) }
             }
-            bitmaps[entity] = history.reader.columns(of: entity)?.bitmap(of: update)
+            bitmaps[entity] = history.reader.columns(of: entity).map {
+                ChangeBitmap($0.bitmap(of: update))
+            }
         }
         let number = try history.log.begin(author: batch.author, contextName: batch.contextName)
-        var rest = rows.makeIterator()
-        try history.log.write(count: rows.count, transaction: number) {
-            rest.next().map { .init(kind: .update, id: $0, bitmap: bitmaps[$0.entity]) }
+        try history.log.write(count: rows.count, transaction: number) { index in
+            .init(kind: .update, id: rows[index], bitmap: bitmaps[rows[index].entity])
         }
     }
 }

@@ -1,11 +1,13 @@
 public import Foundation
+package import ObjectModel
 public import Predicates
 
 /// What every store does, in values. No store knows of a context or an object.
 ///
-/// A store serialises its own work; every function may be called from any thread and blocks until
-/// done. Failures are `StoreError`, `SaveConflicts` or `UniquenessViolation`.
-public protocol RowStore: AnyObject, Sendable {
+/// A store has one writer at a time; every function may be called from any thread and blocks until
+/// done. What a save wrote is seen by every read that begins after it returned. Failures are
+/// `StoreError`, `SaveConflicts` or `UniquenessViolation`.
+public protocol RowStore: RowReading, RowWriting {
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
@@ -17,25 +19,11 @@ public protocol RowStore: AnyObject, Sendable {
     /// Replaces the application's metadata; the store's own keys are kept right by the store.
     func setMetadata(_ metadata: [String: Any]) throws
 
-    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
-    /// again.
-    func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
+    /// Runs `body`, whose reservations and one save are one transaction where the store has such:
+    /// keys it reserved come back when it throws. `body` ends with its save, and throws what that
+    /// throws.
+    func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result
 
-    func row(_ id: RowID) throws -> Row?
-    /// The rows that exist among `ids`, in no particular order.
-    func rows(_ ids: [RowID]) throws -> [Row]
-    func rows(matching query: RowQuery) throws -> [Row]
-    func ids(matching query: RowQuery) throws -> [RowID]
-    func count(matching query: RowQuery) throws -> Int
-    /// Values computed of rows or of groups of rows, one array for each line; see `ValueQuery`.
-    func values(of query: ValueQuery) throws -> [[Any?]]
-    /// The members of a to-many relationship, in order where it is ordered.
-    func members(of owner: RowID, toMany slot: Int) throws -> [Link]
-    /// The same for several owners of one entity; owners without members may be left out.
-    func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]]
-
-    /// Writes everything or nothing, with its history, in one transaction.
-    func save(_ changes: ChangeSet) throws -> SaveOutcome
     /// Carries out a batch update in one statement, with its history, and returns the rows. Nil
     /// where the store has no statement for it: the caller reads and saves rows then.
     func update(_ batch: BatchUpdate) throws -> [RowID]?
@@ -46,21 +34,32 @@ public protocol RowStore: AnyObject, Sendable {
     func deleteHistory(upTo number: Int64) throws
     /// The number of the newest transaction, 0 when there is none.
     func lastTransactionNumber() throws -> Int64
+
+    /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
+    /// without a log of its own. States that are equal may be one snapshot.
+    func makeSnapshot() throws -> (any RowSnapshot)?
+    /// Ends all snapshots that are held of the store.
+    func endSnapshots()
+}
+
+/// What writing takes.
+public protocol RowWriting {
+    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
+    /// again.
+    func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
+    /// Writes everything or nothing, with its history, in one transaction.
+    func save(_ changes: ChangeSet) throws -> SaveOutcome
 }
 
 extension RowStore {
-    public func values(of query: ValueQuery) throws -> [[Any?]] {
-        throw StoreError(
-            .unsupported, "This store computes no values; fetch objects and compute of them.")
-    }
-
     public func update(_ batch: BatchUpdate) throws -> [RowID]? { nil }
 
-    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
-        var members: [RowID: [Link]] = [:]
-        for owner in owners { members[owner] = try self.members(of: owner, toMany: slot) }
-        return members
+    public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        try body(self)
     }
+
+    public func makeSnapshot() throws -> (any RowSnapshot)? { nil }
+    public func endSnapshots() {}
 }
 
 /// Which rows to find. Constants of the predicate that were objects are `RowID`s.
@@ -72,6 +71,9 @@ public struct RowQuery: @unchecked Sendable {
     public var sort: [NSSortDescriptor] = []
     public var limit = 0
     public var offset = 0
+    /// What a transformable attribute's bytes stand for, for stores that evaluate predicates over
+    /// values; without it they are bytes.
+    package var transformed: (@Sendable (Data, NSAttributeDescription) -> Any?)?
 
     public init(entity: Int32) { self.entity = entity }
 }

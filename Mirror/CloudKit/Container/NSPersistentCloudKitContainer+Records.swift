@@ -1,0 +1,67 @@
+internal import Foundation
+internal import MirrorEngine
+public import Persistence
+
+// The records of objects.
+extension NSPersistentCloudKitContainer {
+    /// An object's record as it was last exchanged with the service; nil for an object that is not
+    /// mirrored or was never sent. Any thread; cost: one look into the store.
+    public final func record(for managedObjectID: NSManagedObjectID) -> CKRecord? {
+        guard let mirror = mirror(of: managedObjectID.persistentStore),
+            let row = managedObjectID.rowID,
+            let base = try? mirror.session.store.exchangedRecord(of: row)
+        else { return nil }
+        return CKRecord(base, in: Self.zone(of: mirror))
+    }
+
+    /// The records of those objects that have one.
+    public final func records(
+        for managedObjectIDs: [NSManagedObjectID]
+    ) -> [NSManagedObjectID: CKRecord] {
+        pairs(managedObjectIDs) { self.record(for: $0) }
+    }
+
+    /// The name of an object's record; nil for an object that is not mirrored or waits for its
+    /// first export.
+    public final func recordID(for managedObjectID: NSManagedObjectID) -> CKRecord.ID? {
+        guard let mirror = mirror(of: managedObjectID.persistentStore),
+            let row = managedObjectID.rowID,
+            let name = try? mirror.session.store.recordName(of: row)
+        else { return nil }
+        return CKRecord.ID(recordName: name, zoneID: Self.zone(of: mirror))
+    }
+
+    /// The record names of those objects that have one.
+    public final func recordIDs(
+        for managedObjectIDs: [NSManagedObjectID]
+    ) -> [NSManagedObjectID: CKRecord.ID] {
+        pairs(managedObjectIDs) { self.recordID(for: $0) }
+    }
+
+    /// Whether an edit of the object could be saved and sent: its store can be written to.
+    public final func canUpdateRecord(forManagedObjectWith objectID: NSManagedObjectID) -> Bool {
+        objectID.persistentStore.map(canModifyManagedObjects) ?? true
+    }
+
+    /// Whether a deletion of the object could be saved and sent.
+    public final func canDeleteRecord(forManagedObjectWith objectID: NSManagedObjectID) -> Bool {
+        canUpdateRecord(forManagedObjectWith: objectID)
+    }
+
+    /// Whether objects of the store can be changed.
+    public final func canModifyManagedObjects(in store: NSPersistentStore) -> Bool {
+        !store.isReadOnly
+    }
+
+    private func pairs<Value>(
+        _ ids: [NSManagedObjectID], _ value: (NSManagedObjectID) -> Value?
+    ) -> [NSManagedObjectID: Value] {
+        var found: [NSManagedObjectID: Value] = [:]
+        for id in ids { found[id] = value(id) }
+        return found
+    }
+
+    static func zone(of mirror: StoreMirror) -> CKRecordZone.ID {
+        CKRecordZone.ID(zoneName: mirror.session.store.settings.zoneName)
+    }
+}

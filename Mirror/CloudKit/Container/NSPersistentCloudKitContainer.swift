@@ -1,0 +1,171 @@
+internal import Foundation
+public import MirrorEngine
+public import ObjectModel
+public import Persistence
+package import Platform
+
+/// A container whose stores are kept equal with a record service, and so with every device of its
+/// user. Source: Apple, NSPersistentCloudKitContainer.
+///
+/// What iCloud is at Apple is here a record service that anyone can host: set `recordService`, or
+/// `recordService` of the store's options, before the stores are loaded. Each store whose
+/// description has `cloudKitContainerOptions` is then mirrored by itself: after each save, and each
+/// half minute. Contexts learn of what came as of any other save.
+///
+/// Differences from Apple: conflicts go by the options' merge policy and are kept in a log; shares
+/// are not there; `sync()`, `pause()` and `resume()` are.
+open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Sendable {
+    // @unchecked: the mirrors have a lock; the rest is set up before the stores are loaded.
+    private static let address = Lock<RecordServiceAddress?>(nil)
+    private let mirrors = Lock<[String: StoreMirror]>([:])
+    private let observer = Lock<(any NSObjectProtocol)?>(nil)
+    package final var runner: any TaskRunner = SystemTaskRunner()
+    package final var sleeper: any Sleeper = SystemSleeper()
+
+    /// The container that a description's options name at first: what Apple takes from the app's
+    /// entitlements.
+    public static let defaultContainerIdentifier = "iCloud.local.diptych"
+
+    /// Where the record service is, for all stores whose options name none. Any thread.
+    public static var recordService: RecordServiceAddress? {
+        get { address.withLock { $0 } }
+        set { address.withLock { $0 = newValue } }
+    }
+
+    /// A container for a model that is at hand, with one store, mirrored.
+    public override init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        super.init(name: name, managedObjectModel: model)
+        persistentStoreDescriptions.first?.cloudKitContainerOptions =
+            NSPersistentCloudKitContainerOptions(
+                containerIdentifier: Self.defaultContainerIdentifier)
+    }
+
+    deinit {
+        for mirror in mirrors.withLock({ $0 }).values { mirror.stop() }
+        observer.withLock { $0.take() }.map(NotificationCenter.default.removeObserver)
+    }
+
+    // MARK: Loading
+
+    /// Opens the described stores and begins to mirror those with options. A store that cannot be
+    /// mirrored is open all the same: the block gets a `CKError`, and so does the setup event.
+    open override func loadPersistentStores(
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions
+        where description.cloudKitContainerOptions != nil {
+            for key in [
+                NSPersistentHistoryTrackingKey,
+                NSPersistentStoreRemoteChangeNotificationPostOptionKey,
+            ] where description.options[key] == nil {
+                description.setOption(NSNumber(value: true), forKey: key)
+            }
+        }
+        watchSaves()
+        super.loadPersistentStores { [weak self] description, error in
+            guard error == nil, let self, let options = description.cloudKitContainerOptions else {
+                return block(description, error)
+            }
+            do {
+                try self.mirror(description, options)
+                block(description, nil)
+            } catch {
+                block(description, CKError(error))
+            }
+        }
+    }
+
+    private func mirror(
+        _ description: NSPersistentStoreDescription, _ options: NSPersistentCloudKitContainerOptions
+    ) throws {
+        guard
+            let url = description.url,
+            let store = persistentStoreCoordinator.persistentStore(for: url)
+        else { return }
+        guard options.databaseScope == .private else {
+            throw CKError(
+                .badContainer,
+                "Only the private database is mirrored; set databaseScope so.")
+        }
+        guard let address = options.recordService ?? Self.recordService else {
+            throw CKError(
+                .serviceUnavailable,
+                "No record service is named. Set NSPersistentCloudKitContainer.recordService "
+                    + "before the stores are loaded; 'diptych serve' runs one.")
+        }
+        let mirror = try StoreMirror(store, options, at: address, sleeper: sleeper) {
+            [weak self] event in self?.post(event)
+        }
+        mirrors.withLock { $0[store.identifier] = mirror }
+        mirror.run(by: runner)
+    }
+
+    private func post(_ event: Event) {
+        NotificationCenter.default.post(
+            name: Self.eventChangedNotification, object: self,
+            userInfo: [Self.eventNotificationUserInfoKey: event])
+    }
+
+    /// Each save of a mirrored store, of whatever process, wakes its mirror.
+    private func watchSaves() {
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: persistentStoreCoordinator, queue: nil
+        ) { [weak self] note in
+            let identifier = note.userInfo?[NSStoreUUIDKey] as? String
+            guard let self, let identifier else { return }
+            self.mirrors.withLock { $0[identifier] }?.wake()
+        }
+        observer.withLock { $0.replace(with: token) }.map(
+            NotificationCenter.default.removeObserver)
+    }
+
+    // MARK: By hand
+
+    /// One round of every mirrored store, now. Returns whether all are equal with the service.
+    /// Throws `CKError` for the first store that failed; the others were synced all the same.
+    public final func sync() async throws -> Bool {
+        var areEqual = true
+        var failure: (any Error)?
+        for mirror in mirrors.withLock({ $0 }).values.sorted(by: {
+            $0.storeIdentifier < $1.storeIdentifier
+        }) {
+            do {
+                areEqual = try await mirror.sync().isInSync && areEqual
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return areEqual
+    }
+
+    /// Rounds begin no more by themselves; saves go on and wait.
+    public final func pause() { for mirror in mirrors.withLock({ $0 }).values { mirror.pause() } }
+
+    /// Ends a pause, with a round at once.
+    public final func resume() { for mirror in mirrors.withLock({ $0 }).values { mirror.resume() } }
+
+    /// How a mirrored store stands towards its service; nil for one that is not mirrored.
+    public final func status(of store: NSPersistentStore) throws -> MirrorStatus? {
+        try mirror(of: store)?.session.store.status()
+    }
+
+    func mirror(of store: NSPersistentStore?) -> StoreMirror? {
+        guard let store else { return nil }
+        return mirrors.withLock { $0[store.identifier] }
+    }
+
+    var mirroredStores: [(store: NSPersistentStore, mirror: StoreMirror)] {
+        persistentStoreCoordinator.persistentStores.compactMap { store in
+            mirror(of: store).map { (store, $0) }
+        }
+    }
+}
+
+extension Optional {
+    /// Puts a value in the place of this one, and returns this one.
+    fileprivate mutating func replace(with value: Wrapped) -> Wrapped? {
+        defer { self = value }
+        return self
+    }
+}

@@ -1,0 +1,31 @@
+public import Foundation
+internal import MirrorEngine
+public import MirrorTransport
+internal import RecordWire
+
+/// Where a record service is, and by what it knows this user: what iCloud's account is at Apple.
+public struct RecordServiceAddress: Sendable {
+    /// The service's address, such as `https://records.example.org:8443`.
+    public var url: URL
+    public var credentials: Credentials
+    /// PEM file of the authorities to trust, and no others; nil for those of the system.
+    public var authorityFile: URL?
+    /// `development` or `production`.
+    public var environment = "development"
+
+    public init(url: URL, credentials: Credentials, authorityFile: URL? = nil) {
+        self.url = url
+        self.credentials = credentials
+        self.authorityFile = authorityFile
+    }
+
+    /// A way to a container there. Throws `TransportError` where the address cannot be used.
+    func channel(container: String, deviceID: String) throws -> CurlChannel {
+        let target = RecordTarget(
+            container: container, environment: environment, deviceID: deviceID)
+        var configuration = ChannelConfiguration(
+            serviceURL: url, target: target, credentials: credentials)
+        configuration.authorityFile = authorityFile
+        return try CurlChannel(configuration: configuration)
+    }
+}

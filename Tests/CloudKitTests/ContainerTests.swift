@@ -1,0 +1,183 @@
+import CoreData
+import Foundation
+import MirrorEngine
+import Platform
+import Testing
+
+@testable import CloudKit
+
+/// Containers that meet at a service over TLS.
+@Suite struct ContainerTests {
+    @Test func twoDevicesMeet() async throws {
+        let service = try LocalService()
+        let (desk, phone) = (try service.container("desk"), try service.container("phone"))
+        try desk.write("one")
+        #expect(try await desk.container.sync())
+        #expect(try await phone.container.sync())
+        #expect(try phone.texts() == ["one"])
+        try phone.write("two")
+        #expect(try await phone.container.sync())
+        #expect(try await desk.container.sync())
+        #expect(try desk.texts() == ["one", "two"])
+    }
+
+    @Test func aSaveIsSentByItself() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk", runsByItself: true)
+        #expect(await eventually { !desk.events.withLock { $0.isEmpty } })
+        try desk.write("one")
+        #expect(
+            await eventually {
+                desk.events.withLock { $0.contains { $0.type == .export && $0.succeeded } }
+            })
+        let phone = try service.container("phone", runsByItself: true)
+        #expect(try await eventually { try phone.texts() == ["one"] })
+    }
+
+    @Test func aPauseHoldsSavesBackAndItsEndSendsThem() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk", runsByItself: true)
+        #expect(await eventually { !desk.events.withLock { $0.isEmpty } })
+        desk.container.pause()
+        try desk.write("one")
+        #expect(try desk.container.status(of: desk.store)?.pending.inserts == 1)
+        desk.container.resume()
+        #expect(
+            try await eventually { try desk.container.status(of: desk.store)?.isInSync == true })
+    }
+
+    @Test func eventsAreToldAndKept() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        try desk.write("one")
+        #expect(try await desk.container.sync())
+        let told = desk.events.withLock { $0 }
+        #expect(Set(told.map(\.type)) == [.setup, .export])
+        #expect(
+            told.allSatisfy {
+                $0.succeeded && $0.endDate != nil && $0.storeIdentifier == desk.store.identifier
+            })
+        let kept = try desk.fetchEvents(.fetchEvents(after: Date.distantPast))
+        #expect(kept.map(\.identifier) == told.map(\.identifier))
+        let rest = try desk.fetchEvents(.fetchEvents(after: kept[0]))
+        #expect(rest.map(\.identifier) == kept.dropFirst().map(\.identifier))
+        let counted = NSPersistentCloudKitContainerEventRequest.fetchEvents(
+            after: nil as NSPersistentCloudKitContainer.Event?)
+        counted.resultType = .countEvents
+        let context = desk.container.newBackgroundContext()
+        let count = try context.performAndWait { try context.execute(counted) }
+        #expect(
+            (count as? NSPersistentCloudKitContainerEventResult)?.result as? Int == kept.count)
+    }
+
+    @Test func eventsAreFoundByPredicateAndSorted() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        try desk.write("one")
+        #expect(try await desk.container.sync())
+        let request = NSPersistentCloudKitContainerEventRequest.fetchForEvents()
+        request.predicate = NSPredicate(format: "type == %d AND succeeded == YES", 2)
+        request.sortDescriptors = [NSSortDescriptor(key: "startDate", ascending: false)]
+        #expect(
+            try desk.fetchEvents(.fetchEvents(matchingFetch: request)).map(\.type) == [.export])
+        request.predicate = NSPredicate(format: "succeeded == NO")
+        #expect(try desk.fetchEvents(.fetchEvents(matchingFetch: request)).isEmpty)
+    }
+
+    @Test func aServiceThatIsNotThereIsAnEventWithItsError() async throws {
+        let service = try LocalService()
+        var address = service.address
+        address.url = try #require(URL(string: "https://127.0.0.1:1"))
+        let desk = try Device(
+            url: service.folder.appendingPathComponent("lonely.sqlite"), address: address,
+            runsByItself: false)
+        #expect(desk.failure == nil)
+        try desk.write("kept")
+        await #expect(throws: CKError.self) { try await desk.container.sync() }
+        let event = try #require(desk.events.withLock { $0.last })
+        #expect(!event.succeeded && (event.error as? CKError)?.code == .networkUnavailable)
+        let kept = try desk.fetchEvents(.fetchEvents(after: Date.distantPast))
+        #expect(kept.last?.error?.localizedDescription.isEmpty == false)
+        #expect(try desk.texts() == ["kept"])
+    }
+
+    @Test func aStoreThatCannotBeMirroredIsOpenAllTheSame() throws {
+        let service = try LocalService()
+        let desk = try Device(
+            url: service.folder.appendingPathComponent("alone.sqlite"), address: nil,
+            runsByItself: false)
+        #expect((desk.failure as? CKError)?.code == .serviceUnavailable)
+        try desk.write("kept")
+        #expect(try desk.texts() == ["kept"])
+        #expect(try desk.container.status(of: desk.store) == nil)
+    }
+
+    @Test func aRecordIsWhatTheServiceHas() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let id = try desk.write("one", stars: 3)
+        #expect(desk.container.record(for: id) == nil)
+        #expect(try await desk.container.sync())
+        let record = try #require(desk.container.record(for: id))
+        #expect(record.recordType == "CD_Note")
+        #expect(record["CD_text"] as? String == "one")
+        #expect(record["CD_stars"] as? Int64 == 3)
+        #expect(record.recordChangeTag != nil && record.changedKeys().isEmpty)
+        #expect(record.recordID == desk.container.recordID(for: id))
+        #expect(record.recordID.zoneID.zoneName == "com.apple.coredata.cloudkit.zone")
+        #expect(desk.container.records(for: [id]).keys.contains(id))
+        #expect(desk.container.recordIDs(for: [id])[id] == record.recordID)
+        #expect(desk.container.canUpdateRecord(forManagedObjectWith: id))
+    }
+
+    @Test func aPurgeEmptiesStoreAndZone() async throws {
+        let service = try LocalService()
+        let (desk, phone) = (try service.container("desk"), try service.container("phone"))
+        let id = try desk.write("one")
+        #expect(try await desk.container.sync())
+        #expect(try await phone.container.sync())
+        let zone = try #require(desk.container.recordID(for: id)).zoneID
+        #expect(
+            try await desk.container.purgeObjectsAndRecordsInZone(with: zone, in: desk.store)
+                == zone)
+        #expect(try await phone.container.sync())
+        #expect(try desk.texts().isEmpty && phone.texts().isEmpty)
+        let other = CKRecordZone.ID(zoneName: "another")
+        await #expect(throws: CKError.self) {
+            try await desk.container.purgeObjectsAndRecordsInZone(with: other, in: nil)
+        }
+    }
+
+    @Test func whatNeedsSharesIsRefused() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        #expect(try desk.container.fetchShares(in: nil).isEmpty)
+        await #expect(throws: CKError.self) { try await desk.container.share([], to: nil) }
+        await #expect(throws: CKError.self) {
+            try await desk.container.acceptShareInvitations(from: [], into: desk.store)
+        }
+    }
+
+    @Test func theSchemaNamesTypesAndFields() throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        try desk.container.initializeCloudKitSchema(options: [.dryRun])
+        let types = try #require(desk.container.mirror(of: desk.store)).session.store.recordSchema
+        #expect(types.map(\.name) == ["CD_Note"])
+        #expect(
+            types[0].fields.map { "\($0.name) \($0.type)" } == [
+                "CD_entityName STRING", "CD_stars INT64", "CD_text STRING", "CD_written TIMESTAMP",
+            ])
+    }
+
+    @Test func aDescriptionKeepsItsOptionsAcrossACopy() throws {
+        let description = NSPersistentStoreDescription()
+        #expect(description.cloudKitContainerOptions == nil)
+        description.cloudKitContainerOptions = NSPersistentCloudKitContainerOptions(
+            containerIdentifier: "iCloud.a")
+        let copy = try #require(description.copy() as? NSPersistentStoreDescription)
+        #expect(copy.cloudKitContainerOptions?.containerIdentifier == "iCloud.a")
+        description.cloudKitContainerOptions = nil
+        #expect(description.cloudKitContainerOptions == nil)
+    }
+}

@@ -94,14 +94,20 @@ final class AsynchronousFetch: @unchecked Sendable {
     private func results(_ rows: Result<ReadRows?, any Error>) throws -> [Any] {
         if result.isCancelled { throw CocoaError(.userCancelled) }
         let context = result.managedObjectContext
-        let choice = request.choice
-        guard let read = try rows.get(), let source = context.source,
-            context.isPlain(
-                try context.query(for: request), source, choice.flags.includesPendingChanges)
-        else { return try context.results(of: request) }
-        let objects = context.materialize(
-            [.rows(FoundRows(read.rows, of: read.store))],
-            refreshing: choice.flags.refreshesRefetched)
-        return try context.completed(objects, choice)
+        if let read = try rows.get(), try isUndisturbed() {
+            let objects = context.materialize(
+                [.rows(FoundRows(read.rows, of: read.store))],
+                refreshing: request.choice.flags.refreshesRefetched)
+            return try context.completed(objects, request.choice)
+        }
+        return try context.results(of: request)
+    }
+
+    /// Whether the stored rows are the whole answer.
+    private func isUndisturbed() throws -> Bool {
+        let context = result.managedObjectContext
+        guard let source = context.source else { return false }
+        let query = try context.query(for: request)
+        return context.isPlain(query, source, request.choice.flags.includesPendingChanges)
     }
 }

@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     public final func save() throws {
+        if QueueGuard.isOn { checkQueue() }
         try readUnread()
         if pending.failure != nil { throw takeFailure() }
         guard hasChanges else {

@@ -193,6 +193,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The object of an ID: as a fault, without asking whether its row exists.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        if QueueGuard.isOn { checkQueue() }
         if let known = registry.object(objectID) { return known }
         return materialize(own(objectID), nil)
     }

@@ -57,7 +57,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
-    /// Makes an object of this class's entity that belongs to no context.
+    /// Makes an object of this class's entity that belongs to no context; one without properties
+    /// where no loaded model has the entity.
     public required convenience override init() {
         self.init(entity: Self.entity(), insertInto: nil)
     }
@@ -226,21 +227,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         write(value, to: slot, key)
     }
 
-    /// The value at the end of a path of relationships and one property. After a to-many all values
-    /// are an array; `@count`, `@sum`, `@avg`, `@min`, `@max` and the unions compute upon it.
+    /// The value at the end of a path, as `KeyPathWalk` tells; nil where the path leads nowhere.
+    /// Traps for a first key that the model does not have, as `value(forKey:)` does.
     open func value(forKeyPath keyPath: String) -> Any? {
-        guard let dot = keyPath.firstIndex(of: "."), shape.slot(keyPath) == nil else {
-            return value(forKey: keyPath)
-        }
-        let rest = String(keyPath[keyPath.index(after: dot)...])
-        switch value(forKey: String(keyPath[..<dot])) {
-        case let object as NSManagedObject: return object.value(forKeyPath: rest)
-        case let objects as Set<NSManagedObject>:
-            return CollectionPath(Array(objects)).value(at: rest)
-        case let objects as NSOrderedSet: return CollectionPath(objects.array).value(at: rest)
-        case let composite as [String: Any]: return composite[rest]
-        default: return nil
-        }
+        KeyPathWalk.value(of: self, at: keyPath)
     }
 
     // MARK: Validation
@@ -252,22 +242,20 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Throws when the object may not be deleted, because of a deny rule.
     open func validateForDelete() throws { try validate(for: .delete) }
 
-    /// Throws when the property cannot hold `value`. Override to add a rule of your own.
+    /// Throws when the property cannot hold `value` (1550…1690). Override to add a rule of your
+    /// own: saves call it for each property of an object whose class overrides it, a relationship
+    /// that was never read left out. Apple's takes a pointer, through which it may change the value,
+    /// and finds methods named `validateName`; here set the value in `willSave`.
     open func validateValue(_ value: Any?, forKey key: String) throws {
         if let error = validationError(of: value, forKey: key) { throw error }
     }
 
     // MARK: Keys the model does not have
 
-    /// The value of a property the model does not have. Traps unless a subclass answers.
+    /// The value of a property the model does not have: what `NSManagedObject` itself says under
+    /// that name ("objectID", "entity", "isDeleted" …). Traps for others unless a subclass answers.
     open func value(forUndefinedKey key: String) -> Any? {
-        switch key {
-        case "objectID": return objectID
-        case "entity": return entity
-        case "managedObjectContext": return managedObjectContext
-        case "self": return self
-        default: break
-        }
+        if let own = ownValue(forKey: key) { return own }
         if let catching = UndefinedKeys.current {
             catching.note(undefinedKeyMessage(key))
             return nil

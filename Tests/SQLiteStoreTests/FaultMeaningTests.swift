@@ -19,24 +19,22 @@ import Testing
         #expect(error.fields == ["path": "/p", "sql": "s"])
     }
 
-    @Test func aReaderThatWritesTooLateIsToldToBeginAgain() throws {
+    @Test(arguments: ["WAL", "DELETE"])
+    func whatOnlyReadsRefusesToWrite(journal: String) throws {
         let scratch = try Scratch()
-        let url = scratch.url("store.sqlite")
-        let (mine, other) = (
-            try StoreFixture(TestModel.society(), url: url),
-            try StoreFixture(TestModel.society(), url: url)
-        )
-        let rows = (try mine.row("Tag"), try other.row("Tag"))
-        let error = try mine.store.read { transaction in
-            #expect(try transaction.lastTransactionNumber() == 0)
-            _ = try other.save { $0.inserts = [rows.1] }
-            return #expect(throws: StoreError.self) {
+        var options = SQLiteStoreOptions()
+        options.pragmas = ["journal_mode": journal]
+        let fixture = try StoreFixture(
+            TestModel.society(), url: scratch.url("store.sqlite"), options: options)
+        let row = try fixture.row("Tag")
+        let error = try fixture.store.read { transaction in
+            #expect(throws: StoreError.self) {
                 var changes = ChangeSet()
-                changes.inserts = [rows.0]
+                changes.inserts = [row]
                 _ = try transaction.apply(changes)
             }
         }
-        #expect(error?.code == .busy && error?.message.contains("begin it again") == true)
-        _ = try mine.save { $0.inserts = [rows.0] }
+        #expect(error?.code == .readOnly && error?.message.contains("write") == true)
+        _ = try fixture.save { $0.inserts = [row] }
     }
 }

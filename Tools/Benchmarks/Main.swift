@@ -4,12 +4,13 @@ internal import Foundation
 @main
 struct Main {
     private static let usage = """
-        usage: diptych-bench [objects] [lines] [sync] [opening] [--count N] [--rounds N]
+        usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
+          reading   faults, prefetching, and reading beside saves
           lines     import and export by the command, against raw SQLite
           sync      first export and first import over TLS on loopback
           opening   opening a store of 100 entities, walking through a million rows
-        Without a word, all four. --count is the number of objects and records (100000).
+        Without a word, all five. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -33,6 +34,8 @@ struct Main {
         case .changes: try ChangeFigures.play(arguments)
         case .memory: try MemoryFigures.play(arguments)
         case .single: try SingleSaveFigures.play(arguments)
+        case .reading: try ReadingFigures.play(arguments)
+        case .beside: try BesideFigures.play(arguments)
         case .serve: try ServiceRole.play(arguments)
         case .bareServe: try BareExchange.serve(arguments)
         case .bareSend: try BareExchange.send(arguments)
@@ -50,7 +53,7 @@ struct Main {
         while let word = rest.popFirst() {
             if numbers[word] != nil, let number = rest.popFirst().flatMap({ Int($0) }), number > 0 {
                 numbers[word] = number
-            } else if ["objects", "lines", "sync", "opening"].contains(word) {
+            } else if ["objects", "reading", "lines", "sync", "opening"].contains(word) {
                 chosen.insert(word)
             } else {
                 print(usage)
@@ -61,6 +64,9 @@ struct Main {
         func isChosen(_ word: String) -> Bool { chosen.isEmpty || chosen.contains(word) }
         if isChosen("objects") {
             try ObjectReport.run(count: count, rounds: numbers["--rounds"] ?? 1)
+        }
+        if isChosen("reading") {
+            try ReadingReport.run(count: count, rounds: numbers["--rounds"] ?? 1)
         }
         if isChosen("lines") { try ExchangeReport.run(count: count * 10) }
         if isChosen("sync") { try SyncReport.run(counts: [max(1, count / 10), count]) }

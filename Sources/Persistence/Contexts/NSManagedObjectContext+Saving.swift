@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     public final func save() throws {
+        if QueueGuard.isOn { checkQueue() }
         try readUnread()
         if pending.failure != nil { throw takeFailure() }
         guard hasChanges else {
@@ -17,9 +18,7 @@ extension NSManagedObjectContext {
         }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextWillSave, object: self, userInfo: nil)
-        try announceSave()
-        try validateChanges()
-        let event = postEvent()
+        let event = try prepareSave()
         if let parent {
             var saved = SavedObjects()
             for object in pending.objects where object.isPending { saved.add(object) }
@@ -35,6 +34,8 @@ extension NSManagedObjectContext {
     private func save(
         to coordinator: NSPersistentStoreCoordinator, after event: EventObjects
     ) throws {
+        pin?.suspend()
+        defer { pin?.advance() }
         var save = StoreSave(context: self, coordinator: coordinator)
         do {
             try save.run()
@@ -46,29 +47,7 @@ extension NSManagedObjectContext {
         finishSave(save.saved, after: event)
     }
 
-    /// Calls `willSave` on each changed object, again where that changed others.
-    private func announceSave() throws {
-        var rounds = 0
-        while true {
-            let fresh = pending.objects.filter {
-                $0.isPending && !$0.state.contains(.willSaveSent)
-            }
-            guard !fresh.isEmpty else { break }
-            rounds += 1
-            guard rounds <= 1000 else {
-                throw PersistenceErrors.make(
-                    NSCoreDataError,
-                    "willSave changes objects without end; change only what differs.")
-            }
-            for object in fresh {
-                object.state.insert(.willSaveSent)
-                object.willSave()
-            }
-        }
-        for object in pending.objects { object.state.remove(.willSaveSent) }
-    }
-
-    private func validateChanges() throws {
+    final func validateChanges() throws {
         var errors: [NSError] = []
         for object in pending.objects where object.isPending {
             do {
@@ -192,6 +171,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Takes the changed values of the same object in a child context.
     final func assume(_ child: NSManagedObject) {
+        noteBase()
         for (name, slot) in child.changedSlots() {
             switch slot {
             case .attribute(let index):
@@ -209,6 +189,8 @@ extension NSManagedObject {
             }
             if let slot = shape.slot(name) { changedNow.insert(shape.index(of: slot)) }
         }
+        guard let transients = child.extras?.transients, !transients.isEmpty else { return }
+        withExtras { $0.transients.merge(transients) { $1 } }
     }
 }
 

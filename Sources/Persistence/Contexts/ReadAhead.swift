@@ -36,6 +36,8 @@ struct ReadAhead {
     private var rows: [Reference: ObjectSnapshot] = [:]
     private var members: [MemberKey: [NSManagedObjectID]] = [:]
     private var places: [Reference: (result: Result, batch: Int)] = [:]
+    /// How many of them were in use when it was last looked.
+    private var placesInUse = 0
 
     // MARK: Rows
 
@@ -69,6 +71,17 @@ struct ReadAhead {
         let result = Result(ids, size, prefetching)
         for (index, id) in ids.enumerated() { places[Reference(id)] = (result, index / size) }
     }
+
+    /// Forgets the places of objects that nobody holds any more. Looks only where twice as many
+    /// came as were in use at the last look, so that each result pays for itself.
+    mutating func forgetAbandoned(_ isHeld: (NSManagedObjectID) -> Bool) {
+        guard places.count > 2 * placesInUse + Self.placesMin else { return }
+        places = places.filter { isHeld($0.key.id) }
+        placesInUse = places.count
+    }
+
+    /// Fewer places than this are not worth a look.
+    private static let placesMin = 1000
 
     /// The batch an object belongs to, once.
     mutating func takeBatch(of id: NSManagedObjectID) -> Batch? {

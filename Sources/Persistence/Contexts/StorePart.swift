@@ -41,10 +41,9 @@ final class StorePart {
                 let gathered = ChangeSetBuilder(
                     store: store, author: context.transactionAuthor, contextName: context.name)
                 for object in objects { try gathered.add(object) }
-                let outcome = try store.write(gathered, of: context, by: writer)
                 // Before others can see the rows, so that nobody makes other IDs for them.
                 publish(gathered)
-                return (gathered, outcome)
+                return (gathered, try store.write(gathered, of: context, by: writer))
             }
         } catch {
             withdraw()

@@ -64,6 +64,7 @@ extension NSPersistentStoreCoordinator {
         try asked.check()
         // Looked up now: a link to a file that is gone leads nowhere.
         let destroyed = stores(destroyedWith: asked)
+        for (_, store) in destroyed { store.rowStore.endSnapshots() }
         if storeType != .inMemory, let file = asked.file {
             try StoreFileType(storeType.rawValue).destroy(
                 file, isForced: asked.flag(NSPersistentStoreForceDestroyOption) ?? false,
@@ -143,7 +144,7 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: Moving an open store
 
-    /// Gives an open store another place.
+    /// Gives an open store another place. Query generations of a SQLite store end.
     ///
     /// An XML or binary store is written there by its next save. A SQLite store must exist there
     /// already; it is opened in place of the former. False where that failed.
@@ -154,18 +155,21 @@ extension NSPersistentStoreCoordinator {
             guard url.isFileURL, !url.isNullDevice, StoreFileType.isPlace(url) else { return false }
         }
         switch store.rowStore {
-        case let rows as XMLRowStore: rows.relocate(to: url)
-        case let rows as BinaryRowStore: rows.relocate(to: url)
+        case let rows as XMLRowStore:
+            rows.relocate(to: url)
+            store.move(to: url, nil)
+        case let rows as BinaryRowStore:
+            rows.relocate(to: url)
+            store.move(to: url, nil)
         case is SQLiteRowStore:
             var parameters = store.parameters
             parameters.url = url
             guard FileManager.default.fileExists(atPath: url.path),
                 let rows = try? StoreRegistry.factory(for: parameters.type)(parameters)
             else { return false }
-            store.rowStore = rows
-        default: break
+            store.move(to: url, rows)
+        default: store.move(to: url, nil)
         }
-        store.url = url
         watch(store)
         return true
     }

@@ -44,6 +44,7 @@ extension NSPersistentStoreCoordinator {
         for context in contexts
         where context.parent == nil && context.automaticallyMergesChangesFromParent {
             context.queue.enqueue {
+                context.pin?.advance()
                 context.refreshAllObjects()
                 context.processPendingChanges()
             }
@@ -55,26 +56,28 @@ extension NSPersistentStoreCoordinator {
 
     /// Begins to look by itself, where the store's options ask for it; ends a former watch.
     func watch(_ store: NSPersistentStore) {
-        store.watch?.end()
-        store.watch = nil
+        store.watch(with: nil)
         guard store.announcesChanges, let url = (store.rowStore as? SQLiteRowStore)?.url else {
             return
         }
         let path = url.resolvingSymlinksInPath().path
-        store.watch = platform.watcher.watch([path, path + "-wal"]) { [weak self, weak store] in
+        let watch = platform.watcher.watch([path, path + "-wal"]) { [weak self, weak store] in
             guard let self, let store, store.persistentStoreCoordinator === self else {
                 return true
             }
             // A store that is busy is looked at again.
             return (try? self.processForeignChanges(of: store)) ?? false
         }
+        store.watch(with: watch)
     }
 
     /// Ends what goes on for a store that leaves. Its file is made whole without the log, since
     /// programs copy it now; where others work with it, they do so later.
     func endWork(of store: NSPersistentStore) {
-        store.watch?.end()
-        store.watch = nil
-        if !store.isReadOnly { try? (store.rowStore as? SQLiteRowStore)?.emptyLog() }
+        store.watch(with: nil)
+        store.rowStore.endSnapshots()
+        guard let rows = store.rowStore as? SQLiteRowStore else { return }
+        rows.closeIdleReaders()
+        if !store.isReadOnly { try? rows.emptyLog() }
     }
 }

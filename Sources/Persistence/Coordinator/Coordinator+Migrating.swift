@@ -94,6 +94,24 @@ extension NSPersistentStoreCoordinator {
                 + "gone from beside the old one.")
     }
 
+    // MARK: Migrating what is opened
+
+    /// What `open` opens; where the store is of another version of the model and the options say
+    /// so, after it was migrated.
+    final func migrated(
+        _ parameters: StoreParameters, _ open: () throws -> any RowStore
+    ) throws -> any RowStore {
+        do {
+            return try open()
+        } catch let error as NSError
+            where error.code == NSPersistentStoreIncompatibleVersionHashError
+            && error.domain == NSCocoaErrorDomain
+        {
+            guard try AutomaticMigration(parameters).run() else { throw error }
+            return try open()
+        }
+    }
+
     private func checkIsFree(_ parameters: StoreParameters) throws {
         guard parameters.type != NSInMemoryStoreType, let file = parameters.file else { return }
         if parameters.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }

@@ -1,39 +1,8 @@
 internal import Foundation
-internal import ObjectModel
 package import Stores
 
-// The coordinator as the source of its contexts' objects.
-extension NSPersistentStoreCoordinator: ObjectSource {
-    func snapshot(of id: NSManagedObjectID) throws -> ObjectSnapshot? {
-        guard let row = id.rowID, let store = id.persistentStore else { return nil }
-        return try translating { try store.rowStore.row(row).map(store.snapshot) }
-    }
-
-    func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID] {
-        guard let row = id.rowID, let store = id.persistentStore else { return [] }
-        return try translating {
-            try store.rowStore.members(of: row, toMany: slot).map { store.id(for: $0.target) }
-        }
-    }
-
-    func find(_ query: ObjectQuery) throws -> [FoundObjects] {
-        try StoreQuery(query, coordinator: self).find()
-    }
-
-    func findIDs(_ query: ObjectQuery) throws -> [NSManagedObjectID] {
-        try StoreQuery(query, coordinator: self).findIDs()
-    }
-
-    func count(_ query: ObjectQuery) throws -> Int {
-        try StoreQuery(query, coordinator: self).count()
-    }
-
-    func answersWhole(_ query: ObjectQuery) -> Bool {
-        let shape = ObjectLayout.of(query.entity)
-        let stores = (query.stores ?? persistentStores).filter { $0.layout(of: shape) != nil }
-        return stores.count <= 1
-    }
-
+// What contexts ask of their coordinator beside rows.
+extension NSPersistentStoreCoordinator {
     func translating<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()

@@ -6,8 +6,8 @@ package import Stores
 /// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple,
 /// NSPersistentStore.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-    // @unchecked: set up before the coordinator shows it; `place` and `spaces` have locks, the row
-    // store a lock of its own.
+    // @unchecked: set up before the coordinator shows it; `place`, `watching` and `spaces` have
+    // locks, the row store one of its own.
 
     /// What changes when the store moves.
     private struct Place: Sendable {
@@ -30,7 +30,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { place.withLock { $0.url = newValue } }
     }
     /// Tells what others write to the file; nil where nobody asked for it.
-    final var watch: (any FileWatch)?
+    private let watching = Lock<(any FileWatch)?>(nil)
     /// What the IDs of the store's rows know it by.
     final let tie = ZeroingReference<NSPersistentStore>()
     /// The IDs of the rows, by entity.
@@ -107,6 +107,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: Files that are not open
 
+    /// The class of the managers that migrate stores of this class.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+
     /// The metadata of the store's file at `url`. A registered class gives its own.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         try StoreFileType(recognizing: url).metadata(at: url)
@@ -142,6 +145,25 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Lets go of the file, so that nothing is read or written there any more.
     final func close() { rowStore = UnopenedRows(after: rowStore) }
+
+    /// Goes on in another file, or, without `rows`, at another place.
+    final func move(to url: URL, _ rows: (any RowStore)?) {
+        let former = place.withLock { place in
+            defer { place = Place(rows: rows ?? place.rows, url: url) }
+            return place.rows
+        }
+        // States of the former file are none of the new one.
+        if rows != nil { former.endSnapshots() }
+    }
+
+    /// Takes a watch over, and ends the former one.
+    final func watch(with watch: (any FileWatch)?) {
+        let former = watching.withLock { watching in
+            defer { watching = watch }
+            return watching
+        }
+        former?.end()
+    }
 
     // MARK: Rows and IDs
 
@@ -230,13 +252,18 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try writer.save(gathered.changes)
     }
 
-    /// What a query finds; `rows` is the query in the store's terms.
-    func find(_ query: ObjectQuery, rows: RowQuery) throws -> FoundObjects {
-        .rows(FoundRows(try rowStore.rows(matching: rows), of: self))
+    /// What a query finds; `rows` is the query in the store's terms, `reader` the store as it is or
+    /// as it was.
+    func find(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> FoundObjects {
+        .rows(FoundRows(try reader.rows(matching: rows), of: self))
     }
 
-    func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
-        let found = try rowStore.ids(matching: rows)
+    func findIDs(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> [NSManagedObjectID] {
+        let found = try reader.ids(matching: rows)
         var ids: [NSManagedObjectID] = []
         ids.reserveCapacity(found.count)
         var begin = 0
@@ -250,12 +277,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The rows alone; nil where a store knows its objects by other means.
-    func findRows(_ query: ObjectQuery, rows: RowQuery) throws -> [RowID]? {
-        try rowStore.ids(matching: rows)
+    func findRows(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> [RowID]? {
+        try reader.ids(matching: rows)
     }
 
-    func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
-        try rowStore.count(matching: rows)
+    func count(_ query: ObjectQuery, rows: RowQuery, in reader: any RowReading) throws -> Int {
+        try reader.count(matching: rows)
     }
 
     /// What stands for a row in a URI.

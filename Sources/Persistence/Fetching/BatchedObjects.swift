@@ -88,9 +88,8 @@ extension NSManagedObjectContext {
     private func keys(
         matching query: ObjectQuery, includingPending: Bool
     ) throws -> ObjectBatches.Keys {
-        guard let coordinator = source as? NSPersistentStoreCoordinator,
-            isPlain(query, coordinator, includingPending),
-            let (store, rows) = try StoreQuery(query, coordinator: coordinator).findRows()
+        guard let source = source as? StoreSource, isPlain(query, source, includingPending),
+            let (store, rows) = try StoreQuery(query, source: source).findRows()
         else { return .ids(try ids(matching: query, includingPending: includingPending)) }
         return .rows(rows, in: store)
     }
@@ -99,8 +98,9 @@ extension NSManagedObjectContext {
     fileprivate func read(
         _ rows: [RowID], of store: NSPersistentStore, prefetching: [String]
     ) -> [NSManagedObject] {
-        guard let found = try? store.rowStore.rows(rows), found.lazy.map(\.id).elementsEqual(rows)
-        else { return read(rows.map(store.id), prefetching: prefetching) }
+        guard let found = try? (source as? StoreSource)?.rows(rows, of: store) else {
+            return read(rows.map(store.id), prefetching: prefetching)
+        }
         let objects = materialize([.rows(FoundRows(found, of: store))], refreshing: false)
         do { try prefetch(prefetching, of: objects) } catch { pending.failure = error }
         return objects

@@ -88,7 +88,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         request.choice = choice
         request.affectedStores = [store]
         let query = try context.query(for: request)
-        return try context.persistentStoreCoordinator?.findIDs(query) ?? []
+        guard let coordinator = context.persistentStoreCoordinator else { return [] }
+        return try StoreSource(coordinator: coordinator, pin: nil).findIDs(query)
     }
 
     /// Updates that clear the to-one links of surviving rows.

@@ -11,6 +11,7 @@ extension NSManagedObjectContext {
     /// changed object. Throws 134060 for an entity, result type or key path that is not there,
     /// 134091 for what no store can answer, and the stores' failures (134180 and others).
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        if QueueGuard.isOn { checkQueue() }
         if let type = T.self as? NSManagedObject.Type { KnownClasses.note(type) }
         let typed: [T]?
         let first: Any?
@@ -94,6 +95,7 @@ extension NSManagedObjectContext {
     }
 
     final func query(for request: any FetchRequesting) throws -> ObjectQuery {
+        if propagatesDeletesAtEndOfEvent { propagateDeletions() }
         let choice = request.choice
         let named = choice.entityName.flatMap { model?.entitiesByName[$0] }
         guard let entity = choice.entity ?? named else {

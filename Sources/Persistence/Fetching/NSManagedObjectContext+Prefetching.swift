@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
     ) throws -> [NSManagedObject] {
         let objects = try ids(matching: query, includingPending: true).map { materialize($0, nil) }
         let unread = objects.filter { $0.isFault && $0.snapshot == nil }.map(\.objectID)
+        readAhead.forgetAbandoned { registry.object($0) != nil }
         readAhead.plan(unread, size: size, prefetching: prefetching)
         return objects
     }
@@ -23,7 +24,9 @@ extension NSManagedObjectContext {
         }
         let found = try readRows(of: Array(batch.ids))
         try prefetch(batch.prefetching, from: found)
-        return object.snapshot ?? readAhead.takeRow(of: id)
+        if let row = object.snapshot ?? readAhead.takeRow(of: id) { return row }
+        // A row that is not in the context's generation need not be gone.
+        return pin == nil ? nil : try storedSnapshot(of: object)
     }
 
     /// Reads rows, for objects that are here and for those to come.

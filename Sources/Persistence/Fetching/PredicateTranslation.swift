@@ -41,15 +41,25 @@ struct PredicateTranslation {
 
     func sorted(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
         guard !sort.isEmpty else { return objects }
-        let orders = sort.map(Self.order)
+        let order = order
         return try UndefinedKeys.throwing {
             try objects.enumerated().sorted { first, second in
-                for order in orders {
-                    let result = try order(first.element, second.element)
-                    if result != .orderedSame { return result == .orderedAscending }
-                }
+                let result = try order(first.element, second.element)
+                guard result == .orderedSame else { return result == .orderedAscending }
                 return first.offset < second.offset
             }.map(\.element)
+        }
+    }
+
+    /// How the sort descriptors order two objects. Used within `UndefinedKeys.throwing`.
+    var order: (NSManagedObject, NSManagedObject) throws -> ComparisonResult {
+        let orders = sort.map(Self.order)
+        return { first, second in
+            for order in orders {
+                let result = try order(first, second)
+                if result != .orderedSame { return result }
+            }
+            return .orderedSame
         }
     }
 

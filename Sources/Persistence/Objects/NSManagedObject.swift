@@ -4,8 +4,10 @@ internal import Stores
 
 /// One object of the graph: a row's values, its links, and what changed since the last save.
 ///
-/// Belongs to one context and is used on that context's queue only. Links are kept as IDs, so
-/// objects never hold each other; the context keeps changed objects, the program keeps the others.
+/// Belongs to one context and is used on that context's queue only. The context keeps changed
+/// objects, the program keeps the others; a relationship that was read keeps its members, until
+/// the object becomes a fault or its context ends. So objects whose relationships were read both
+/// ways keep each other: refresh them, or reset the context.
 /// A subclass with designated initializers of its own must also write `init(entity:insertInto:)`.
 /// Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
@@ -22,10 +24,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) final var attributes: [AttributeValue]
     @exclusivity(unchecked) final var toOnes: [NSManagedObjectID?]
     @exclusivity(unchecked) final var toManys: [ToManyMembers]
+    /// The objects of to-one links that were followed, by slot; empty before.
+    @exclusivity(unchecked) final var heldToOnes: [NSManagedObject?] = []
     /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
     @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
     @exclusivity(unchecked) final var extras: ObjectExtras?
-    @exclusivity(unchecked) final var changedNow = PropertySet()
+    @exclusivity(unchecked) final var event = ObjectEvent()
 
     /// Makes a new object with the model's default values; a nil context leaves it on its own.
     public required init(
@@ -37,31 +41,34 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         toOnes = shape.noToOnes
         toManys = shape.emptyToManys
         super.init()
+        if QueueGuard.isOn { state.insert(.guarded) }
         context?.insert(self)
     }
 
-    deinit { shelf?.remove(self) }
+    deinit {
+        shelf?.remove(self)
+        if !heldToOnes.isEmpty || toManys.contains(where: { $0.held != nil }) {
+            EndsRelease.release(heldToOnes, toManys)
+        }
+    }
 
     /// Makes a new object of this class's entity in `context`.
-    public convenience init(context: NSManagedObjectContext) {
+    public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
-    /// Makes an object of this class's entity that belongs to no context.
+    /// Makes an object of this class's entity that belongs to no context; one without properties
+    /// where no loaded model has the entity.
     public required convenience override init() {
         self.init(entity: Self.entity(), insertInto: nil)
     }
 
-    /// The entity whose model names this class. Traps with advice when no loaded model does.
+    /// The entity that names this class in the newest loaded model. Where none does, an entity of
+    /// no model that has the class's name and no properties.
     open class func entity() -> NSEntityDescription { KnownClasses.entity(of: self) }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         context.registry.entity(of: self, in: context.model) ?? entity()
-    }
-
-    /// A request for all objects of this class's entity.
-    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
-        NSFetchRequest(entity: entity())
     }
 
     /// Whether changes of properties outside the model leave `hasChanges` false.
@@ -128,21 +135,22 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     public final var hasChanges: Bool { !state.isDisjoint(with: .pending) }
     /// 0 for an object with its values, 1 for a fault.
     public final var faultingState: Int { isFault ? 1 : 0 }
-    /// Whether the next save would write something else than is stored.
-    public final var hasPersistentChangedValues: Bool { !changedValues().isEmpty }
 
     // MARK: What subclasses may follow
 
     /// Called once after the object was inserted; a place for values only code can give.
     open func awakeFromInsert() {}
-    /// Called each time a fault was filled in.
+    /// Called each time a fault was filled in. What it changes counts as part of reading: neither
+    /// this object nor others are marked as changed, and no undo is recorded. It is saved with the
+    /// object's next change.
     open func awakeFromFetch() {}
-    /// Called when values came from an undo, a refresh or a merge.
+    /// Called when values came from an undo, a rollback, a refresh, a merge or a merge policy.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
-    /// Called once before validation at each save. Changes made here are saved; objects that they
-    /// change for the first time are called, too.
+    /// Called before validation at each save, of changed, new and deleted objects. What it changes
+    /// is saved; objects that it changes, this one too, are called again, until nothing changes any
+    /// more. So compare before setting: after 1000 rounds the save throws.
     open func willSave() {}
-    /// Called after the save.
+    /// Called after the save, before its notification; after a deletion, too.
     open func didSave() {}
     /// Called before the object is marked as deleted, with its links intact.
     open func prepareForDeletion() {}
@@ -153,24 +161,29 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Called before a value is read; fills in a fault. A nil key only fills in.
     open func willAccessValue(forKey key: String?) {
-        if state.contains(.fault) { fire() }
+        if !state.isDisjoint(with: .unready) { prepareAccess(to: key) }
     }
 
     /// Called after a value was read.
     open func didAccessValue(forKey key: String?) {}
 
-    /// Called before a value changes.
+    /// Called before a value changes; notes the value before, where that is needed. An override
+    /// calls `super`, as one of `didChangeValue(forKey:)` does.
     open func willChangeValue(forKey key: String) {
-        if state.contains(.fault) { fire() }
+        if !state.isDisjoint(with: .attentive) || !shape.isWhollyInSnapshot {
+            prepareChange(of: key)
+        }
     }
 
-    /// Called after a value changed; marks the object as updated.
+    /// Called after a value changed; marks the object as updated. What `awakeFromFetch` changes
+    /// leaves no mark.
     open func didChangeValue(forKey key: String) {
         if let attribute = shape.attributeSlot(key) {
             noteChange(of: .attribute(attribute))
         } else if let slot = shape.slot(key) {
             noteChange(of: slot)
         }
+        if state.contains(.observed) { reportChange(of: key) }
     }
 
     // MARK: Values by key
@@ -214,21 +227,10 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         write(value, to: slot, key)
     }
 
-    /// The value at the end of a path of relationships and one property. After a to-many all values
-    /// are an array; `@count`, `@sum`, `@avg`, `@min`, `@max` and the unions compute upon it.
+    /// The value at the end of a path, as `KeyPathWalk` tells; nil where the path leads nowhere.
+    /// Traps for a first key that the model does not have, as `value(forKey:)` does.
     open func value(forKeyPath keyPath: String) -> Any? {
-        guard let dot = keyPath.firstIndex(of: "."), shape.slot(keyPath) == nil else {
-            return value(forKey: keyPath)
-        }
-        let rest = String(keyPath[keyPath.index(after: dot)...])
-        switch value(forKey: String(keyPath[..<dot])) {
-        case let object as NSManagedObject: return object.value(forKeyPath: rest)
-        case let objects as Set<NSManagedObject>:
-            return CollectionPath(Array(objects)).value(at: rest)
-        case let objects as NSOrderedSet: return CollectionPath(objects.array).value(at: rest)
-        case let composite as [String: Any]: return composite[rest]
-        default: return nil
-        }
+        KeyPathWalk.value(of: self, at: keyPath)
     }
 
     // MARK: Validation
@@ -240,22 +242,20 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Throws when the object may not be deleted, because of a deny rule.
     open func validateForDelete() throws { try validate(for: .delete) }
 
-    /// Throws when the property cannot hold `value`. Override to add a rule of your own.
+    /// Throws when the property cannot hold `value` (1550…1690). Override to add a rule of your
+    /// own: saves call it for each property of an object whose class overrides it, a relationship
+    /// that was never read left out. Apple's takes a pointer, through which it may change the value,
+    /// and finds methods named `validateName`; here set the value in `willSave`.
     open func validateValue(_ value: Any?, forKey key: String) throws {
         if let error = validationError(of: value, forKey: key) { throw error }
     }
 
     // MARK: Keys the model does not have
 
-    /// The value of a property the model does not have. Traps unless a subclass answers.
+    /// The value of a property the model does not have: what `NSManagedObject` itself says under
+    /// that name ("objectID", "entity", "isDeleted" …). Traps for others unless a subclass answers.
     open func value(forUndefinedKey key: String) -> Any? {
-        switch key {
-        case "objectID": return objectID
-        case "entity": return entity
-        case "managedObjectContext": return managedObjectContext
-        case "self": return self
-        default: break
-        }
+        if let own = ownValue(forKey: key) { return own }
         if let catching = UndefinedKeys.current {
             catching.note(undefinedKeyMessage(key))
             return nil
@@ -276,13 +276,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// An object is equal to itself only; what it holds does not count.
     open override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
-    open override var description: String {
-        let name = entity.name ?? ""
-        guard !isFault else { return "<\(name) \(objectID) fault>" }
-        let values = shape.layout.attributes.enumerated()
-            .map { "\($1.name) = \(attributes[$0])" }.joined(separator: "; ")
-        return "<\(name) \(objectID) \(values)>"
-    }
+    /// The object with its values, in Apple's form; reads nothing.
+    open override var description: String { ManagedObjectText(object: self).text }
+
+    /// As `description`.
+    open override var debugDescription: String { ManagedObjectText(object: self).text }
 }
 
 /// Where new values of an object came from. Raw values are Apple's.

@@ -182,18 +182,26 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Fetching
 
-    override func find(_ query: ObjectQuery, rows: RowQuery) throws -> FoundObjects {
+    override func find(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> FoundObjects {
         let found = try ids(execute(request(query, .managedObjectResultType), with: asking))
         return .objects(found.map { FoundObject(id: $0, snapshot: nil) })
     }
 
-    override func findIDs(_ query: ObjectQuery, rows: RowQuery) throws -> [NSManagedObjectID] {
+    override func findIDs(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> [NSManagedObjectID] {
         try ids(execute(request(query, .managedObjectIDResultType), with: asking))
     }
 
-    override func findRows(_ query: ObjectQuery, rows: RowQuery) throws -> [RowID]? { nil }
+    override func findRows(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> [RowID]? { nil }
 
-    override func count(_ query: ObjectQuery, rows: RowQuery) throws -> Int {
+    override func count(
+        _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
+    ) throws -> Int {
         let result = try execute(request(query, .countResultType), with: asking)
         if let number = result as? Int { return number }
         if let numbers = result as? [NSNumber], let first = numbers.first, numbers.count == 1 {

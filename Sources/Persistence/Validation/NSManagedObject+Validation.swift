@@ -23,6 +23,7 @@ extension NSManagedObject {
     }
 
     private func propertyErrors(for event: ValidationEvent) -> [NSError] {
+        if ValidationOverrides.contains(type(of: self)) { return overriddenErrors() }
         var errors: [NSError] = []
         for (key, value) in extras?.misfits ?? [:] {
             errors.append(
@@ -33,17 +34,46 @@ extension NSManagedObject {
         for check in shape.checks where extras?.misfits[check.name] == nil {
             if let error = error(of: check, about: attributes[check.slot]) { errors.append(error) }
         }
-        for (slot, relationship) in shape.layout.toOnes.enumerated()
-        where toOnes[slot] == nil && !relationship.isOptional {
-            errors.append(
-                validationError(
-                    NSValidationMissingMandatoryPropertyError, relationship.name, "needs an object")
-            )
+        for slot in toOnes.indices {
+            if let error = linkError(slot) { errors.append(error) }
         }
         for slot in toManys.indices where event == .insert || toManys[slot].isChanged {
             if let error = countError(slot) { errors.append(error) }
         }
         return errors
+    }
+
+    /// What `validateValue`, which the class overrides, throws for the properties.
+    private func overriddenErrors() -> [NSError] {
+        var errors: [NSError] = []
+        for name in shape.propertyNames {
+            guard let slot = shape.slot(name) else { continue }
+            let value: Any?
+            switch slot {
+            case .fetched: continue
+            case .toMany(let index):
+                let hasRule = shape.layout.toManys[index].hasCountRule
+                guard toManys[index].isLoaded || toManys[index].isChanged || hasRule else {
+                    continue
+                }
+                load(index)
+                value = toManys[index].isLoaded ? collection(index) : nil
+            case .attribute, .toOne, .composite, .transient: value = read(slot, name)
+            }
+            do {
+                try validateValue(value, forKey: name)
+            } catch {
+                errors.append(error as NSError)
+            }
+        }
+        return errors
+    }
+
+    private func linkError(_ slot: Int) -> NSError? {
+        let relationship = shape.layout.toOnes[slot]
+        guard toOnes[slot] == nil, !relationship.isOptional else { return nil }
+        return validationError(
+            NSValidationMissingMandatoryPropertyError, relationship.name, "needs an object")
     }
 
     private func error(of check: AttributeCheck, about value: AttributeValue) -> NSError? {
@@ -67,8 +97,7 @@ extension NSManagedObject {
 
     private func countError(_ slot: Int) -> NSError? {
         let relationship = shape.layout.toManys[slot]
-        let hasRule = relationship.minCount > 0 || relationship.maxCount > 0
-        guard hasRule else { return nil }
+        guard relationship.hasCountRule else { return nil }
         load(slot)
         guard toManys[slot].isLoaded else { return context?.takeFailure() as NSError? }
         let count = toManys[slot].count
@@ -120,7 +149,13 @@ extension NSManagedObject {
 
     /// What is wrong with giving `key` this value; nil when nothing is.
     final func validationError(of value: Any?, forKey key: String) -> NSError? {
-        guard case .attribute(let slot) = shape.slot(key) else { return nil }
+        let slot: Int
+        switch shape.slot(key) {
+        case .attribute(let index): slot = index
+        case .toOne(let index): return value == nil ? linkError(index) : nil
+        case .toMany(let index): return countError(index)
+        case .composite, .transient, .fetched, nil: return nil
+        }
         let attribute = shape.layout.attributes[slot].attribute
         guard let accepted = AttributeCoding.accept(value, for: attribute) else {
             return validationError(
@@ -140,4 +175,9 @@ extension NSManagedObject {
         return PersistenceErrors.make(
             code, "The property \"\(key)\" of \"\(entity.name ?? "")\" \(text).", userInfo)
     }
+}
+
+extension NSRelationshipDescription {
+    /// Whether the number of members is bounded.
+    fileprivate var hasCountRule: Bool { minCount > 0 || maxCount > 0 }
 }

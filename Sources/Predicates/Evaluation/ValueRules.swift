@@ -17,8 +17,8 @@ enum ValueRules {
         }
     }
 
-    /// Whether a list's element is the value. A text is a number's where it spells it, as columns of
-    /// a database have it: `name IN %@` with `[1, 2]`.
+    /// Whether a list's element is the value. A text is a number's where it spells it, as columns
+    /// of a database have it: `name IN %@` with `[1, 2]`.
     static func isListed(
         _ value: Constant, as element: Constant, _ options: ComparisonNode.Options
     ) -> Bool {

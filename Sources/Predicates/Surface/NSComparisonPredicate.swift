@@ -36,8 +36,8 @@ open class NSComparisonPredicate: TreePredicate {
                 modifier: modifier, options: options))
     }
 
-    /// Compares by a method of the left value, named as a selector is: `isNewerThan:`. It prints and
-    /// archives; evaluating it is an error, since there are no selectors off Apple's platforms.
+    /// Compares by a method of the left value, named as a selector is: `isNewerThan:`. It prints
+    /// and archives; evaluating it is an error, since there are no selectors off Apple's platforms.
     public convenience init(
         leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String
     ) {

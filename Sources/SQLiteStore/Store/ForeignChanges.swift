@@ -14,7 +14,7 @@ final class ForeignChanges {
         self.store = store
         seenVersion = try Self.version(of: store)
         readVersion = seenVersion
-        seenNumber = try store.lastTransactionNumber()
+        seenNumber = try store.reading.lastTransactionNumber()
     }
 
     /// SQLite's count of commits by other connections.
@@ -41,7 +41,7 @@ final class ForeignChanges {
 
     private func news() throws -> [HistoryTransaction]? {
         guard let history = store.history else { return [] }
-        let last = try store.lastTransactionNumber()
+        let last = try store.reading.lastTransactionNumber()
         guard last >= seenNumber else {
             // A file whose history goes back has been replaced.
             seenNumber = last
@@ -54,14 +54,14 @@ final class ForeignChanges {
             return []
         }
         do {
-            let found = try store.history(after: seenNumber, limit: nil)
+            let found = try store.reading.history(after: seenNumber, limit: nil)
             seenNumber = max(seenNumber, found.last?.number ?? 0)
             let others = found.filter { transaction in
                 !own.contains { $0.contains(transaction.number) }
             }
             return others.isEmpty ? nil : others
         } catch let error as StoreError where error.code == .historyExpired {
-            seenNumber = try store.lastTransactionNumber()
+            seenNumber = try store.reading.lastTransactionNumber()
             return []
         }
     }

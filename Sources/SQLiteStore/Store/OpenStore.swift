@@ -4,22 +4,23 @@ internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
-/// An open store: its connection, its schema and all that is compiled for them.
+/// An open store's connection that writes, and all that is compiled for it.
 ///
 /// Not thread-safe: used under the store's lock only.
 final class OpenStore {
     let connection: Connection
     let schema: StoreSchema
-    let reader: RowReader
+    /// What reads through the same connection.
+    let reading: StoreReader
     let writer: ChangeWriter
     let keys: KeyRegister
-    let uniqueKeys: UniqueKeys
-    let queries: QueryCompiler
     let derived: DerivedValues
     /// Nil for a store without a file.
     let external: ExternalWrites?
     let history: (log: HistoryLog, reader: HistoryReader)?
     let path: String
+    /// How often this connection committed.
+    var commits: Int64 = 0
     /// The roots whose keys were compared with the rows that are there.
     private var checkedRoots: Set<Int32> = []
 
@@ -35,7 +36,8 @@ final class OpenStore {
         let keys = try KeyRegister(connection: connection)
         self.keys = keys
         let files = file.url.map { ExternalFiles(store: $0) }
-        reader = RowReader(connection: connection, schema: schema, files: files)
+        reading = try StoreReader(
+            connection, schema: schema, files: files, keys: keys, platform: platform)
         external = files.map {
             ExternalWrites(
                 files: $0, connection: connection, platform: platform,
@@ -44,10 +46,6 @@ final class OpenStore {
         if let files, !file.options.isReadOnly {
             try ExternalWrites.recover(files, schema: schema, connection: connection)
         }
-        uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: reader)
-        queries = QueryCompiler(schema: schema, reader: reader, platform: platform)
-        try TextFunctions.register(with: connection)
-        try ExternalFunctions.register(with: connection, files: files)
         derived = DerivedValues(schema: schema)
         try derived.register(with: connection)
         if writesHistory {
@@ -59,13 +57,11 @@ final class OpenStore {
                 }
             }
         }
-        let hasHistory = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty
         let log = HistoryLog(
             connection: connection, keys: keys, platform: platform, origin: file.options.origin)
-        history =
-            hasHistory ? (log, try HistoryReader(connection: connection, schema: schema)) : nil
+        history = try reading.historyReader().map { (log, $0) }
         writer = ChangeWriter(
-            connection: connection, schema: schema, reader: reader, keys: keys,
+            connection: connection, schema: schema, reader: reading.rows, keys: keys,
             history: writesHistory ? history : nil,
             rows: RowWriter(
                 connection: connection, schema: schema, external: external, derived: derived,
@@ -95,58 +91,6 @@ final class OpenStore {
         }
     }
 
-    // MARK: Queries
-
-    func rows(matching query: RowQuery) throws -> [Row] {
-        let plan = try reader.plan(
-            for: query.entity, includesSubentities: query.includesSubentities)
-        return try run(query, .rows) { try reader.rows(of: $0, plan: plan) }
-    }
-
-    func ids(matching query: RowQuery) throws -> [RowID] {
-        let isAlone = schema.columns(of: query.entity)?.condition == nil
-        if isAlone && query.sort.isEmpty { return try keys(matching: query) }
-        return try run(query, .ids) { statement in
-            var ids: [RowID] = []
-            while try statement.step() {
-                let named =
-                    isAlone || statement.isNull(at: 0)
-                    ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
-                ids.append(RowID(entity: named, key: statement.int64(at: 1)))
-            }
-            return ids
-        }
-    }
-
-    /// The rows of a table that holds one entity, by their keys.
-    private func keys(matching query: RowQuery) throws -> [RowID] {
-        let compiled = try queries.compile(query, .keys)
-        var keys = try LongLists.with(compiled.longLists, on: connection) {
-            try connection.integers(in: "Z_PK", of: compiled.sql.text, compiled.sql.values)
-        }
-        if !zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) { keys.sort() }
-        return keys.map { RowID(entity: query.entity, key: $0) }
-    }
-
-    func count(matching query: RowQuery) throws -> Int {
-        try run(query, .count) { statement in
-            try statement.step() ? Int(statement.int64(at: 0)) : 0
-        }
-    }
-
-    private func run<Result>(
-        _ query: RowQuery, _ selection: QueryCompiler.Selection,
-        _ read: (Statement) throws -> Result
-    ) throws -> Result {
-        let compiled = try queries.compile(query, selection)
-        return try LongLists.with(compiled.longLists, on: connection) {
-            let statement = try connection.prepare(compiled.sql.text)
-            defer { statement.reset() }
-            try statement.bind(compiled.sql.values)
-            return try read(statement)
-        }
-    }
-
     // MARK: Keys
 
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64] {
@@ -162,15 +106,5 @@ final class OpenStore {
         }
         let first = try keys.reserve(Int64(root), count: count)
         return (0..<Int64(count)).map { first + $0 }
-    }
-
-    // MARK: History
-
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try history?.reader.transactions(after: number, limit: limit, keys: keys) ?? []
-    }
-
-    func lastTransactionNumber() throws -> Int64 {
-        try history?.reader.lastNumber(keys: keys) ?? 0
     }
 }

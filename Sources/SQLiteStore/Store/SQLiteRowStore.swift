@@ -6,10 +6,15 @@ public import Stores
 
 /// A store in a SQLite file of Apple's format.
 ///
-/// One connection, used by one thread at a time; a call made inside `write` or `read` on the same
-/// thread joins that transaction. Calls of other threads wait for their turn.
+/// One connection writes, for one thread at a time; others wait for their turn. Reads have
+/// connections of their own, and wait neither for a write nor for each other. Where there is no log
+/// (`journal_mode` other than WAL, in memory, read-only) one connection serves all in turn.
+///
+/// A call made inside `write` or `read` on the same thread joins that transaction; a write inside a
+/// `read` is a transaction of its own, of which that `read` sees nothing.
 public final class SQLiteRowStore: RowStore, @unchecked Sendable {
-    // @unchecked: `open` and `foreign` are used under `lock` only; all else never changes.
+    // @unchecked: `open` and `foreign` are used under `lock` only; the pool has a lock of its
+    // own; all else never changes.
     public let layout: ModelLayout
     public let identifier: String
     public let url: URL?
@@ -21,9 +26,11 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     public let fileSystemWarning: String?
     private let isReadOnly: Bool
     private let platform: Environment
-    private let lock = StoreLock()
-    private let open: OpenStore
-    private let foreign: ForeignChanges
+    let lock = StoreLock()
+    let open: OpenStore
+    /// Nil where the connection that writes serves readers, too.
+    let readers: ReaderPool?
+    let foreign: ForeignChanges
 
     /// Opens the store at `url`, or makes it when there is no file; nil makes one in memory.
     ///
@@ -41,6 +48,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
             return try opening.run()
         }
         open = made.store
+        readers = made.readers
         foreign = try StoreError.mapping(path: file.path) { try ForeignChanges(made.store) }
         identifier = made.identifier
         layout = made.store.schema.layout
@@ -51,6 +59,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         self.platform = platform
         self.url = url
     }
+
+    /// Readers go first: the last connection to close takes the log away, and only one that may
+    /// write can.
+    deinit { readers?.close() }
 
     /// The metadata of the store at `url`, which is not opened for work and not changed.
     public static func metadata(at url: URL) throws -> [String: Any] {
@@ -89,61 +101,61 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
                 .readOnly, "The store was opened read-only; open it for writing to save.",
                 fields: ["path": open.path])
         }
-        return try perform(.immediate, body)
+        return try perform(body)
     }
 
-    /// Runs `body` with a consistent view of the store: what other processes write meanwhile is not
-    /// seen. A write inside it fails with `.busy` when another process wrote since it began.
+    /// Runs `body` with one state of the store: what anybody writes meanwhile is not seen.
+    /// What writes inside it throws `.readOnly`.
     public func read<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
-        try perform(.deferred, body)
+        func hand(_ reader: StoreReader) throws -> Result {
+            let handed = StoreTransaction(reading: reader)
+            defer { handed.end() }
+            return try body(handed)
+        }
+        return try StoreError.mapping(path: open.path) {
+            if !lock.isHeldHere, let readers, let result = try readers.inTransaction(hand) {
+                return result
+            }
+            return try lock.run {
+                try open.reading.transaction { try hand(open.reading) }
+            }
+        }
+    }
+
+    /// Runs `body`, which reads with as many statements as make one state.
+    func reading<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
+        try StoreError.mapping(path: open.path) {
+            if !lock.isHeldHere, let readers, let result = try readers.reading(body) {
+                return result
+            }
+            return try lock.run { try body(open.reading) }
+        }
     }
 
     private func perform<Result>(
-        _ kind: Connection.TransactionKind, _ body: (StoreTransaction) throws -> Result
+        _ body: (StoreTransaction) throws -> Result
     ) throws -> Result {
         try lock.run {
             defer { if !open.connection.isInTransaction { open.external?.cleanUp() } }
             // Before the lock is let go: another thread must not meet what was rolled back.
-            var isKept = kind == .deferred
+            var isKept = false
             defer { if !isKept { open.forget() } }
             let result = try StoreError.mapping(path: open.path) {
-                try open.connection.transaction(kind) {
+                try open.connection.transaction(.immediate) {
                     let handed = StoreTransaction(open)
                     defer { handed.end() }
                     let result = try body(handed)
-                    if kind == .immediate { try platform.faults.reach("store.beforeCommit") }
+                    try platform.faults.reach("store.beforeCommit")
                     return result
                 }
             }
             isKept = true
-            if !open.connection.isInTransaction { open.history?.log.own.commit() }
-            return result
-        }
-    }
-
-    // MARK: Other connections
-
-    /// Whether other connections, of this or of other processes, have written since the last call
-    /// or since the store was opened. Cost: a look at shared memory.
-    public func hasForeignChanges() throws -> Bool {
-        try lock.run { try StoreError.mapping(path: open.path) { try foreign.arePresent() } }
-    }
-
-    /// What other connections saved since the last call or since the store was opened; nil when
-    /// they saved nothing. Empty where there is no history to tell it, or where it is very long.
-    public func foreignTransactions() throws -> [HistoryTransaction]? {
-        try lock.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
-    }
-
-    /// Moves what the log holds into the file, as far as nobody else works with it, so that the
-    /// file alone is the whole store. Does not wait.
-    public func emptyLog() throws {
-        try lock.run {
-            try StoreError.mapping(path: open.path) {
-                try open.connection.withoutWaiting {
-                    _ = try open.connection.rows("PRAGMA main.wal_checkpoint(TRUNCATE)")
-                }
+            if !open.connection.isInTransaction {
+                open.commits &+= 1
+                open.history?.log.own.commit()
+                boundHeldLog()
             }
+            return result
         }
     }
 
@@ -165,24 +177,23 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         try write { try $0.reserveKeys(entity: entity, count: count) }
     }
 
-    public func row(_ id: RowID) throws -> Row? { try read { try $0.row(id) } }
-    public func rows(_ ids: [RowID]) throws -> [Row] { try read { try $0.rows(ids) } }
+    public func row(_ id: RowID) throws -> Row? { try reading { try $0.row(id) } }
+    public func rows(_ ids: [RowID]) throws -> [Row] { try reading { try $0.rows(ids) } }
     public func rows(matching query: RowQuery) throws -> [Row] {
-        try read { try $0.rows(matching: query) }
+        try reading { try $0.rows(matching: query) }
     }
     public func ids(matching query: RowQuery) throws -> [RowID] {
-        try read { try $0.ids(matching: query) }
+        try reading { try $0.ids(matching: query) }
     }
     public func count(matching query: RowQuery) throws -> Int {
-        try read { try $0.count(matching: query) }
+        try reading { try $0.count(matching: query) }
     }
 
     public func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
-        try read { try $0.members(of: owner, toMany: slot) }
+        try reading { try $0.members(of: owner, toMany: slot) }
     }
-
     public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
-        try read { try $0.members(ofEach: owners, toMany: slot) }
+        try reading { try $0.members(ofEach: owners, toMany: slot) }
     }
 
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {

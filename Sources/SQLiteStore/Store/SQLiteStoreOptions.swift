@@ -22,6 +22,9 @@ public struct SQLiteStoreOptions: Sendable {
     public var ignoresVersioning = false
     /// How long to wait for another process's lock.
     public var busyMilliseconds: Int32 = 10_000
+    /// How large the log may grow while snapshots are held, which keep it from being emptied. The
+    /// save that finds it larger ends them.
+    public var heldLogBytesMax: Int64 = 256 << 20
     /// Who writes, for the history.
     public var origin = HistoryOrigin.thisProcess
 

@@ -169,6 +169,15 @@ struct StoreFile {
         if options.analyzesOnOpening { try connection.script("ANALYZE") }
     }
 
+    /// The settings of a connection that reads beside one that writes. How the file keeps its
+    /// journal is that one's to say.
+    func configureReader(_ connection: Connection) throws {
+        for pragma in try StorePragma.list(options.pragmas)
+        where pragma.moment == .opening && pragma.name != StorePragma.journal {
+            try connection.script(pragma.statement)
+        }
+    }
+
     /// R-trees are filled by triggers, in which SQLite allows no virtual table of a schema that is
     /// not trusted. What our own functions do stays closed to the schema all the same.
     private func allowPlaces(_ connection: Connection) throws {

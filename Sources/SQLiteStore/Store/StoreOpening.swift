@@ -27,7 +27,15 @@ struct StoreOpening {
         hashes = model.versionHashes(of: entities)
     }
 
-    func run() throws -> (store: OpenStore, identifier: String) {
+    /// A store that was opened.
+    struct Opened {
+        var store: OpenStore
+        var identifier: String
+        /// Nil where one connection serves all: in memory, read-only, and without a log.
+        var readers: ReaderPool?
+    }
+
+    func run() throws -> Opened {
         let connection: Connection
         if file.exists {
             connection = try file.open(orFill: fill)
@@ -51,7 +59,21 @@ struct StoreOpening {
         let store = try OpenStore(
             connection, file: file, schema: schema, platform: platform, writesHistory: writesHistory
         )
-        return (store, metadata.identifier)
+        return Opened(
+            store: store, identifier: metadata.identifier,
+            readers: try readers(beside: connection, schema))
+    }
+
+    /// Readers beside a connection that writes to a log: only there nobody waits for the other.
+    private func readers(
+        beside connection: Connection, _ schema: StoreSchema
+    ) throws -> ReaderPool? {
+        guard !file.options.isReadOnly, file.url != nil,
+            try connection.pragma("journal_mode") == "wal",
+            let identity = FileIdentity(of: file.path)
+        else { return nil }
+        return ReaderPool(
+            ReaderOpening(file: file, schema: schema, platform: platform, identity: identity))
     }
 
     /// The numbers the file gives the model's entities. An entity that was renamed by a migration

@@ -4,9 +4,10 @@ public import Predicates
 
 /// What every store does, in values. No store knows of a context or an object.
 ///
-/// A store serialises its own work; every function may be called from any thread and blocks until
-/// done. Failures are `StoreError`, `SaveConflicts` or `UniquenessViolation`.
-public protocol RowStore: RowWriting, AnyObject, Sendable {
+/// A store has one writer at a time; every function may be called from any thread and blocks until
+/// done. What a save wrote is seen by every read that begins after it returned. Failures are
+/// `StoreError`, `SaveConflicts` or `UniquenessViolation`.
+public protocol RowStore: RowReading, RowWriting {
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
@@ -17,17 +18,6 @@ public protocol RowStore: RowWriting, AnyObject, Sendable {
     func metadata() throws -> [String: Any]
     /// Replaces the application's metadata; the store's own keys are kept right by the store.
     func setMetadata(_ metadata: [String: Any]) throws
-
-    func row(_ id: RowID) throws -> Row?
-    /// The rows that exist among `ids`, in no particular order.
-    func rows(_ ids: [RowID]) throws -> [Row]
-    func rows(matching query: RowQuery) throws -> [Row]
-    func ids(matching query: RowQuery) throws -> [RowID]
-    func count(matching query: RowQuery) throws -> Int
-    /// The members of a to-many relationship, in order where it is ordered.
-    func members(of owner: RowID, toMany slot: Int) throws -> [Link]
-    /// The same for several owners of one entity; owners without members may be left out.
-    func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]]
 
     /// Runs `body`, whose reservations and one save are one transaction where the store has such:
     /// keys it reserved come back when it throws. `body` ends with its save, and throws what that
@@ -40,6 +30,12 @@ public protocol RowStore: RowWriting, AnyObject, Sendable {
     func deleteHistory(upTo number: Int64) throws
     /// The number of the newest transaction, 0 when there is none.
     func lastTransactionNumber() throws -> Int64
+
+    /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
+    /// without a log of its own. States that are equal may be one snapshot.
+    func makeSnapshot() throws -> (any RowSnapshot)?
+    /// Ends all snapshots that are held of the store.
+    func endSnapshots()
 }
 
 /// What writing takes.
@@ -56,11 +52,8 @@ extension RowStore {
         try body(self)
     }
 
-    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
-        var members: [RowID: [Link]] = [:]
-        for owner in owners { members[owner] = try self.members(of: owner, toMany: slot) }
-        return members
-    }
+    public func makeSnapshot() throws -> (any RowSnapshot)? { nil }
+    public func endSnapshots() {}
 }
 
 /// Which rows to find. Constants of the predicate that were objects are `RowID`s.

@@ -5,7 +5,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         private enum Kind: String {
             case notAStore, cannotOpen, modelMismatch, readOnly, diskFull, busy, corrupt,
                 unsupported
-            case missingRow, invalidValue, historyExpired, failed
+            case missingRow, invalidValue, historyExpired, snapshotExpired, failed
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -25,6 +25,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let missingRow = Code(kind: .missingRow)
         public static let invalidValue = Code(kind: .invalidValue)
         public static let historyExpired = Code(kind: .historyExpired)
+        /// The state of the store that was held for reading is not held any more.
+        public static let snapshotExpired = Code(kind: .snapshotExpired)
         /// The store's library failed in a way of its own; `cause` says which.
         public static let failed = Code(kind: .failed)
     }

@@ -49,10 +49,10 @@ final class RawTable {
 
     /// Reads every row into a value of its own.
     func fetch() throws -> Int {
-        var rows: [Fetched] = []
+        var rows: [RawEntry] = []
         try database.each(
             "SELECT Z_PK, ZAMOUNT, ZCOUNT, ZCREATED, ZISDONE, ZKEY, ZNAME, ZNOTE FROM ZENTRY"
-        ) { rows.append(Fetched($0)) }
+        ) { rows.append(RawEntry($0)) }
         return rows.count
     }
 
@@ -81,28 +81,6 @@ final class RawTable {
                 try database.finish(statement)
                 try log?.note(key)
             }
-        }
-    }
-
-    private struct Fetched {
-        let key: Int64
-        let amount: Double
-        let count: Int64
-        let created: Double
-        let isDone: Bool
-        let uuid: uuid_t?
-        let name: String?
-        let note: String?
-
-        init(_ row: OpaquePointer) {
-            key = sqlite3_column_int64(row, 0)
-            amount = sqlite3_column_double(row, 1)
-            count = sqlite3_column_int64(row, 2)
-            created = sqlite3_column_double(row, 3)
-            isDone = sqlite3_column_int64(row, 4) != 0
-            uuid = sqlite3_column_blob(row, 5).map { $0.loadUnaligned(as: uuid_t.self) }
-            name = sqlite3_column_text(row, 6).map { String(cString: $0) }
-            note = sqlite3_column_text(row, 7).map { String(cString: $0) }
         }
     }
 }

@@ -1,0 +1,126 @@
+internal import ObjectModel
+internal import Platform
+internal import SQLiteDriver
+internal import Stores
+
+/// What reads a store: a connection, and all that is compiled for it.
+///
+/// Not thread-safe: one thread at a time uses it, under the store's lock, on loan from the pool, or
+/// under the lock of a snapshot. What takes one statement needs no transaction: SQLite shows a
+/// statement one state of the file from its first step to its last.
+final class StoreReader {
+    let connection: Connection
+    let schema: StoreSchema
+    let rows: RowReader
+    let queries: QueryCompiler
+    let uniqueKeys: UniqueKeys
+    private let keys: KeyRegister
+    private var knownHistory: HistoryReader??
+
+    init(
+        _ connection: Connection, schema: StoreSchema, files: ExternalFiles?, keys: KeyRegister,
+        platform: Environment
+    ) throws {
+        self.connection = connection
+        self.schema = schema
+        self.keys = keys
+        rows = RowReader(connection: connection, schema: schema, files: files)
+        uniqueKeys = UniqueKeys(connection: connection, schema: schema, reader: rows)
+        queries = QueryCompiler(schema: schema, reader: rows, platform: platform)
+        try TextFunctions.register(with: connection)
+        try ExternalFunctions.register(with: connection, files: files)
+    }
+
+    /// Runs `body` with one state of the store.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        try connection.transaction(.deferred, body)
+    }
+
+    // MARK: Rows
+
+    func row(_ id: RowID) throws -> Row? { try rows.row(id) }
+
+    func rows(_ ids: [RowID]) throws -> [Row] {
+        guard ids.count > 1 else { return try rows.rows(ids) }
+        return try transaction { try rows.rows(ids) }
+    }
+
+    func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
+        try rows.members(of: owner, toMany: slot)
+    }
+
+    func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
+        try transaction { try rows.members(ofEach: owners, toMany: slot) }
+    }
+
+    // MARK: Queries
+
+    func rows(matching query: RowQuery) throws -> [Row] {
+        let plan = try rows.plan(
+            for: query.entity, includesSubentities: query.includesSubentities)
+        return try run(query, .rows) { try rows.rows(of: $0, plan: plan) }
+    }
+
+    func ids(matching query: RowQuery) throws -> [RowID] {
+        let isAlone = schema.columns(of: query.entity)?.condition == nil
+        if isAlone && query.sort.isEmpty { return try keys(matching: query) }
+        return try run(query, .ids) { statement in
+            var ids: [RowID] = []
+            while try statement.step() {
+                let named =
+                    isAlone || statement.isNull(at: 0)
+                    ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
+                ids.append(RowID(entity: named, key: statement.int64(at: 1)))
+            }
+            return ids
+        }
+    }
+
+    /// The rows of a table that holds one entity, by their keys.
+    private func keys(matching query: RowQuery) throws -> [RowID] {
+        let compiled = try queries.compile(query, .keys)
+        var keys = try LongLists.with(compiled.longLists, on: connection) {
+            try connection.integers(in: "Z_PK", of: compiled.sql.text, compiled.sql.values)
+        }
+        if !zip(keys, keys.dropFirst()).allSatisfy({ $0 < $1 }) { keys.sort() }
+        return keys.map { RowID(entity: query.entity, key: $0) }
+    }
+
+    func count(matching query: RowQuery) throws -> Int {
+        try run(query, .count) { statement in
+            try statement.step() ? Int(statement.int64(at: 0)) : 0
+        }
+    }
+
+    private func run<Result>(
+        _ query: RowQuery, _ selection: QueryCompiler.Selection,
+        _ read: (Statement) throws -> Result
+    ) throws -> Result {
+        let compiled = try queries.compile(query, selection)
+        return try LongLists.with(compiled.longLists, on: connection) {
+            let statement = try connection.prepare(compiled.sql.text)
+            defer { statement.reset() }
+            try statement.bind(compiled.sql.values)
+            return try read(statement)
+        }
+    }
+
+    // MARK: History
+
+    /// Nil where the file keeps no history.
+    func historyReader() throws -> HistoryReader? {
+        if let knownHistory { return knownHistory }
+        let isThere = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty
+        let made = isThere ? try HistoryReader(connection: connection, schema: schema) : nil
+        knownHistory = .some(made)
+        return made
+    }
+
+    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
+        try historyReader()?.transactions(after: number, limit: limit, keys: keys) ?? []
+    }
+
+    func lastTransactionNumber() throws -> Int64 {
+        try historyReader()?.lastNumber(keys: keys) ?? 0
+    }
+}

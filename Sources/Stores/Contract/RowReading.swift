@@ -1,0 +1,34 @@
+/// What is read of a store: as it is now, or as it was when a snapshot was made of it.
+///
+/// Every function may be called from any thread and blocks until done. What one call returns
+/// belongs to one state of the store: it never has half of a save. Failures are `StoreError`.
+public protocol RowReading: AnyObject, Sendable {
+    func row(_ id: RowID) throws -> Row?
+    /// The rows that exist among `ids`, in no particular order.
+    func rows(_ ids: [RowID]) throws -> [Row]
+    func rows(matching query: RowQuery) throws -> [Row]
+    func ids(matching query: RowQuery) throws -> [RowID]
+    func count(matching query: RowQuery) throws -> Int
+    /// The members of a to-many relationship, in order where it is ordered.
+    func members(of owner: RowID, toMany slot: Int) throws -> [Link]
+    /// The same for several owners of one entity; owners without members may be left out.
+    func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]]
+}
+
+extension RowReading {
+    public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
+        var members: [RowID: [Link]] = [:]
+        for owner in owners { members[owner] = try self.members(of: owner, toMany: slot) }
+        return members
+    }
+}
+
+/// A store as it was at one moment. What is saved later is not seen through it.
+///
+/// It ends with its last reference, when it is ended, or when its store can hold it no longer; from
+/// then on every read throws `.snapshotExpired`.
+public protocol RowSnapshot: RowReading {
+    var isOver: Bool { get }
+    /// Lets go of what holds the state. Waits for a read under way.
+    func end()
+}

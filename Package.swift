@@ -116,7 +116,13 @@ let fuzzing: [Target] =
                 path: "Tools/Fuzzing/Driver", swiftSettings: house),
         ])
 
+/// Files as apps write them: no settings of ours, and the plugin that apps use.
+let sourceTests = Target.testTarget(
+    name: "SourceTests", dependencies: ["CoreData"], path: "Tests/SourceTests",
+    exclude: ["README.md"], plugins: [.plugin(name: "CoreDataModels")])
+
 let testTargets: [Target] = [
+    sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
     tests("StoresTests", uses: values + ["Stores"]),

@@ -26,6 +26,8 @@ public final class Connection {
     private var cache: [String: Statement] = [:]
     private var transactionDepth = 0
     private var knownCollector: IntegerCollector?
+    /// Who is told of what is run.
+    var trace: StatementTrace?
     /// Outlives this connection and its statements, to clear away what they needed beside the file.
     var tidier: Connection?
 
@@ -54,6 +56,7 @@ public final class Connection {
         sqlite3_extended_result_codes(handle, 1)
         diptych_sqlite_distrust(handle)
         sqlite3_busy_timeout(handle, busyMilliseconds)
+        if StatementTrace.level > 0 { follow(with: StatementTrace(level: StatementTrace.level)) }
         // Alone with the file, SQLite keeps the index of the log in memory of its own.
         if access == .abandoned { try script("PRAGMA locking_mode = EXCLUSIVE") }
     }
@@ -112,6 +115,7 @@ public final class Connection {
         var compiled: OpaquePointer?
         let code = sqlite3_prepare_v3(handle, sql, -1, 0, &compiled, nil)
         guard code == SQLITE_OK, let compiled else { throw fault(code, sql: sql) }
+        if trace != nil { tellPlan(of: sql) }
         return Statement(handle: compiled, connection: self)
     }
 

@@ -7,7 +7,9 @@ extension Rule {
 
     private static let vague = "(Util|Utils|Utility|Utilities|Helper|Helpers|Manager|Managers)"
     /// Names of Apple's, which apps know.
-    private static let applesNames: Set<String> = ["NSMigrationManager", "FileManager"]
+    private static let applesNames: Set<String> = [
+        "FileManager", "NSMigrationManager", "NSStagedMigrationManager", "UndoManager",
+    ]
 
     static let vagueTypes = Rule(
         text: "No type is called a util, a helper or a manager, but for Apple's; name what it is."

@@ -56,6 +56,10 @@ final class Bench {
         return context
     }
 
+    func named(_ entity: String) throws -> NSEntityDescription {
+        try #require(coordinator.managedObjectModel.entitiesByName[entity])
+    }
+
     @discardableResult
     func make(
         _ entity: String, _ name: String? = nil, in other: NSManagedObjectContext? = nil

@@ -111,4 +111,61 @@ import Testing
         let copy = reader.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
         #expect(copy as? NSPersistentHistoryToken == token)
     }
+
+    // MARK: Requests over the history
+
+    @Test(arguments: StoreKind.logging)
+    func transactionsAreChosenByPredicate(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        for (author, name) in [("app", "Ada"), ("sync", "Bob"), ("app", "Cyd")] {
+            bench.context.transactionAuthor = author
+            try bench.person(name)
+            try bench.context.save()
+        }
+        func numbers(_ format: String, _ arguments: Any...) throws -> [Int64] {
+            let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+            fetch.predicate = NSPredicate(format: format, argumentArray: arguments)
+            fetch.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: false)]
+            return try transactions(.fetchHistory(withFetch: fetch), bench).map(
+                \.transactionNumber)
+        }
+        #expect(try numbers("author == %@", "app") == [3, 1])
+        #expect(try numbers("author != %@", "app") == [2])
+        #expect(
+            try numbers("transactionNumber > 1 AND timestamp > %@", Date.distantPast) == [3, 2])
+        #expect(try numbers("ANY changes.changedEntity == 'Department'") == [])
+        let token = try #require(
+            try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?), bench).first
+        ).token
+        #expect(try numbers("token == %@", token) == [1])
+        #expect(throws: (any Error).self) { try numbers("noSuchKey == 1") }
+        #expect(NSPersistentHistoryTransaction.entityDescription?.name == "Transaction")
+        #expect(NSPersistentHistoryTransaction.entityDescription(with: bench.context) != nil)
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func changesAreChosenByPredicate(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        try bench.make("Department", "Sales")
+        try bench.context.save()
+        ada.name = "Bea"
+        try bench.context.save()
+        func changes(_ format: String, _ arguments: Any...) throws -> [NSPersistentHistoryChange] {
+            let fetch = try #require(NSPersistentHistoryChange.fetchRequest)
+            fetch.predicate = NSPredicate(format: format, argumentArray: arguments)
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+            #expect(request.fetchRequest === fetch)
+            request.resultType = .changesOnly
+            let result = try bench.context.execute(request) as? NSPersistentHistoryResult
+            return try #require(result?.result as? [NSPersistentHistoryChange])
+        }
+        let update = NSPersistentHistoryChangeType.update.rawValue
+        #expect(try changes("changeType == %@", update).map(\.changedObjectID) == [ada.objectID])
+        #expect(try changes("changedObjectID == %@", ada.objectID).count == 2)
+        #expect(try changes("changedEntity == 'Department'").count == 1)
+        #expect(try changes("transaction.transactionNumber == 2").count == 1)
+        #expect(NSPersistentHistoryChange.entityDescription?.name == "Change")
+        #expect(NSPersistentHistoryChange.entityDescription(with: bench.context) != nil)
+    }
 }

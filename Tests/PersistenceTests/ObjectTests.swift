@@ -65,7 +65,7 @@ import Testing
         #expect(person.isUpdated && bench.context.updatedObjects == [person])
         #expect(person.changedValues().keys.sorted() == ["age"])
         #expect(person.committedValues(forKeys: ["age"])["age"] as? Int == 0)
-        #expect(person.changedValuesForCurrentEvent()["age"] as? Int == 3)
+        #expect(person.changedValuesForCurrentEvent()["age"] as? Int == 0)
         bench.context.processPendingChanges()
         #expect(person.changedValuesForCurrentEvent().isEmpty)
     }

@@ -54,6 +54,8 @@ final class MemoryObject: KeyValueReading, IdentityReading {
 final class MemoryWorld {
     let store: SQLiteRowStore
     private var objects: [RowID: MemoryObject] = [:]
+    /// Whether predicates are read by SQL's rules instead of those of objects.
+    var followsSQL = false
 
     init(store: SQLiteRowStore) { self.store = store }
 
@@ -74,7 +76,10 @@ final class MemoryWorld {
             try (constant as? RowID).flatMap { try object($0) } ?? constant
         }
         var found = try objects.filter { object in
-            try predicate.map { try evaluate($0, with: object) } ?? true
+            guard let predicate else { return true }
+            return try followsSQL
+                ? SQLLogic(object: object).truth(predicate) == true
+                : evaluate(predicate, with: object)
         }
         let keys = query.sort.compactMap { key(of: $0) }
         try found.sort { left, right in

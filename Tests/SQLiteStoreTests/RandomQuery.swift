@@ -5,16 +5,19 @@ import Stores
 /// Predicates and sort orders over the people of a `SocietyWorld`, from a seed.
 struct RandomQuery {
     var random: SeededRandom
-    /// Without missing values the rules of SQL and of memory agree on everything; with them only on
-    /// what never asks whether something does *not* hold.
-    let isTotal: Bool
+    /// Whether it may ask that something does *not* hold, on which the rules of SQL and of memory
+    /// differ where values are missing.
+    let asksNegatives: Bool
+    /// Whether it may compare what is missing for want of members, such as a greatest value.
+    let asksMissing: Bool
     let people: [RowID]
     let tags: [RowID]
     private(set) var clauses = 0
 
-    init(seed: UInt64, isTotal: Bool, world: SocietyWorld) {
+    init(seed: UInt64, asksNegatives: Bool, asksMissing: Bool, world: SocietyWorld) {
         random = SeededRandom(seed: seed)
-        self.isTotal = isTotal
+        self.asksNegatives = asksNegatives
+        self.asksMissing = asksMissing
         people = world.people
         tags = world.tags
     }
@@ -28,7 +31,7 @@ struct RandomQuery {
         switch kind {
         case 6, 7: return .and([predicate(depth: depth - 1), predicate(depth: depth - 1)])
         case 8: return .or([predicate(depth: depth - 1), predicate(depth: depth - 1)])
-        case 9 where isTotal: return .not(predicate(depth: depth - 1))
+        case 9 where asksNegatives: return .not(predicate(depth: depth - 1))
         default: return clause(depth: depth)
         }
     }
@@ -49,7 +52,7 @@ struct RandomQuery {
 
     private mutating func clause(depth: Int) -> PredicateNode {
         clauses += 1
-        switch Int.random(in: 0..<11, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 0, 1: return number(.keyPath([one(["age", "home.mayor.age"])].flatMap(Self.path)))
         case 2, 3:
             return text(
@@ -60,6 +63,10 @@ struct RandomQuery {
         case 7: return any(depth: depth)
         case 8: return subquery(depth: depth)
         case 9: return aggregate()
+        case 10: return computedText()
+        case 11: return twoPaths()
+        case 12: return computedBounds()
+        case 13: return sized()
         default: return number(arithmetic())
         }
     }
@@ -83,11 +90,15 @@ struct RandomQuery {
             .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .in,
             .between,
         ]
-        if isTotal { names.append(.notEqualTo) }
+        if asksNegatives { names.append(.notEqualTo) }
         let name = one(names)
         let low = Int.random(in: -1..<9, using: &random)
         switch name {
-        case .in: return comparison(left, .in, .constant([low, low + 2, 5]), modifier)
+        case .in:
+            let lists: [[Any]] = [
+                [low, low + 2, 5], [low, NSNull()], ["\(low)", low + 1, "none"], [],
+            ]
+            return comparison(left, .in, .constant(one(lists)), modifier)
         case .between: return comparison(left, .between, .constant([low, low + 3]), modifier)
         default:
             let value: Any = Bool.random(using: &random) ? low : Double(low) + 0.5
@@ -107,20 +118,20 @@ struct RandomQuery {
             .equalTo, .lessThan, .greaterThanOrEqualTo, .beginsWith, .endsWith, .contains, .like,
             .matches, .in,
         ]
-        if isTotal { names.append(.notEqualTo) }
+        if asksNegatives { names.append(.notEqualTo) }
         let word = one(SocietyWorld.names)
         switch one(names) {
         case .like:
             return comparison(
-                left, .like, .constant(one(["a*", "*a", "?da", "*o*", "A?A", "a\\*c"])), modifier,
+                left, .like, .constant(one(Self.wildcards)), modifier,
                 options)
         case .matches:
             return comparison(
                 left, .matches, .constant(one(["[aA].*", ".*[oö].*", "ada", "..."])), modifier,
                 options)
         case .in:
-            return comparison(
-                left, .in, .constant([word, one(SocietyWorld.names)]), modifier, options)
+            let other: Any = Bool.random(using: &random) ? one(SocietyWorld.names) : NSNull()
+            return comparison(left, .in, .constant([word, other]), modifier, options)
         case .beginsWith:
             return comparison(
                 left, .beginsWith, .constant(String(word.prefix(1))), modifier, options)
@@ -133,8 +144,17 @@ struct RandomQuery {
         }
     }
 
+    private static let wildcards = [
+        "a*", "*a", "?da", "*o*", "A?A", "a\\*c", "*?", "ad?", "?*a", "**", "*d*a", "z?ë", "*ö*",
+    ]
+
     private mutating func date() -> PredicateNode {
         let seconds = Double(Int.random(in: 0..<5, using: &random)) * 1000
+        if Bool.random(using: &random) {
+            let later = ExpressionNode.function("add:to:", [.keyPath(["born"]), .constant(1000)])
+            return comparison(
+                later, .greaterThan, .constant(Date(timeIntervalSinceReferenceDate: seconds)))
+        }
         let names: [ComparisonNode.Operator] = [.lessThan, .greaterThanOrEqualTo, .equalTo]
         return comparison(
             .keyPath(["born"]), one(names), .constant(Date(timeIntervalSinceReferenceDate: seconds))
@@ -160,14 +180,19 @@ struct RandomQuery {
     }
 
     private mutating func any(depth: Int) -> PredicateNode {
-        let modifier: ComparisonNode.Modifier = isTotal && Bool.random(using: &random) ? .all : .any
-        switch Int.random(in: 0..<4, using: &random) {
+        let modifier: ComparisonNode.Modifier =
+            asksNegatives && Bool.random(using: &random) ? .all : .any
+        switch Int.random(in: 0..<5, using: &random) {
         case 0: return number(.keyPath(["tags", "rank"]), modifier)
         case 1:
             return text(
                 .keyPath(Self.path(one(["tags.name", "favorites.name", "friends.home.name"]))),
                 modifier)
         case 2: return number(.keyPath(["friends", "age"]), modifier)
+        case 3:
+            return comparison(
+                .keyPath(["friends", "age"]), one(pathOrders),
+                .keyPath(["age"]), modifier)
         default: return text(.keyPath(["friends", "tags", "name"]), modifier)
         }
     }
@@ -204,7 +229,7 @@ struct RandomQuery {
         var paths = [
             "tags.@count", "friends.@count", "notes.@count", "tags.@sum.rank", "friends.@sum.age",
         ]
-        if !isTotal {
+        if asksMissing {
             paths += ["tags.@max.rank", "friends.@min.age", "tags.@avg.rank", "friends.@avg.age"]
         }
         return number(.keyPath(Self.path(one(paths))))
@@ -223,5 +248,56 @@ struct RandomQuery {
             return .conditional(
                 comparison(age, .greaterThan, .constant(4)), .constant(1), .constant(7))
         }
+    }
+
+    // MARK: Computed on both sides
+
+    /// A text that a function, a choice or a cast makes.
+    private mutating func computedText() -> PredicateNode {
+        let name = ExpressionNode.keyPath(["name"])
+        let made: [ExpressionNode] = [
+            .function("uppercase:", [name]), .function("lowercase:", [name]),
+            .function("canonical:", [name]),
+            .function(FunctionName.cast, [.keyPath(["age"]), .constant("NSString")]),
+            .conditional(
+                comparison(.keyPath(["age"]), .lessThan, .constant(5)), name,
+                .keyPath(["home", "name"])),
+        ]
+        return text(one(made))
+    }
+
+    /// How two paths are compared: two missing values are equal in memory only.
+    private var pathOrders: [ComparisonNode.Operator] {
+        let orders: [ComparisonNode.Operator] = [.lessThan, .greaterThanOrEqualTo]
+        return asksNegatives ? orders + [.equalTo, .notEqualTo] : orders
+    }
+
+    private mutating func twoPaths() -> PredicateNode {
+        let pairs = [("name", "home.name"), ("name", "home.mayor.name"), ("age", "home.mayor.age")]
+        let (left, right) = one(pairs)
+        let options: ComparisonNode.Options = left == "name" ? one([[], .caseInsensitive]) : []
+        return comparison(
+            .keyPath(Self.path(left)), one(pathOrders), .keyPath(Self.path(right)), .direct, options
+        )
+    }
+
+    private mutating func computedBounds() -> PredicateNode {
+        let age = ExpressionNode.keyPath(["age"])
+        let lower = ExpressionNode.function("from:subtract:", [age, .constant(2)])
+        let uppers: [ExpressionNode] = [
+            .keyPath(["home", "mayor", "age"]), .function("add:to:", [age, .constant(1)]),
+            .constant(6),
+        ]
+        let bounds = ExpressionNode.aggregate([lower, one(uppers)])
+        let subject = one([age, .keyPath(["home", "mayor", "age"])])
+        return comparison(subject, .between, bounds)
+    }
+
+    /// The number of members, in its other spellings.
+    private mutating func sized() -> PredicateNode {
+        let members = ExpressionNode.keyPath([one(["tags", "friends", "notes", "favorites"])])
+        let size = ExpressionNode.function(
+            FunctionName.index, [members, .function(FunctionName.sizeSymbol, [])])
+        return number(one([size, .function("count:", [members])]))
     }
 }

@@ -32,6 +32,8 @@ struct Main {
         switch arguments.role {
         case .objects: try ObjectFigures.play(arguments)
         case .changes: try ChangeFigures.play(arguments)
+        case .memory: try MemoryFigures.play(arguments)
+        case .single: try SingleSaveFigures.play(arguments)
         case .reading: try ReadingFigures.play(arguments)
         case .beside: try BesideFigures.play(arguments)
         case .serve: try ServiceRole.play(arguments)

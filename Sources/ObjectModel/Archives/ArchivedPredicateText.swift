@@ -82,8 +82,17 @@ struct ArchivedPredicateText {
         case "NSConstantValueExpression": constant(object)
         case "NSFunctionExpression": function(object)
         case "NSAggregateExpression": aggregate(object.list("NSCollection"))
+        case "NSFetchRequestExpression": fetch(object)
         default: nil
         }
+    }
+
+    private func fetch(_ object: ArchivedObject) -> String? {
+        guard let deeper,
+            let request = object.object("NSFRExpression").flatMap(deeper.text(ofExpression:)),
+            let context = object.object("NSMOCExpression").flatMap(deeper.text(ofExpression:))
+        else { return nil }
+        return "FETCH(\(request), \(context), \(object.flag("NSCountOnlyFlag") ? "YES" : "NO"))"
     }
 
     /// A path with `#` before the names that the grammar keeps for itself.

@@ -15,7 +15,7 @@ struct EntityArchiver {
         let children = entity.subentities.compactMap { child in
             references.entity(child).map { (key: child.name ?? "", value: $0) }
         }
-        let className = entity.managedObjectClassName
+        let className: String = entity.managedObjectClassName
         let isPlain = className == "NSManagedObject" || className.isEmpty
         var fields: [(String, KeyedArchiveBuilder.Field)] = [
             ("NSEntityName", .reference(builder.string(entity.name))),

@@ -1,20 +1,36 @@
 /// The kind of value an attribute holds. Raw values are Apple's. Source: Apple, NSAttributeType.
 public enum NSAttributeType: UInt, Sendable, CaseIterable {
+    /// No type: of transient attributes only.
     case undefinedAttributeType = 0
+    /// A whole number of 16 bits, signed; `NSNumber`.
     case integer16AttributeType = 100
+    /// A whole number of 32 bits, signed; `NSNumber`.
     case integer32AttributeType = 200
+    /// A whole number of 64 bits, signed; `NSNumber`.
     case integer64AttributeType = 300
+    /// A decimal number of up to 38 digits; `NSDecimalNumber`.
     case decimalAttributeType = 400
+    /// A floating-point number of 64 bits; `NSNumber`.
     case doubleAttributeType = 500
+    /// A floating-point number of 32 bits; `NSNumber`.
     case floatAttributeType = 600
+    /// A text; `NSString`.
     case stringAttributeType = 700
+    /// True or false; `NSNumber`.
     case booleanAttributeType = 800
+    /// A moment, kept as seconds since 2001; `NSDate`.
     case dateAttributeType = 900
+    /// Bytes; `NSData`.
     case binaryDataAttributeType = 1000
+    /// A UUID; `NSUUID`.
     case UUIDAttributeType = 1100
+    /// A URI; `NSURL`.
     case URIAttributeType = 1200
+    /// Any object, kept as the bytes that its value transformer makes.
     case transformableAttributeType = 1800
+    /// The ID of an object: of expressions only.
     case objectIDAttributeType = 2000
+    /// Several attributes under one name.
     case compositeAttributeType = 2100
 }
 

@@ -8,8 +8,14 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
     /// The entity's name, unique in its model.
     open var name: String?
-    /// The name of the objects' class, with its module where one is needed.
-    open var managedObjectClassName: String = "NSManagedObject"
+    /// The name of the objects' class, with its module where one is needed; never nil. Setting nil
+    /// sets NSManagedObject.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open var managedObjectClassName: String! {
+        get { className }
+        set { className = newValue ?? "NSManagedObject" }
+    }
+    private var className = "NSManagedObject"
     /// Whether no object is of this entity itself, only of those that inherit from it.
     open var isAbstract = false
     /// The program's own facts about the entity.
@@ -53,6 +59,17 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
             property.entity = .nowhere
         }
     }
+
+    /// Entities are equal by what they say, not by identity; see `NSManagedObjectModel`.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSEntityDescription else { return false }
+        return other === self || DescriptionContent(of: self) == DescriptionContent(of: other)
+    }
+
+    open override var hash: Int { name.hashValue }
+
+    /// The entity as Apple's framework prints it.
+    open override var description: String { DescriptionText.of(self) }
 
     /// The entity of a property that belongs to none yet.
     static let nowhere = NSEntityDescription()

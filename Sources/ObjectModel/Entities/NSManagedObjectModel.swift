@@ -36,6 +36,19 @@ open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
 
     public required override init() { super.init() }
 
+    /// Models are equal where their entities, configurations and stored requests are. Cost: one
+    /// SHA-256 per property and entity of both, until a coordinator uses them.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectModel else { return false }
+        return other === self
+            || (configurationMembers == other.configurationMembers
+                && fetchRequestTemplates == other.fetchRequestTemplates
+                && entities.count == other.entities.count
+                && entitiesByName == other.entitiesByName)
+    }
+
+    open override var hash: Int { entities.count }
+
     /// Entities by name. Cost: O(entities) until a coordinator uses the model, then O(1).
     open var entitiesByName: [String: NSEntityDescription] {
         frozenEntities ?? gatheredEntities()

@@ -30,6 +30,17 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
 
     public required override init() { super.init() }
 
+    /// Properties are equal by what they say, whatever entity they belong to.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyDescription else { return false }
+        return other === self || DescriptionContent(of: self) == DescriptionContent(of: other)
+    }
+
+    open override var hash: Int { name.hashValue }
+
+    /// The property as Apple's framework prints it.
+    open override var description: String { DescriptionText.of(self) }
+
     /// The legacy flag of Xcode's old editor; `NSFetchIndexDescription` replaced it.
     open var isIndexed: Bool {
         get { marks.contains(.indexed) }

@@ -48,7 +48,7 @@ struct ModelWriter {
         }
         var node = MarkupNode("entity")
         node.set("name", name)
-        let className = entity.managedObjectClassName
+        let className: String = entity.managedObjectClassName
         node.set("representedClassName", className == "NSManagedObject" ? nil : className)
         node.flag("isAbstract", entity.isAbstract)
         node.set("parentEntity", entity.superentity?.name)

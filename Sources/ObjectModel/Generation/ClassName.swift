@@ -24,11 +24,12 @@ struct ClassName: Hashable {
     ///
     /// A first component is taken for the module, as Xcode writes it; further ones nest.
     init(of entity: NSEntityDescription) throws {
-        let parts = entity.managedObjectClassName.split(separator: ".").map(String.init)
+        let className: String = entity.managedObjectClassName
+        let parts = className.split(separator: ".").map(String.init)
         for part in parts where !SwiftName.isIdentifier(part) {
             throw ClassGenerationError(.badName, entity: entity.name, fields: ["value": part])
         }
-        let isRelative = entity.managedObjectClassName.hasPrefix(".")
+        let isRelative = className.hasPrefix(".")
         let own = parts.count > 1 && !isRelative ? Array(parts.dropFirst()) : parts
         text = own.isEmpty ? "NSManagedObject" : own.joined(separator: ".")
     }

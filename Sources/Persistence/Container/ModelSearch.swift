@@ -17,6 +17,38 @@ enum ModelSearch {
         return nil
     }
 
+    /// The model, of all versions in those places, that a store with this metadata was made with;
+    /// nil where one of the store's entities is in none.
+    static func model(forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
+        let files = Set(
+            folders.flatMap { folder in
+                ((try? FileManager.default.contentsOfDirectory(
+                    at: folder, includingPropertiesForKeys: nil)) ?? [])
+                    .filter { kinds.contains($0.pathExtension) }
+            })
+        let models = files.sorted { $0.path < $1.path }.flatMap(versions)
+        return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
+    }
+
+    private static func versions(in file: URL) -> [NSManagedObjectModel] {
+        guard let bundle = try? VersionBundle(at: file) else {
+            return (try? NSManagedObjectModel.load(from: file)).map { [$0] } ?? []
+        }
+        return bundle.versions.compactMap {
+            try? NSManagedObjectModel.load(from: file, version: $0)
+        }
+    }
+
+    /// The compiled mapping models in those places.
+    static var mappingModels: [NSMappingModel] {
+        let files = folders.flatMap { folder in
+            ((try? FileManager.default.contentsOfDirectory(
+                at: folder, includingPropertiesForKeys: nil)) ?? [])
+                .filter { $0.pathExtension == "cdm" }
+        }
+        return Set(files).sorted { $0.path < $1.path }.compactMap(NSMappingModel.init(contentsOf:))
+    }
+
     /// The main bundle's resources, the program's folder, and the bundles in it.
     private static var folders: [URL] {
         let main = Bundle.main

@@ -4,16 +4,21 @@ internal import Stores
 
 // Deleting, and what it does to others.
 extension NSManagedObjectContext {
-    /// Marks an object as deleted and applies its relationships' delete rules at once.
+    /// Marks an object as deleted; the next save deletes it.
     ///
-    /// Related objects lose their link to it, or are deleted too; a deny rule is looked at by the
-    /// save. The object keeps its own values until then.
+    /// At the end of the event (see `propagatesDeletesAtEndOfEvent`) its relationships' delete
+    /// rules are applied: related objects lose their link to it, or are deleted too. A deny rule
+    /// is looked at by the save. The object keeps its own values until then.
     public final func delete(_ object: NSManagedObject) {
-        guard owns(object) else { return }
-        var waiting = [object]
-        while let next = waiting.popLast() {
-            guard mark(next) else { continue }
-            waiting += release(next)
+        if QueueGuard.isOn { checkQueue() }
+        guard owns(object), mark(object) else { return }
+        pending.unpropagated.append(object)
+    }
+
+    /// Applies the delete rules of what was deleted, and of what that deletes.
+    final func propagateDeletions() {
+        while let next = pending.unpropagated.popLast() {
+            if next.isDeleted { pending.unpropagated += release(next) }
         }
     }
 
@@ -45,8 +50,8 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Takes the object out of the others' relationships; returns those to be deleted with it. A
-    /// deny rule changes nothing: whether it holds, the save finds out.
+    /// Takes the object out of the others' relationships; marks and returns those that are deleted
+    /// with it. A deny rule changes nothing: whether it holds, the save finds out.
     private func release(_ object: NSManagedObject) -> [NSManagedObject] {
         var doomed: [NSManagedObject] = []
         func release(_ ids: [NSManagedObjectID], _ relationship: NSRelationshipDescription) {
@@ -55,7 +60,7 @@ extension NSManagedObjectContext {
             for id in ids {
                 let other = self.object(with: id)
                 guard !other.isDeleted else { continue }
-                if relationship.deleteRule == .cascadeDeleteRule { doomed.append(other) }
+                if rule == .cascadeDeleteRule, mark(other) { doomed.append(other) }
                 guard let inverse = relationship.inverseRelationship else { continue }
                 other.unlink(object, from: inverse.name)
             }

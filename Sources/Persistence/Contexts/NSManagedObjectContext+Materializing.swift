@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
         _ shape: ObjectLayout, _ type: NSManagedObject.Type, _ found: ObjectSnapshot?
     ) -> NSManagedObject {
         let object = type.init(entity: shape.entity, insertInto: nil)
-        object.state = .fault
+        object.state = QueueGuard.isOn ? [.fault, .guarded] : .fault
         object.attributes = []
         object.toOnes = []
         object.toManys = shape.unloadedToManys

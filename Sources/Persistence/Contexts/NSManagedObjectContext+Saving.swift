@@ -17,9 +17,7 @@ extension NSManagedObjectContext {
         }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextWillSave, object: self, userInfo: nil)
-        try announceSave()
-        try validateChanges()
-        let event = postEvent()
+        let event = try prepareSave()
         if let parent {
             var saved = SavedObjects()
             for object in pending.objects where object.isPending { saved.add(object) }
@@ -48,29 +46,7 @@ extension NSManagedObjectContext {
         finishSave(save.saved, after: event)
     }
 
-    /// Calls `willSave` on each changed object, again where that changed others.
-    private func announceSave() throws {
-        var rounds = 0
-        while true {
-            let fresh = pending.objects.filter {
-                $0.isPending && !$0.state.contains(.willSaveSent)
-            }
-            guard !fresh.isEmpty else { break }
-            rounds += 1
-            guard rounds <= 1000 else {
-                throw PersistenceErrors.make(
-                    NSCoreDataError,
-                    "willSave changes objects without end; change only what differs.")
-            }
-            for object in fresh {
-                object.state.insert(.willSaveSent)
-                object.willSave()
-            }
-        }
-        for object in pending.objects { object.state.remove(.willSaveSent) }
-    }
-
-    private func validateChanges() throws {
+    final func validateChanges() throws {
         var errors: [NSError] = []
         for object in pending.objects where object.isPending {
             do {
@@ -98,7 +74,6 @@ extension NSManagedObjectContext {
     private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
         let taken = pending.takeObjects()
         forgetUnsaved(taken)
-        for object in taken { object.state.subtract([.inserted, .updated]) }
         announce(saved, after: event)
     }
 
@@ -124,9 +99,13 @@ extension NSManagedObjectContext {
         persistentStoreCoordinator?.contextDidSave(self, ids)
     }
 
-    /// Objects that were made and deleted between two saves.
+    /// Ends the changes of objects; those that were made and deleted between two saves leave.
     private func forgetUnsaved(_ objects: [NSManagedObject]) {
-        for object in objects where object.isInserted && object.isDeleted {
+        for object in objects {
+            guard object.isInserted && object.isDeleted else {
+                object.state.subtract([.inserted, .updated])
+                continue
+            }
             registry.unregister(object)
             object.leaveContext()
             object.state = []
@@ -191,6 +170,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Takes the changed values of the same object in a child context.
     final func assume(_ child: NSManagedObject) {
+        noteBase()
         for (name, slot) in child.changedSlots() {
             switch slot {
             case .attribute(let index):
@@ -208,6 +188,8 @@ extension NSManagedObject {
             }
             if let slot = shape.slot(name) { changedNow.insert(shape.index(of: slot)) }
         }
+        guard let transients = child.extras?.transients, !transients.isEmpty else { return }
+        withExtras { $0.transients.merge(transients) { $1 } }
     }
 }
 
@@ -224,6 +206,17 @@ struct SavedObjects {
         SavedIDs(
             inserted: inserted.map(\.objectID), updated: updated.map(\.objectID),
             deleted: deleted.map(\.objectID))
+    }
+
+    /// Takes what was written to one store.
+    mutating func add(_ gathered: ChangeSetBuilder) {
+        guard !isEmpty else {
+            (inserted, updated, deleted) = (gathered.inserted, gathered.updated, gathered.deleted)
+            return
+        }
+        inserted += gathered.inserted
+        updated += gathered.updated
+        deleted += gathered.deleted
     }
 
     mutating func add(_ object: NSManagedObject) {

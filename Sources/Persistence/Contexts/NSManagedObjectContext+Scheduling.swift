@@ -47,7 +47,10 @@ extension NSManagedObjectContext {
     }
 
     private func runEvent<T>(_ block: () -> T) -> T {
-        defer { processPendingChanges() }
+        defer {
+            processPendingChanges()
+            if !queue.isMain { settings.undo?.manager.endEvent() }
+        }
         return Self.$current.withValue(self) { block() }
     }
 

@@ -1,5 +1,5 @@
 public import Foundation
-internal import ObjectModel
+public import ObjectModel
 internal import Stores
 internal import Synchronization
 
@@ -15,8 +15,9 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// saved.
 ///
 /// Each context has one queue; use the context and its objects inside `perform` or, for a
-/// main-queue context, on the main thread. Deletions propagate to other objects at once. Source:
-/// Apple, NSManagedObjectContext.
+/// main-queue context, on the main thread. Where the environment variable
+/// `com.apple.CoreData.ConcurrencyDebug` is 1, the program stops when they are used elsewhere.
+/// Source: Apple, NSManagedObjectContext.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // @unchecked: everything is used on `queue` only; others read `mergesAutomatically`, which is
     // atomic, and parent and coordinator, which are set before the context is used.
@@ -48,7 +49,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         tie.begin(self)
     }
 
-    deinit { tie.end() }
+    deinit {
+        tie.end()
+        // Objects that lead to each other would keep each other alive.
+        for object in registry.objects { object.letGoOfEnds() }
+    }
 
     /// Makes a context of one concurrency type.
     public convenience init(_ type: ConcurrencyType) {
@@ -135,7 +140,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         set { settings.shouldDeleteInaccessibleFaults = newValue }
     }
 
-    /// Kept for old sources: deletions always propagate at once.
+    /// Whether the delete rules of a deleted object are applied at the end of the event (at
+    /// `processPendingChanges()`, at the end of `perform`, in the main queue's next turn), and
+    /// before a fetch; otherwise at the save.
     open var propagatesDeletesAtEndOfEvent: Bool {
         get { settings.propagatesDeletesAtEndOfEvent }
         set { settings.propagatesDeletesAtEndOfEvent = newValue }
@@ -147,13 +154,22 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         set { settings.retained = newValue ? settings.retained ?? registry.objects : nil }
     }
 
-    /// Kept for old sources: objects are read anew when refreshed, not by age. Seconds.
+    /// Kept for old sources. Apple keeps rows in memory, and reads them anew when they are older
+    /// than this, in seconds; here no rows are kept, and a refreshed object is read from the store
+    /// whatever its age.
     open var stalenessInterval: TimeInterval {
         get { settings.stalenessInterval }
         set { settings.stalenessInterval = newValue }
     }
 
     // MARK: What it holds
+
+    /// Asked when a fault's row is gone; true makes it a deleted object, false lets the next save
+    /// throw 133000. The default answers `shouldDeleteInaccessibleFaults`. Source: Apple.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID,
+        triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool { settings.shouldDeleteInaccessibleFaults }
 
     /// All objects the context knows and the program still holds.
     open var registeredObjects: Set<NSManagedObject> { Set(registry.objects) }
@@ -211,6 +227,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Makes an object new in this context. An object that is here already is left alone.
     open func insert(_ object: NSManagedObject) {
         guard object.shelf == nil else { return }
+        if QueueGuard.isOn { checkQueue() }
         object.state.insert(.inserted)
         registry.note(type(of: object), for: object.shape)
         registry.register(object)
@@ -228,7 +245,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.objectID.isTemporaryID,
             let layout = store.layout(of: object.shape),
-            let row = try? store.reserveRows(for: [object], layout).first
+            let row = try? store.reserveRows(for: [object], layout, by: store.rowStore).first
         else { return }
         object.objectID.reserve(row, in: store)
     }
@@ -248,6 +265,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Changes
 
+    /// Marks an object as changed.
     final func noteUpdate(of object: NSManagedObject) {
         guard
             object.state.isDisjoint(with: [.inserted, .updated, .deleted])
@@ -271,6 +289,7 @@ struct ContextSettings {
     var propagatesDeletesAtEndOfEvent = true
     var stalenessInterval: TimeInterval = -1
     var retained: [NSManagedObject]?
+    var undo: ContextUndo?
     /// Whether a look at the changes is queued already.
     var isProcessingScheduled = false
 }

@@ -92,10 +92,14 @@ extension NSManagedObjectContext {
     }
 
     /// A fault's row is gone.
-    final func noteInaccessible(_ object: NSManagedObject) {
+    final func noteInaccessible(_ object: NSManagedObject, for key: String?) {
         object.standEmpty()
         dropPostponed(of: object)
-        guard settings.shouldDeleteInaccessibleFaults else {
+        let property = key.flatMap { object.entity.propertiesByName[$0] }
+        guard
+            shouldHandleInaccessibleFault(
+                object, for: object.objectID, triggeredByProperty: property)
+        else {
             pending.failure = PersistenceErrors.missingObject(object.objectID)
             return
         }

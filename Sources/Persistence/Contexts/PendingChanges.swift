@@ -6,11 +6,24 @@ struct PendingChanges {
     private(set) var objects: [NSManagedObject] = []
     /// Changed since the last ObjectsDidChange notification.
     private(set) var event: [NSManagedObject] = []
+    /// What is told of objects by the event that is being posted, for those that changed again.
+    var posted: [ObjectIdentifier: EventChange] = [:]
+    /// How many events are being posted, each by an observer of the one before.
+    private var postings = 0
+    /// How many parts of the program change values without that counting as a change.
+    var suppressions = 0
+    /// Deleted objects whose delete rules were not applied yet.
+    var unpropagated: [NSManagedObject] = []
+    /// Objects whose rows the next save compares with what was read.
+    var watched: [NSManagedObject] = []
     /// What went wrong while a fault was filled in; the next save throws it.
     var failure: (any Error)?
     /// Changes of objects that could not be read yet.
     var postponed: [PostponedChange] = []
 
+    var isSuppressed: Bool { suppressions > 0 }
+    /// Whether anything happened since the last ObjectsDidChange notification.
+    var hasEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
     var isEmpty: Bool { postponed.isEmpty && !objects.contains { $0.isPending } }
 
     mutating func list(_ object: NSManagedObject) {
@@ -24,33 +37,57 @@ struct PendingChanges {
         object.state.insert(change)
     }
 
+    /// Forgets what waited for something: failures, changes of unread objects, delete rules.
+    mutating func forget() {
+        failure = nil
+        postponed = []
+        unpropagated = []
+        watched = []
+    }
+
     func objects(_ change: ObjectState) -> [NSManagedObject] {
         objects.filter { $0.state.contains(change) && $0.isPending }
     }
 
-    /// Takes the objects of the current event and begins the next.
+    /// Takes the objects of the current event and begins the next. What changed in them can be
+    /// read until `endPosting`.
     mutating func takeEvent() -> EventObjects {
         var taken = EventObjects()
         for object in event {
             taken.add(object)
             object.state.subtract(.event)
-            object.changedNow.removeAll()
+            object.state.insert(.posted)
+            if !object.state.isDisjoint(with: [.inserted, .updated]) {
+                object.state.insert(.changedBefore)
+            }
         }
+        taken.all = event
         event.removeAll()
+        postings += 1
         return taken
+    }
+
+    /// Everybody was told of the event.
+    mutating func endPosting(_ taken: EventObjects) {
+        for object in taken.all where object.state.contains(.posted) {
+            object.state.remove(.posted)
+            object.forgetEvent()
+        }
+        postings -= 1
+        if postings == 0 { posted = [:] }
     }
 
     /// Takes those objects off the list that `isTaken` names.
     mutating func takeObjects(where isTaken: (NSManagedObject) -> Bool) {
         for object in objects where isTaken(object) {
-            object.state.subtract([.listed, .willSaveSent])
+            object.state.remove(.listed)
         }
         objects.removeAll(where: isTaken)
     }
 
     /// Takes all changed objects off the list; their marks stay for the caller to clear.
     mutating func takeObjects() -> [NSManagedObject] {
-        for object in objects { object.state.subtract([.listed, .willSaveSent]) }
+        for object in objects { object.state.remove(.listed) }
         defer { objects.removeAll() }
         return objects
     }
@@ -71,6 +108,8 @@ struct EventObjects {
     var updated = ObjectList()
     var deleted = ObjectList()
     var refreshed = ObjectList()
+    /// Also those that were made and deleted in the event.
+    fileprivate(set) var all: [NSManagedObject] = []
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
@@ -91,8 +130,10 @@ struct EventObjects {
 
 /// Objects in order, and as the set that notifications carry, which is made once.
 struct ObjectList {
-    var objects: [NSManagedObject] = []
+    // Before the list: the last to go are objects in the order in which they came, which is quicker
+    // than that of a set.
     private(set) lazy var set = Set(objects)
+    var objects: [NSManagedObject] = []
 
     var isEmpty: Bool { objects.isEmpty }
 

@@ -56,6 +56,7 @@ extension NSManagedObjectContext {
     /// Before a save: reads what could not be read when it was changed. Throws the store's failure
     /// where it still cannot.
     final func readUnread() throws {
+        forgetGone()
         for change in pending.postponed {
             change.read()
             makePostponed(of: change.object)
@@ -80,5 +81,17 @@ extension NSManagedObjectContext {
         let value = try work()
         if let failure = pending.failure { throw failure }
         return value
+    }
+
+    /// Lets go of objects that another context deleted, which leaves nothing to save.
+    private func forgetGone() {
+        let isGone = { (object: NSManagedObject) in
+            object.isDeleted && object.state.contains(.inaccessible)
+        }
+        for object in pending.objects where isGone(object) {
+            registry.unregister(object)
+            object.leaveContext()
+        }
+        pending.takeObjects { isGone($0) && $0.shelf == nil }
     }
 }

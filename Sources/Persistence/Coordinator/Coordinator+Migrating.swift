@@ -94,6 +94,31 @@ extension NSPersistentStoreCoordinator {
                 + "gone from beside the old one.")
     }
 
+    // MARK: Migrating what is opened
+
+    /// What `open` opens; where the store is of another version of the model and the options say
+    /// so, after it was migrated.
+    final func migrated(
+        _ parameters: StoreParameters, _ open: () throws -> any RowStore
+    ) throws -> any RowStore {
+        do {
+            return try open()
+        } catch let error as NSError
+            where error.code == NSPersistentStoreIncompatibleVersionHashError
+            && error.domain == NSCocoaErrorDomain
+        {
+            guard try AutomaticMigration(parameters).run() else { throw error }
+            return try open()
+        }
+    }
+
+    /// Finishes what a lightweight migration left for later. Here none does: it returns at once.
+    public final func finishDeferredLightweightMigration() throws {}
+
+    /// Does one task of what a lightweight migration left for later. Here none leaves any: it
+    /// returns at once.
+    public final func finishDeferredLightweightMigrationTask() throws {}
+
     private func checkIsFree(_ parameters: StoreParameters) throws {
         guard parameters.type != NSInMemoryStoreType, let file = parameters.file else { return }
         if parameters.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }

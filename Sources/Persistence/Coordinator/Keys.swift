@@ -25,8 +25,23 @@ public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnect
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
     "NSPersistentStoreRemoteChangeNotificationOptionKey"
+/// Kept for old sources: XML stores are always validated as they are read.
+public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
+/// Kept for old sources: binary stores are always decoded securely.
+public let NSBinaryStoreInsecureDecodingCompatibilityOption =
+    "NSBinaryStoreInsecureDecodingCompatibilityOption"
+/// Classes that transformable values of a binary store may hold: a `Set` of class names or
+/// classes. Here values are data, so that none is made while a store is read.
+public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
+/// Kept for old sources: migrations are done as a whole when the store is opened, so that
+/// `finishDeferredLightweightMigration()` finds nothing left.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
+    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
 // MARK: Metadata
+
+/// Which systems can open the store.
+public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
 
 public let NSStoreTypeKey = "NSStoreType"
 public let NSStoreUUIDKey = "NSStoreUUID"

@@ -29,11 +29,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     static var all: [NSPersistentStoreCoordinator] { known.withLock { $0 }.compactMap(\.target) }
 
     /// A coordinator without stores.
-    public convenience init(managedObjectModel model: NSManagedObjectModel) {
+    public required convenience init(managedObjectModel model: NSManagedObjectModel) {
         self.init(model: model, platform: .system)
     }
 
     package init(model: NSManagedObjectModel, platform: Environment) {
+        _ = MessageForwarding.begun
         model.freeze()
         managedObjectModel = model
         self.platform = platform
@@ -59,6 +60,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     // MARK: Stores
 
     /// Opens a store, or makes it where there is none.
+    ///
+    /// A store of another version of the model is refused with
+    /// `NSPersistentStoreIncompatibleVersionHashError`, or migrated first where
+    /// `NSMigratePersistentStoresAutomaticallyOption` or a staged migration manager asks for it: by
+    /// a mapping model among the program's resources, else by an inferred one where
+    /// `NSInferMappingModelAutomaticallyOption` is set. Throws
+    /// `NSMigrationMissingSourceModelError`, `NSMigrationMissingMappingModelError`, or
+    /// `NSMigrationError`; the store is as it was then.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,
@@ -142,9 +151,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     private func made(_ parameters: StoreParameters) throws -> NSPersistentStore {
         guard let storeClass = StoreRegistry.storeClass(for: parameters.type) else {
-            let factory = try StoreRegistry.factory(for: parameters.type)
-            let rowStore = try StoreFileType.naming(parameters.type, at: parameters.file) {
-                try factory(parameters)
+            let rowStore = try migrated(parameters) {
+                let factory = try StoreRegistry.factory(for: parameters.type)
+                return try StoreFileType.naming(parameters.type, at: parameters.file) {
+                    try factory(parameters)
+                }
             }
             return NSPersistentStore(rowStore: rowStore, description: parameters, coordinator: self)
         }
@@ -181,7 +192,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Closes a store. Its objects stay in memory and cannot be saved any more.
     open func remove(_ store: NSPersistentStore) throws {
         NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: self,
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store,
             userInfo: [NSRemovedPersistentStoresKey: [store]])
         store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }

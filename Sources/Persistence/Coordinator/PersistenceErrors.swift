@@ -60,6 +60,16 @@ enum PersistenceErrors {
                 + "class name, and NSManagedObject.register(_:).")
     }
 
+    static func unsortedSections(_ name: String, at index: Int) -> NSError {
+        let reason =
+            "The fetched object at index \(index) has an out of order section name '\(name)'. "
+            + "Objects must be sorted by section name"
+        return make(
+            NSCoreDataError,
+            "The results do not stand in the order of their sections; sort by the section's key "
+                + "path first.", ["reason": reason])
+    }
+
     static func unsupported(_ message: String) -> NSError {
         make(NSPersistentStoreUnsupportedRequestTypeError, message)
     }

@@ -61,6 +61,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// The request with its choices, in Apple's form.
+    open override var description: String { FetchRequestText(request: self).text }
+
     open var entity: NSEntityDescription? {
         get { choice.entity }
         set { choice.entity = newValue }

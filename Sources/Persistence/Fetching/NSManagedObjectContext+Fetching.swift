@@ -94,6 +94,7 @@ extension NSManagedObjectContext {
     }
 
     final func query(for request: any FetchRequesting) throws -> ObjectQuery {
+        if propagatesDeletesAtEndOfEvent { propagateDeletions() }
         let choice = request.choice
         let named = choice.entityName.flatMap { model?.entitiesByName[$0] }
         guard let entity = choice.entity ?? named else {

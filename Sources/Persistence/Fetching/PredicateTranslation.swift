@@ -15,7 +15,7 @@ struct PredicateTranslation {
         predicate = query.predicate.map(node(of:))
         sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
         isStorable =
-            !(predicate?.isOpaque ?? false)
+            !(predicate?.hasOpaquePart ?? false)
             && sort.allSatisfy { descriptor in
                 key(of: descriptor).map { $0.comparison != .custom } ?? false
             }
@@ -41,15 +41,25 @@ struct PredicateTranslation {
 
     func sorted(_ objects: [NSManagedObject]) throws -> [NSManagedObject] {
         guard !sort.isEmpty else { return objects }
-        let orders = sort.map(Self.order)
+        let order = order
         return try UndefinedKeys.throwing {
             try objects.enumerated().sorted { first, second in
-                for order in orders {
-                    let result = try order(first.element, second.element)
-                    if result != .orderedSame { return result == .orderedAscending }
-                }
+                let result = try order(first.element, second.element)
+                guard result == .orderedSame else { return result == .orderedAscending }
                 return first.offset < second.offset
             }.map(\.element)
+        }
+    }
+
+    /// How the sort descriptors order two objects. Used within `UndefinedKeys.throwing`.
+    var order: (NSManagedObject, NSManagedObject) throws -> ComparisonResult {
+        let orders = sort.map(Self.order)
+        return { first, second in
+            for order in orders {
+                let result = try order(first, second)
+                if result != .orderedSame { return result }
+            }
+            return .orderedSame
         }
     }
 
@@ -60,17 +70,5 @@ struct PredicateTranslation {
             return { try key.order($0, $1) }
         }
         return { descriptor.compare($0, to: $1) }
-    }
-}
-
-extension PredicateNode {
-    /// Whether a part of the tree is a predicate without a tree, such as a block.
-    fileprivate var isOpaque: Bool {
-        switch self {
-        case .opaque: true
-        case .constant, .comparison: false
-        case .and(let parts), .or(let parts): parts.contains(where: \.isOpaque)
-        case .not(let part): part.isOpaque
-        }
     }
 }

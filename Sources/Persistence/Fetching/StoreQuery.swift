@@ -32,6 +32,7 @@ struct StoreQuery {
             rows.includesSubentities = query.includesSubentities
             rows.predicate = translation.predicate(for: store)
             rows.sort = translation.sort
+            rows.transformed = TransformableCoding.decode
             let reader = try generation?.reader(of: store) ?? store.rowStore
             parts.append(Part(store: store, reader: reader, rows: rows))
         }

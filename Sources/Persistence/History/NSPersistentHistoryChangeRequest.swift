@@ -38,6 +38,21 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// The transactions after a moment.
     open class func fetchHistory(after date: Date) -> Self { make(.date(date), isDeletion: false) }
 
+    /// The transactions, or the changes with their transactions, that a request chooses; it is made
+    /// with `NSPersistentHistoryTransaction.fetchRequest` or `NSPersistentHistoryChange`'s. Its
+    /// predicate, sort order of transactions, offset and limit count.
+    open class func fetchHistory(
+        withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
+    ) -> Self {
+        let request = make(.token(nil), isDeletion: false)
+        request.fetchRequest = fetchRequest
+        return request
+    }
+
+    /// What is chosen of the history besides its beginning; nil for all. Cost: the history after
+    /// the beginning is read and looked at in memory.
+    open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
+
     /// Removes the transactions up to and with a token's; all of them for nil.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> Self {
         make(.token(token), isDeletion: true)
@@ -68,9 +83,10 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
             for store in stores { try delete(in: store) }
             return NSPersistentHistoryResult(NSNumber(value: true), type: .statusOnly)
         }
-        let found = try stores.flatMap { store in
-            try transactions(of: store).map { (store, $0) }
+        var found = try stores.flatMap { store in
+            try transactions(of: store).map { (store: store, transaction: $0) }
         }
+        if let fetchRequest { found = try HistoryChoice(fetchRequest).chosen(of: found) }
         return NSPersistentHistoryResult(present(found), type: resultType)
     }
 
@@ -96,7 +112,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
     }
 
-    private func present(_ found: [(NSPersistentStore, HistoryTransaction)]) -> Any {
+    private func present(_ found: [HistoryChoice.Found]) -> Any {
         switch resultType {
         case .statusOnly: return NSNumber(value: true)
         case .count: return NSNumber(value: found.count)

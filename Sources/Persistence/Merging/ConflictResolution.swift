@@ -27,6 +27,7 @@ struct ConflictResolution {
         }
         guard !open.isEmpty else { return }
         try context.settings.mergePolicy.resolve(mergeConflicts: open)
+        context.propagateDeletions()
         for conflict in open { conflict.accept() }
     }
 
@@ -40,5 +41,6 @@ struct ConflictResolution {
         let conflicts = try search.conflicts()
         guard !conflicts.isEmpty else { throw violation }
         try context.settings.mergePolicy.resolve(mergeConflicts: conflicts)
+        context.propagateDeletions()
     }
 }

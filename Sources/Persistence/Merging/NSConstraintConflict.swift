@@ -24,6 +24,13 @@ open class NSConstraintConflict: NSObject {
         self.conflictingSnapshots = conflictingSnapshots.compactMap { $0 as? [AnyHashable: Any] }
     }
 
+    /// A conflict of nothing, which no save reports. Apple's class inherits it.
+    public convenience override init() {
+        self.init(
+            constraint: [], database: nil, databaseSnapshot: nil, conflicting: [],
+            conflictingSnapshots: [])
+    }
+
     /// The unique values, by property name.
     public final var constraintValues: [String: Any] {
         guard let object = databaseObject ?? conflictingObjects.first else { return [:] }

@@ -84,6 +84,10 @@ enum TransformableCoding {
                 withRootObject: value, requiringSecureCoding: false)
         }
         let transformer = ValueTransformer.named(NSValueTransformerName(name))
+        // One that unarchives is used in reverse.
+        if transformer is NSSecureUnarchiveFromDataTransformer {
+            return transformer?.reverseTransformedValue(value) as? Data
+        }
         return transformer?.transformedValue(value) as? Data
     }
 
@@ -96,7 +100,10 @@ enum TransformableCoding {
             archive.requiresSecureCoding = false
             return archive.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
         }
-        return ValueTransformer.named(NSValueTransformerName(name))?
-            .reverseTransformedValue(data)
+        let transformer = ValueTransformer.named(NSValueTransformerName(name))
+        if transformer is NSSecureUnarchiveFromDataTransformer {
+            return transformer?.transformedValue(data)
+        }
+        return transformer?.reverseTransformedValue(data)
     }
 }

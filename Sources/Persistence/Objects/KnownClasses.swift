@@ -11,6 +11,7 @@ enum KnownClasses {
         var classes: [String: NSManagedObject.Type] = [:]
         var modules: [String] = []
         var models: [WeakModel] = []
+        var placeholders: [String: NSEntityDescription] = [:]
     }
 
     private struct WeakModel {
@@ -46,22 +47,29 @@ enum KnownClasses {
 
     /// The class objects of `entity` are made of: NSManagedObject where its own class is not found.
     static func type(of entity: NSEntityDescription) -> NSManagedObject.Type {
-        let name = entity.managedObjectClassName
+        let name: String = entity.managedObjectClassName
         let short = name.hasPrefix(".") ? String(name.dropFirst()) : name
         guard short != "NSManagedObject", !short.isEmpty else { return NSManagedObject.self }
-        let (found, modules) = state.withLock { ($0.classes[short], $0.modules) }
-        if let found { return found }
-        let own = Bundle.main.executableURL?.lastPathComponent ?? ""
-        let candidates = [short] + (modules + [own]).map { "\($0).\(short)" }
-        for candidate in candidates where candidate.split(separator: ".").count == 2 {
-            if let type = NSClassFromString(candidate) as? NSManagedObject.Type {
-                note(type)
-                state.withLock { $0.classes[short] = type }
-                return type
-            }
+        if let found = state.withLock({ $0.classes[short] }) { return found }
+        guard let type = any(named: short) as? NSManagedObject.Type else {
+            return NSManagedObject.self
         }
-        return NSManagedObject.self
+        note(type)
+        state.withLock { $0.classes[short] = type }
+        return type
     }
+
+    /// The class of a name, with its module or in one of those seen so far.
+    static func any(named name: String) -> AnyClass? {
+        let own = Bundle.main.executableURL?.lastPathComponent ?? ""
+        let modules = state.withLock { $0.modules } + [own]
+        let candidates = [name] + modules.map { "\($0).\(name)" }
+        return candidates.lazy.filter { $0.split(separator: ".").count == 2 }
+            .compactMap { NSClassFromString($0) }.first
+    }
+
+    /// The models that coordinators use or used.
+    static var models: [NSManagedObjectModel] { state.withLock { $0.models.compactMap(\.model) } }
 
     static func entity(
         of type: NSManagedObject.Type, in model: NSManagedObjectModel?
@@ -73,13 +81,33 @@ enum KnownClasses {
         return model?.entities.first { names.contains($0.managedObjectClassName) }
     }
 
-    /// The entity in the newest loaded model that names `type`.
-    static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
+    /// The entity in the newest loaded model that names `type`; nil where none does.
+    static func knownEntity(of type: NSManagedObject.Type) -> NSEntityDescription? {
         let models = state.withLock { $0.models.compactMap(\.model) }
         for model in models.reversed() {
             if let entity = entity(of: type, in: model) { return entity }
         }
-        ProgrammingMistake.noEntity(of: type)
+        return nil
+    }
+
+    /// The entity in the newest loaded model that names `type`; where none does, one of no model,
+    /// always the same for a class.
+    static func entity(of type: NSManagedObject.Type) -> NSEntityDescription {
+        if let known = knownEntity(of: type) { return known }
+        let name = shortName(of: type)
+        return state.withLock { state in
+            if let made = state.placeholders[name] { return made }
+            let made = NSEntityDescription()
+            made.name = name
+            made.managedObjectClassName = name
+            state.placeholders[name] = made
+            return made
+        }
+    }
+
+    /// The class's name without its module.
+    static func shortName(of type: NSManagedObject.Type) -> String {
+        String(String(reflecting: type).split(separator: ".").last ?? "")
     }
 }
 

@@ -77,7 +77,7 @@ extension NSManagedObject {
     /// `managedValue(forKey:)` the long way.
     @usableFromInline
     final func convertedValue<Value>(forKey key: String) -> Value {
-        if let record = AccessRecord.current { record.note(key, Value.self) }
+        if let record = AccessRecord.current { return probed(key, record) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
         if case .attribute(let slot) = shape.slot(key), let quick: Value = plain(attributes[slot]) {
@@ -90,6 +90,7 @@ extension NSManagedObject {
     final func typed<Value>(_ value: Any?, _ key: String) -> Value {
         if let value, let typed = value as? Value { return typed }
         if let value, let text = value as? String, let other = text as? Value { return other }
+        if let value, let number: Value = converted(value) { return number }
         if value == nil {
             if let none = Optional<Any>.none as Any as? Value { return none }
             if let zero = zero(as: Value.self) { return zero }

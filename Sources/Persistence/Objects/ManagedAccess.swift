@@ -83,6 +83,9 @@ extension NSManagedObject {
 
     /// An enumeration kept as its raw value. Traps where the raw value is none of its cases.
     public final func managedValue<Value: RawRepresentable>(forKey key: String) -> Value {
+        if let record = AccessRecord.current, let found: Value = probedCase(key, record) {
+            return found
+        }
         let raw: Value.RawValue = managedValue(forKey: key)
         guard let value = Value(rawValue: raw) else {
             ProgrammingMistake.mistypedProperty(
@@ -93,6 +96,7 @@ extension NSManagedObject {
 
     /// An enumeration kept as its raw value; nil where there is none, or none of its cases.
     public final func managedValue<Value: RawRepresentable>(forKey key: String) -> Value? {
+        if let record = AccessRecord.current { return probedCase(key, record) }
         let raw: Value.RawValue? = managedValue(forKey: key)
         return raw.flatMap(Value.init(rawValue:))
     }

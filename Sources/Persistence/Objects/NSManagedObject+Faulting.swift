@@ -8,16 +8,24 @@ extension NSManagedObject {
     /// A row that is gone leaves the object empty: `shouldDeleteInaccessibleFaults` then marks it
     /// as deleted, otherwise the next save fails with a referential integrity error. Where the
     /// store cannot be read, the object stays a fault, which the next access fills in.
-    final func fire() {
+    ///
+    /// An object without a context stays a fault where nothing tells its values.
+    final func fire(for key: String? = nil) {
         guard state.contains(.fault) else { return }
-        guard !state.contains(.firing) else { return standEmpty() }
+        guard let context, !state.contains(.firing) else {
+            guard let snapshot, shelf?.context.isOver == true else { return standEmpty() }
+            show(snapshot)
+            state.remove(.fault)
+            return
+        }
+        guard !state.contains(.inserted) else { return showDefaults() }
         state.insert(.firing)
         defer { state.remove(.firing) }
         if snapshot == nil {
             do {
-                snapshot = try context?.valuesForFault(self)
+                snapshot = try context.valuesForFault(self)
             } catch {
-                context?.pending.failure = error
+                context.pending.failure = error
                 return standEmpty()
             }
         }
@@ -26,13 +34,52 @@ extension NSManagedObject {
             state.insert(.inaccessible)
             standEmpty()
             toManys = shape.emptyToManys
-            context?.noteInaccessible(self)
+            context.noteInaccessible(self, for: key)
             return
         }
         show(found)
         state.remove(.fault)
+        context.pending.suppressions += 1
         awakeFromFetch()
-        context?.makePostponed(of: self)
+        context.pending.suppressions -= 1
+        state.remove(.firing)
+        context.makePostponed(of: self)
+    }
+
+    /// Gives a new object, whose values were dropped before any store had them, those that it began
+    /// with.
+    private func showDefaults() {
+        state.remove(.fault)
+        attributes = shape.defaults
+        toOnes = shape.noToOnes
+        toManys = shape.emptyToManys
+    }
+
+    /// Does what reading needs before it is done.
+    final func prepareAccess(to key: String?) {
+        if state.contains(.guarded) { checkQueue() }
+        fire(for: key)
+    }
+
+    /// Goes on with the values that are known, since the row is gone.
+    final func outliveRow() {
+        if isFault, let snapshot {
+            show(snapshot)
+        } else if isFault {
+            standEmpty()
+            toManys = shape.emptyToManys
+        }
+        state.remove(.fault)
+        state.insert(.inaccessible)
+    }
+
+    /// Becomes an object that no store has, with the values it has.
+    final func becomeNew() {
+        state = QueueGuard.isOn ? [.inserted, .guarded] : .inserted
+        if extras?.observers.isEmpty == false { state.insert(.observed) }
+        standEmpty()
+        snapshot = nil
+        for slot in toManys.indices { toManys[slot].becomeNew() }
     }
 
     /// Has places for all values, and no values: who reads a fault that cannot be filled in finds
@@ -74,8 +121,12 @@ extension NSManagedObject {
         attributes = []
         toOnes = []
         toManys = shape.unloadedToManys
+        heldToOnes = []
+        let observers = extras?.observers ?? []
         extras = nil
-        changedNow.removeAll()
+        if !observers.isEmpty { withExtras { $0.observers = observers } }
+        forgetEvent()
+        state.remove([.changedBefore, .posted])
         state.insert(.fault)
         didTurnIntoFault()
     }
@@ -95,6 +146,7 @@ extension NSManagedObject {
         for index in toOnes.indices where toOnes[index] === former.toOnes[index] {
             toOnes[index] = found.toOnes[index]
         }
+        eventBase?.rebase(from: former, onto: found)
         for index in toManys.indices { toManys[index].unload() }
         snapshot = found
     }
@@ -105,7 +157,8 @@ extension NSManagedObject {
         adopt(snapshot)
         for index in toManys.indices { toManys[index].discard() }
         if extras != nil { withExtras { $0.transients = [:] } }
-        changedNow.removeAll()
+        forgetEvent()
+        state.remove(.changedBefore)
     }
 
     /// Takes values the store computed while it saved.
@@ -130,6 +183,7 @@ extension NSManagedObject {
     final func commit(version: Int64) {
         snapshot = ObjectSnapshot(version: version, attributes: attributes, toOnes: toOnes)
         for index in toManys.indices where toManys[index].isChanged { toManys[index].commit() }
-        changedNow.removeAll()
+        forgetEvent()
+        state.remove([.changedBefore, .posted])
     }
 }

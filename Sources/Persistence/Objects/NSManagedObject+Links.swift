@@ -19,8 +19,33 @@ extension NSManagedObject {
 
     final func collection(_ slot: Int) -> Any {
         load(slot)
+        if let held = toManys[slot].held { return held.collection }
         let objects = toManys[slot].all.compactMap { related($0.id) }
-        return toManys[slot].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+        let collection: Any = toManys[slot].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+        if context != nil { toManys[slot].hold(collection) }
+        return collection
+    }
+
+    /// The object of a to-one, which lives from now on as long as it is at the end of the link.
+    final func target(_ slot: Int) -> NSManagedObject? {
+        guard let id = toOnes[slot] else { return nil }
+        if slot < heldToOnes.count, let held = heldToOnes[slot], held.madeID === id,
+            held.shelf?.context === shelf?.context
+        {
+            return held
+        }
+        guard let target = related(id) else { return nil }
+        if shelf != nil, target !== self {
+            if heldToOnes.isEmpty { heldToOnes = Array(repeating: nil, count: toOnes.count) }
+            heldToOnes[slot] = target
+        }
+        return target
+    }
+
+    /// Holds the objects at the ends of the relationships no longer.
+    final func letGoOfEnds() {
+        heldToOnes = []
+        for slot in toManys.indices { toManys[slot].letGo() }
     }
 
     /// Whether the members of a to-many, or the object of a to-one, are still to be read.
@@ -128,13 +153,17 @@ extension NSManagedObject {
         case .toOne(let slot):
             let former = toOnes[slot]
             guard former !== object.objectID else { return }
+            willChangeValue(forKey: name)
             toOnes[slot] = object.objectID
-            noteChange(of: .toOne(slot))
+            didChangeValue(forKey: name)
             if let former, let inverse = shape.layout.toOnes[slot].inverseRelationship {
                 related(former)?.unlink(self, from: inverse.name)
             }
         case .toMany(let slot):
-            if toManys[slot].add(object.reference) { noteChange(of: .toMany(slot)) }
+            guard toManys[slot].mayAdd(object.reference) else { return }
+            willChangeValue(forKey: name)
+            toManys[slot].add(object.reference)
+            didChangeValue(forKey: name)
         default: break
         }
     }
@@ -145,10 +174,14 @@ extension NSManagedObject {
         if isFault { return postpone { $0.unlink(object, from: name) } }
         switch shape.slot(name) {
         case .toOne(let slot) where toOnes[slot] === object.identity:
+            willChangeValue(forKey: name)
             toOnes[slot] = nil
-            noteChange(of: .toOne(slot))
+            didChangeValue(forKey: name)
         case .toMany(let slot):
-            if toManys[slot].remove(object.reference) { noteChange(of: .toMany(slot)) }
+            guard toManys[slot].mayRemove(object.reference) else { return }
+            willChangeValue(forKey: name)
+            toManys[slot].remove(object.reference)
+            didChangeValue(forKey: name)
         default: break
         }
     }

@@ -6,6 +6,13 @@ public import Predicates
 extension NSManagedObject: KeyValueReading, IdentityReading {
     /// An object is equal to its ID, and to the same object in another context.
     public final var predicateIdentity: AnyHashable { AnyHashable(ObjectIdentifier(objectID)) }
+
+    /// What `value(forKey:)` returns. Throws where that would end the program for want of a
+    /// property, so that a predicate made of a user's text cannot.
+    public final func predicateValue(forKey key: String) throws -> Any? {
+        if UndefinedKeys.current != nil || shape.slot(key) != nil { return value(forKey: key) }
+        return try UndefinedKeys.throwing { value(forKey: key) }
+    }
 }
 
 extension NSManagedObjectID: IdentityReading {

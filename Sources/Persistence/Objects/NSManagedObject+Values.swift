@@ -14,7 +14,7 @@ extension NSManagedObject {
         if let misfit = extras?.misfits[key] { return misfit }
         switch slot {
         case .attribute(let index): return attribute(index)
-        case .toOne(let index): return toOnes[index].flatMap(related)
+        case .toOne(let index): return target(index)
         case .toMany(let index): return collection(index)
         case .composite(let elements):
             let values = elements.compactMapValues { attribute($0) }
@@ -78,85 +78,5 @@ extension NSManagedObject {
     final func related(_ id: NSManagedObjectID) -> NSManagedObject? {
         if let context { return context.object(with: id) }
         return extras?.companions.first { $0.identity === id }
-    }
-
-    /// Notes that a property changed; the context learns of it.
-    final func noteChange(of slot: ObjectLayout.Slot) {
-        changedNow.insert(shape.index(of: slot))
-        if state.contains(.updatedNow) && hasChanges { return }
-        context?.noteUpdate(of: self)
-    }
-
-    // MARK: What changed
-
-    /// The persistent properties whose values differ from those last read or saved, with their new
-    /// values.
-    public final func changedValues() -> [String: Any] {
-        guard !isFault else { return [:] }
-        var values: [String: Any] = [:]
-        for (name, slot) in changedSlots() { values[name] = read(slot, name) ?? NSNull() }
-        return values
-    }
-
-    /// The properties changed since the last ObjectsDidChange notification, with their new values.
-    public final func changedValuesForCurrentEvent() -> [String: Any] {
-        guard !changedNow.isEmpty, !isFault else { return [:] }
-        var values: [String: Any] = [:]
-        for name in shape.propertyNames {
-            guard let slot = shape.slot(name), changedNow.contains(shape.index(of: slot)) else {
-                continue
-            }
-            values[name] = read(slot, name) ?? NSNull()
-        }
-        return values
-    }
-
-    /// The values last read or saved; of all properties where `keys` is nil.
-    public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
-        if isFault { fire() }
-        guard let snapshot else { return [:] }
-        var values: [String: Any] = [:]
-        for key in keys ?? shape.propertyNames {
-            guard let slot = shape.slot(key) else { continue }
-            values[key] = committed(slot, in: snapshot) ?? NSNull()
-        }
-        return values
-    }
-
-    private func committed(_ slot: ObjectLayout.Slot, in snapshot: ObjectSnapshot) -> Any? {
-        switch slot {
-        case .attribute(let index):
-            return AttributeCoding.present(
-                snapshot.attributes[index], for: shape.layout.attributes[index].attribute)
-        case .toOne(let index): return snapshot.toOnes[index].flatMap(related)
-        case .toMany(let index):
-            load(index)
-            let members = toManys[index]
-            let now = Set(members.all).union(members.removed).subtracting(members.added)
-            return Set(now.compactMap { related($0.id) })
-        case .composite(let elements):
-            return elements.compactMapValues {
-                AttributeCoding.present(
-                    snapshot.attributes[$0], for: shape.layout.attributes[$0].attribute)
-            }
-        case .transient, .fetched: return nil
-        }
-    }
-
-    /// Names and slots of the persistent properties that differ from the snapshot.
-    final func changedSlots() -> [(String, ObjectLayout.Slot)] {
-        let layout = shape.layout
-        var changed: [(String, ObjectLayout.Slot)] = []
-        for index in attributes.indices
-        where attributes[index] != (snapshot?.attributes[index] ?? .null) {
-            changed.append((layout.attributes[index].name, .attribute(index)))
-        }
-        for index in toOnes.indices where toOnes[index] !== snapshot?.toOnes[index] {
-            changed.append((layout.toOnes[index].name, .toOne(index)))
-        }
-        for index in toManys.indices where toManys[index].isChanged {
-            changed.append((layout.toManys[index].name, .toMany(index)))
-        }
-        return changed
     }
 }

@@ -4,8 +4,10 @@ internal import Stores
 
 /// One object of the graph: a row's values, its links, and what changed since the last save.
 ///
-/// Belongs to one context and is used on that context's queue only. Links are kept as IDs, so
-/// objects never hold each other; the context keeps changed objects, the program keeps the others.
+/// Belongs to one context and is used on that context's queue only. The context keeps changed
+/// objects, the program keeps the others; a relationship that was read keeps its members, until
+/// the object becomes a fault or its context ends. So objects whose relationships were read both
+/// ways keep each other: refresh them, or reset the context.
 /// A subclass with designated initializers of its own must also write `init(entity:insertInto:)`.
 /// Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
@@ -22,10 +24,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) final var attributes: [AttributeValue]
     @exclusivity(unchecked) final var toOnes: [NSManagedObjectID?]
     @exclusivity(unchecked) final var toManys: [ToManyMembers]
+    /// The objects of to-one links that were followed, by slot; empty before.
+    @exclusivity(unchecked) final var heldToOnes: [NSManagedObject?] = []
     /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
     @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
     @exclusivity(unchecked) final var extras: ObjectExtras?
-    @exclusivity(unchecked) final var changedNow = PropertySet()
+    @exclusivity(unchecked) final var event = ObjectEvent()
 
     /// Makes a new object with the model's default values; a nil context leaves it on its own.
     public required init(
@@ -37,13 +41,19 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         toOnes = shape.noToOnes
         toManys = shape.emptyToManys
         super.init()
+        if QueueGuard.isOn { state.insert(.guarded) }
         context?.insert(self)
     }
 
-    deinit { shelf?.remove(self) }
+    deinit {
+        shelf?.remove(self)
+        if !heldToOnes.isEmpty || toManys.contains(where: { $0.held != nil }) {
+            EndsRelease.release(heldToOnes, toManys)
+        }
+    }
 
     /// Makes a new object of this class's entity in `context`.
-    public convenience init(context: NSManagedObjectContext) {
+    public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self.entity(in: context), insertInto: context)
     }
 
@@ -52,16 +62,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         self.init(entity: Self.entity(), insertInto: nil)
     }
 
-    /// The entity whose model names this class. Traps with advice when no loaded model does.
+    /// The entity that names this class in the newest loaded model. Where none does, an entity of
+    /// no model that has the class's name and no properties.
     open class func entity() -> NSEntityDescription { KnownClasses.entity(of: self) }
 
     private static func entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         context.registry.entity(of: self, in: context.model) ?? entity()
-    }
-
-    /// A request for all objects of this class's entity.
-    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
-        NSFetchRequest(entity: entity())
     }
 
     /// Whether changes of properties outside the model leave `hasChanges` false.
@@ -128,21 +134,22 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     public final var hasChanges: Bool { !state.isDisjoint(with: .pending) }
     /// 0 for an object with its values, 1 for a fault.
     public final var faultingState: Int { isFault ? 1 : 0 }
-    /// Whether the next save would write something else than is stored.
-    public final var hasPersistentChangedValues: Bool { !changedValues().isEmpty }
 
     // MARK: What subclasses may follow
 
     /// Called once after the object was inserted; a place for values only code can give.
     open func awakeFromInsert() {}
-    /// Called each time a fault was filled in.
+    /// Called each time a fault was filled in. What it changes counts as part of reading: neither
+    /// this object nor others are marked as changed, and no undo is recorded. It is saved with the
+    /// object's next change.
     open func awakeFromFetch() {}
-    /// Called when values came from an undo, a refresh or a merge.
+    /// Called when values came from an undo, a rollback, a refresh, a merge or a merge policy.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
-    /// Called once before validation at each save. Changes made here are saved; objects that they
-    /// change for the first time are called, too.
+    /// Called before validation at each save, of changed, new and deleted objects. What it changes
+    /// is saved; objects that it changes, this one too, are called again, until nothing changes any
+    /// more. So compare before setting: after 1000 rounds the save throws.
     open func willSave() {}
-    /// Called after the save.
+    /// Called after the save, before its notification; after a deletion, too.
     open func didSave() {}
     /// Called before the object is marked as deleted, with its links intact.
     open func prepareForDeletion() {}
@@ -153,24 +160,29 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Called before a value is read; fills in a fault. A nil key only fills in.
     open func willAccessValue(forKey key: String?) {
-        if state.contains(.fault) { fire() }
+        if !state.isDisjoint(with: .unready) { prepareAccess(to: key) }
     }
 
     /// Called after a value was read.
     open func didAccessValue(forKey key: String?) {}
 
-    /// Called before a value changes.
+    /// Called before a value changes; notes the value before, where that is needed. An override
+    /// calls `super`, as one of `didChangeValue(forKey:)` does.
     open func willChangeValue(forKey key: String) {
-        if state.contains(.fault) { fire() }
+        if !state.isDisjoint(with: .attentive) || !shape.isWhollyInSnapshot {
+            prepareChange(of: key)
+        }
     }
 
-    /// Called after a value changed; marks the object as updated.
+    /// Called after a value changed; marks the object as updated. What `awakeFromFetch` changes
+    /// leaves no mark.
     open func didChangeValue(forKey key: String) {
         if let attribute = shape.attributeSlot(key) {
             noteChange(of: .attribute(attribute))
         } else if let slot = shape.slot(key) {
             noteChange(of: slot)
         }
+        if state.contains(.observed) { reportChange(of: key) }
     }
 
     // MARK: Values by key
@@ -276,13 +288,11 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// An object is equal to itself only; what it holds does not count.
     open override var hash: Int { Int(bitPattern: LiveReference.address(of: self) >> 4) }
 
-    open override var description: String {
-        let name = entity.name ?? ""
-        guard !isFault else { return "<\(name) \(objectID) fault>" }
-        let values = shape.layout.attributes.enumerated()
-            .map { "\($1.name) = \(attributes[$0])" }.joined(separator: "; ")
-        return "<\(name) \(objectID) \(values)>"
-    }
+    /// The object with its values, in Apple's form; reads nothing.
+    open override var description: String { ManagedObjectText(object: self).text }
+
+    /// As `description`.
+    open override var debugDescription: String { ManagedObjectText(object: self).text }
 }
 
 /// Where new values of an object came from. Raw values are Apple's.

@@ -30,6 +30,11 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     private let sequence: UInt64
     private let stage: Atomic<UInt8>
 
+    /// An ID of nothing, which no object has. Apple's class inherits it.
+    public convenience override init() {
+        self.init(temporaryFor: ObjectLayout.of(KnownClasses.entity(of: NSManagedObject.self)))
+    }
+
     /// A temporary ID.
     init(temporaryFor shape: ObjectLayout) {
         origin = shape.unsavedIDs
@@ -88,6 +93,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// Takes back what was published for a save that failed.
     func becomeReserved() { stage.store(Stage.reserved, ordering: .releasing) }
 
+    /// Takes back the row of an insert that failed, unless the ID is permanent.
+    func forgetRow() {
+        guard isTemporaryID else { return }
+        stage.store(Stage.temporary, ordering: .releasing)
+    }
+
     /// `x-coredata://<store>/<entity>/p<key>`, or `x-coredata:///<entity>/t<text>` while temporary.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? ""
@@ -108,5 +119,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    public override var description: String { "<\(uriRepresentation().absoluteString)>" }
+    public override var description: String {
+        "\(ManagedObjectText.address(of: self)) <\(uriRepresentation().absoluteString)>"
+    }
 }

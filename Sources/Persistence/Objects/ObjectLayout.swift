@@ -20,6 +20,13 @@ final class ObjectLayout: @unchecked Sendable {
         /// Kept by name in the object only.
         case transient
         case fetched
+
+        var isPersistent: Bool {
+            switch self {
+            case .attribute, .toOne, .toMany, .composite: true
+            case .transient, .fetched: false
+            }
+        }
     }
 
     let entity: NSEntityDescription
@@ -29,13 +36,18 @@ final class ObjectLayout: @unchecked Sendable {
     /// The values a new object starts with.
     let defaults: [AttributeValue]
     let noToOnes: [NSManagedObjectID?]
-    let unloadedToManys: [ToManyMembers]
-    let emptyToManys: [ToManyMembers]
+    private let toManys: (unloaded: [ToManyMembers], empty: [ToManyMembers])
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
     let propertyNames: [String]
+    /// Names of the properties whose former values a snapshot does not tell: transient ones, and
+    /// the order of ordered relationships.
+    private let outsideSnapshot: Set<String>
     private let attributeIndex: AttributeIndex
     private let slots: [String: Slot]
+
+    var unloadedToManys: [ToManyMembers] { toManys.unloaded }
+    var emptyToManys: [ToManyMembers] { toManys.empty }
 
     private init(_ entity: NSEntityDescription) {
         self.entity = entity
@@ -45,14 +57,19 @@ final class ObjectLayout: @unchecked Sendable {
             AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
         }
         noToOnes = Array(repeating: nil, count: layout.toOnes.count)
-        unloadedToManys = layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) }
-        emptyToManys = layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }
+        toManys = (
+            layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) },
+            layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }
+        )
         checks = layout.attributes.enumerated().compactMap { slot, place in
             AttributeCheck(slot: slot, name: place.name, attribute: place.attribute)
         }
         attributeIndex = AttributeIndex(layout.attributes)
-        slots = Self.slots(of: entity, in: layout)
+        let slots = Self.slots(of: entity, in: layout)
+        self.slots = slots
         propertyNames = slots.keys.sorted()
+        let ordered = layout.toManys.filter(\.isOrdered).map(\.name)
+        outsideSnapshot = Set(slots.filter { !$0.value.isPersistent }.keys).union(ordered)
         tie.begin(self)
     }
 
@@ -88,6 +105,11 @@ final class ObjectLayout: @unchecked Sendable {
 
     /// The slot of an attribute; nil for any other name.
     func attributeSlot(_ name: String) -> Int? { attributeIndex.slot(name) }
+
+    /// Whether snapshots tell the former values of all properties.
+    var isWhollyInSnapshot: Bool { outsideSnapshot.isEmpty }
+
+    func isInSnapshot(_ name: String) -> Bool { !outsideSnapshot.contains(name) }
 
     /// How typed accessors may treat the attribute of a slot.
     func plainKind(_ slot: Int) -> PlainKind { attributeIndex.kinds[slot] }

@@ -2,7 +2,7 @@ internal import Stores
 
 /// What is true of an object at the moment.
 struct ObjectState: OptionSet {
-    let rawValue: UInt16
+    let rawValue: UInt32
 
     static let fault = ObjectState(rawValue: 1)
     static let inserted = ObjectState(rawValue: 2)
@@ -14,7 +14,8 @@ struct ObjectState: OptionSet {
     static let firing = ObjectState(rawValue: 32)
     /// Its row was gone when it was read.
     static let inaccessible = ObjectState(rawValue: 64)
-    static let willSaveSent = ObjectState(rawValue: 128)
+    /// Changed in an earlier event and not saved: its values are noted before it changes again.
+    static let changedBefore = ObjectState(rawValue: 128)
 
     // Since the last ObjectsDidChange notification:
     static let insertedNow = ObjectState(rawValue: 256)
@@ -22,6 +23,17 @@ struct ObjectState: OptionSet {
     static let deletedNow = ObjectState(rawValue: 1024)
     static let refreshedNow = ObjectState(rawValue: 2048)
 
+    /// Part of the event that is being posted.
+    static let posted = ObjectState(rawValue: 4096)
+    /// Somebody follows its values.
+    static let observed = ObjectState(rawValue: 8192)
+    /// Uses from other queues than the context's are looked for.
+    static let guarded = ObjectState(rawValue: 16384)
+
+    /// What must be done before a change is more than making it.
+    static let attentive: ObjectState = [.fault, .changedBefore, .posted, .observed, .guarded]
+    /// What must be done before a value is read is more than reading it.
+    static let unready: ObjectState = [.fault, .guarded]
     static let pending: ObjectState = [.inserted, .updated, .deleted]
     static let event: ObjectState = [.insertedNow, .updatedNow, .deletedNow, .refreshedNow]
 }
@@ -31,6 +43,34 @@ struct ObjectSnapshot {
     var version: Int64
     var attributes: [AttributeValue]
     var toOnes: [NSManagedObjectID?]
+}
+
+/// The values of an object at one moment, to find out later what changed since.
+final class ObjectValues {
+    var attributes: [AttributeValue]
+    var toOnes: [NSManagedObjectID?]
+    let toManys: [ToManyMembers]
+    let transients: [String: Any]
+
+    /// The values of `object` when the present event began: those of the snapshot where it changed
+    /// since, its present ones where it did not.
+    init(of object: NSManagedObject) {
+        let former = object.changedNow.isEmpty ? nil : object.snapshot
+        attributes = former?.attributes ?? object.attributes
+        toOnes = former?.toOnes ?? object.toOnes
+        toManys = former == nil ? object.toManys : object.toManys.map(\.asStored)
+        transients = object.extras?.transients ?? [:]
+    }
+
+    /// Follows a row that somebody else changed; what the program changed stays.
+    func rebase(from former: ObjectSnapshot, onto found: ObjectSnapshot) {
+        for index in attributes.indices where attributes[index] == former.attributes[index] {
+            attributes[index] = found.attributes[index]
+        }
+        for index in toOnes.indices where toOnes[index] === former.toOnes[index] {
+            toOnes[index] = found.toOnes[index]
+        }
+    }
 }
 
 /// What few objects have: kept apart so that the many stay small.
@@ -43,16 +83,21 @@ struct ObjectExtras {
     var misfits: [String: Any] = [:]
     /// Objects without a context that this one points at.
     var companions: [NSManagedObject] = []
+    /// Who follows the object's values.
+    var observers: [ValueObserver] = []
 }
 
 /// A set of properties by `ObjectLayout.index`; those past the 63rd share one place.
 struct PropertySet {
     private var bits: UInt64 = 0
 
+    /// The first place that several properties share.
+    static let sharedPlace = 63
+
     var isEmpty: Bool { bits == 0 }
     func contains(_ index: Int) -> Bool { bits & Self.bit(index) != 0 }
     mutating func insert(_ index: Int) { bits |= Self.bit(index) }
     mutating func removeAll() { bits = 0 }
 
-    private static func bit(_ index: Int) -> UInt64 { 1 << UInt64(min(index, 63)) }
+    private static func bit(_ index: Int) -> UInt64 { 1 << UInt64(min(index, sharedPlace)) }
 }

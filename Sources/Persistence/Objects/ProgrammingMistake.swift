@@ -16,16 +16,47 @@ enum ProgrammingMistake {
                 + "context first: context.object(with: other.objectID).")
     }
 
+    static func wrongQueue(_ name: String?) -> Never {
+        preconditionFailure(
+            "Multithreading violation: the context \"\(name ?? "")\" or one of its objects is used "
+                + "outside its queue. Use them in perform or performAndWait, a main-queue context "
+                + "on the main thread.")
+    }
+
+    static func noUndoGroup() -> Never {
+        preconditionFailure(
+            "An undo action was registered outside of a group; call beginUndoGrouping first, or "
+                + "let groupsByEvent be true.")
+    }
+
+    static func unbalancedUndoGroup() -> Never {
+        preconditionFailure("endUndoGrouping was called without a matching beginUndoGrouping.")
+    }
+
+    static func nestedUndoGroups() -> Never {
+        preconditionFailure(
+            "undo was called while nested undo groups are open; close them with endUndoGrouping.")
+    }
+
+    static func unbalancedUndoRegistration() -> Never {
+        preconditionFailure(
+            "enableUndoRegistration was called without a matching disableUndoRegistration.")
+    }
+
     static func unknownEntity(_ name: String) -> Never {
         preconditionFailure(
             "The context's model has no entity \"\(name)\"; check the name, and that the "
                 + "context has a coordinator.")
     }
 
-    static func noEntity(of type: Any.Type) -> Never {
+    static func unnamedKeyPath(_ root: Any.Type, _ value: Any.Type) -> Never {
         preconditionFailure(
-            "No loaded model has an entity of class \(type). Make a coordinator or container "
-                + "first, and name the class in the model.")
+            "The key path from \(root) to \(value) leads to no property of a loaded model. Make a "
+                + "coordinator or container first, or give the key path as a text.")
+    }
+
+    static func unfitLiteral(_ type: Any.Type) -> Never {
+        preconditionFailure("An array literal cannot make a \(type); make it from an array.")
     }
 
     static func noModel(named name: String) -> Never {
@@ -50,9 +81,38 @@ enum ProgrammingMistake {
                 + "model, or make the request for NSManagedObject.")
     }
 
+    static func unsortedResults() -> Never {
+        preconditionFailure(
+            "An instance of NSFetchedResultsController requires a fetch request with sort "
+                + "descriptors")
+    }
+
+    static func untrackedResults(_ resultType: String) -> Never {
+        preconditionFailure(
+            "NSFetchedResultsController does not support both change tracking and fetch requests "
+                + "with \(resultType); fetch objects, or set no delegate.")
+    }
+
+    static func noResult(at path: [Int]) -> Never {
+        guard path.count == 2 else {
+            preconditionFailure("An index path of results has a section and a row, not \(path).")
+        }
+        preconditionFailure("no object at index \(path[1]) in section at index \(path[0])")
+    }
+
+    static func noSectionIndexTitle(_ title: String, at index: Int) -> Never {
+        preconditionFailure("Index title at \(index) is not equal to '\(title)'")
+    }
+
     /// Cannot happen: a request ends only after its work.
     static func unansweredRequest() -> Never {
         preconditionFailure("Work that another context was to do did not return.")
+    }
+
+    static func noMigration() -> Never {
+        preconditionFailure(
+            "The migration manager has contexts and mappings only while it migrates a store; ask "
+                + "for them in a migration policy.")
     }
 
     static func wrapperOutsideObject() -> Never {

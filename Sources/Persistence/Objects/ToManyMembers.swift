@@ -17,11 +17,13 @@ struct ToManyMembers {
     let isOrdered: Bool
     /// Nil until the stored members were read.
     private(set) var current: Set<Reference>?
-    /// The order of `current`, for ordered relationships.
+    /// The order of `current`, for ordered relationships; of what was added, before it is read.
     private(set) var sequence: [Reference] = []
     private(set) var added: Set<Reference> = []
     private(set) var removed: Set<Reference> = []
     private(set) var isReordered = false
+    /// The members' objects, once they were asked for.
+    private(set) var held: HeldMembers?
 
     init(isOrdered: Bool, members: [Reference]? = nil) {
         self.isOrdered = isOrdered
@@ -43,22 +45,26 @@ struct ToManyMembers {
         let members = known.subtracting(removed).union(added)
         if isOrdered {
             sequence =
-                stored.filter { !removed.contains($0) } + added.filter { !known.contains($0) }
+                stored.filter { !removed.contains($0) } + sequence.filter { added.contains($0) }
         }
         current = members
+        held = nil
     }
 
     /// Whether `member` was not there already, as far as is known.
     @discardableResult
     mutating func add(_ member: Reference, at index: Int? = nil) -> Bool {
-        if let current, current.contains(member) { return false }
-        if current == nil && added.contains(member) { return false }
+        guard mayAdd(member) else { return false }
+        held = nil
         if removed.remove(member) == nil {
             added.insert(member)
         } else if isOrdered {
             isReordered = true
         }
-        guard current != nil else { return true }
+        guard current != nil else {
+            if isOrdered { sequence.append(member) }
+            return true
+        }
         current?.insert(member)
         if isOrdered {
             let end = sequence.count
@@ -68,10 +74,20 @@ struct ToManyMembers {
         return true
     }
 
+    /// Whether `member` can be added: it is not here, as far as is known.
+    func mayAdd(_ member: Reference) -> Bool {
+        !(current.map { $0.contains(member) } ?? added.contains(member))
+    }
+
+    /// Whether `member` can be removed: it is here, as far as is known.
+    func mayRemove(_ member: Reference) -> Bool {
+        current.map { $0.contains(member) } ?? !removed.contains(member)
+    }
+
     @discardableResult
     mutating func remove(_ member: Reference) -> Bool {
-        if let current, !current.contains(member) { return false }
-        if current == nil && removed.contains(member) { return false }
+        guard mayRemove(member) else { return false }
+        held = nil
         if added.remove(member) == nil { removed.insert(member) }
         current?.remove(member)
         if isOrdered, let index = sequence.firstIndex(of: member) { sequence.remove(at: index) }
@@ -81,6 +97,7 @@ struct ToManyMembers {
     /// Gives the members a new order. Members that are not named keep theirs, at the end.
     mutating func reorder(_ order: [Reference]) {
         guard isOrdered, order != sequence else { return }
+        held = nil
         let named = Set(order)
         sequence =
             order.filter { current?.contains($0) == true }
@@ -88,10 +105,61 @@ struct ToManyMembers {
         isReordered = true
     }
 
+    /// Lets go of a member that is gone in the store, too, so that this is no change.
+    mutating func forget(_ member: Reference) {
+        held = nil
+        added.remove(member)
+        removed.remove(member)
+        current?.remove(member)
+        sequence.removeAll { $0 == member }
+    }
+
+    /// Keeps the members' objects for as long as the members stay the same.
+    mutating func hold(_ collection: Any) { held = HeldMembers(collection) }
+
+    mutating func letGo() { held = nil }
+
     /// What was changed is stored now.
     mutating func commit() {
         added.removeAll()
         removed.removeAll()
+        isReordered = false
+        if current == nil { sequence = [] }
+    }
+
+    /// What changed since the members were as `base` has them; since they were read, where nil.
+    func change(since base: ToManyMembers?) -> MemberChange {
+        guard let base else { return MemberChange(added: added, removed: removed) }
+        var change = MemberChange(
+            added: added.subtracting(base.added).union(base.removed.subtracting(removed)),
+            removed: removed.subtracting(base.removed).union(base.added.subtracting(added)))
+        if let current, let former = base.current {
+            change.added = current.subtracting(former)
+            change.removed = former.subtracting(current)
+        }
+        if isOrdered && base.isLoaded && base.sequence != sequence { change.order = base.sequence }
+        return change
+    }
+
+    /// Takes a change back.
+    mutating func takeBack(_ change: MemberChange) {
+        for member in change.added { remove(member) }
+        for member in change.removed { add(member) }
+        if let order = change.order { reorder(order) }
+    }
+
+    /// The members without what was changed, but for their order.
+    var asStored: ToManyMembers {
+        var stored = self
+        stored.takeBack(MemberChange(added: added, removed: removed))
+        return stored
+    }
+
+    /// Counts all members as added: those of an object that is to be stored anew.
+    mutating func becomeNew() {
+        if current == nil { load([]) }
+        added = current ?? []
+        removed = []
         isReordered = false
     }
 
@@ -100,6 +168,7 @@ struct ToManyMembers {
         guard !isOrdered || !isChanged else { return }
         current = nil
         sequence = []
+        held = nil
     }
 
     /// Forgets what was read and what was changed.
@@ -107,4 +176,21 @@ struct ToManyMembers {
         commit()
         unload()
     }
+}
+
+/// How the members of a to-many changed.
+struct MemberChange {
+    var added: Set<Reference>
+    var removed: Set<Reference>
+    /// The former order, where it is another.
+    var order: [Reference]?
+
+    var isEmpty: Bool { added.isEmpty && removed.isEmpty && order == nil }
+}
+
+/// The objects of a to-many, as the program gets them.
+final class HeldMembers {
+    let collection: Any
+
+    init(_ collection: Any) { self.collection = collection }
 }

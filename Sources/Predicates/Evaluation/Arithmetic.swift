@@ -3,12 +3,24 @@ internal import Foundation
 /// The sums of expressions: integers stay integers while they fit, decimals stay decimals, anything
 /// with a missing value is missing.
 enum Arithmetic {
+    /// A date and seconds make a date.
     static func add(_ a: Constant, _ b: Constant) throws -> Any? {
-        try combine(a, b, "+", { $0.addingReportingOverflow($1) }, { $0 + $1 }, { $0 + $1 })
+        if case .date(let date) = a, let seconds = b.double {
+            return date.addingTimeInterval(seconds)
+        }
+        return try combine(a, b, "+", { $0.addingReportingOverflow($1) }, { $0 + $1 }, { $0 + $1 })
     }
 
+    /// Seconds before a date make a date, two dates the seconds between them.
     static func subtract(_ a: Constant, _ b: Constant) throws -> Any? {
-        try combine(a, b, "-", { $0.subtractingReportingOverflow($1) }, { $0 - $1 }, { $0 - $1 })
+        if case .date(let date) = a, let seconds = b.double {
+            return date.addingTimeInterval(-seconds)
+        }
+        if case .date(let later) = a, case .date(let earlier) = b {
+            return later.timeIntervalSince(earlier)
+        }
+        return try combine(
+            a, b, "-", { $0.subtractingReportingOverflow($1) }, { $0 - $1 }, { $0 - $1 })
     }
 
     static func multiply(_ a: Constant, _ b: Constant) throws -> Any? {

@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// `CAST(value, 'type')`: what becomes what.
-enum Cast {
+package enum Cast {
     /// Returns the cast of a constant to a type that has no literal as a constant, so that dates,
     /// identifiers and decimals can be written and read back; any other cast as a function.
     static func folded(_ expression: ExpressionNode, to type: String) -> ExpressionNode {
@@ -12,6 +12,12 @@ enum Cast {
         guard types.contains(type) || isInfinity, let made = cast(Constant(value), to: type)
         else { return call }
         return .constant(made)
+    }
+
+    /// Returns the value as the named type as `plainConstant` gives values; nil when it cannot be
+    /// one. See `cast(_:to:)`.
+    package static func plain(_ value: Any?, as type: String) -> Any? {
+        cast(Constant(value), to: type)
     }
 
     /// Returns the value as the named type, or nil when it cannot be one. Dates are seconds since
@@ -29,7 +35,8 @@ enum Cast {
         }
     }
 
-    static let types = [
+    /// The types that CAST knows.
+    package static let types = [
         "NSNumber", "NSDecimalNumber", "NSString", "NSDate", "NSUUID", "NSURL", "NSData",
     ]
 
@@ -47,8 +54,10 @@ enum Cast {
 
     private static func decimal(_ value: Constant) -> Decimal? {
         switch value {
+        case .bool(let flag): flag ? 1 : 0
         case .integer(let number): Decimal(number)
         case .real(let number): number.isFinite ? Decimal(string: "\(number)") : nil
+        case .date(let date): decimal(.real(date.timeIntervalSinceReferenceDate))
         case .decimal(let number): number
         case .text(let text): Decimal(string: text)
         default: nil

@@ -92,6 +92,9 @@ extension Evaluator {
         let receiver = try value(of: arguments[0])
         let rest = try arguments.dropFirst(2).map { Constant(try value(of: $0)) }
         if receiver == nil { return nil }
+        if let own = receiver as? any FunctionReceiving {
+            return try own.value(ofFunction: name, arguments: rest.map(\.plain))
+        }
         if rest.isEmpty {
             if name == "count", let elements = listElements(of: receiver) { return elements.count }
             return try KeyPathReading.value(of: [name], in: receiver)

@@ -55,7 +55,10 @@ extension Evaluator {
             return try compareTexts(left, comparison, right)
         case .customSelector:
             throw EvaluationError(
-                .unsupported, "Custom selectors exist on Apple's platforms only; use a block.")
+                .unsupported,
+                """
+                Custom selectors and uniform types exist on Apple's platforms only; use a block.
+                """, fields: ["operator": comparison.selectorName ?? "CUSTOM"])
         }
     }
 
@@ -73,8 +76,11 @@ extension Evaluator {
         switch (whole, element) {
         case (.null, _): return false
         case (.list(let elements), _):
+            let isGiven = comparison.collectionSide.constantValue != nil
             return elements.contains {
-                ValueRules.equal(Constant($0), element, comparison.options)
+                isGiven
+                    ? ValueRules.isListed(element, as: Constant($0), comparison.options)
+                    : ValueRules.equal(Constant($0), element, comparison.options)
             }
         case (.text, .null): return false
         case (.text(let text), .text(let part)):
@@ -121,4 +127,9 @@ extension Evaluator {
             .typeMismatch, "\(name.text) cannot take a \(value.kindName).",
             fields: ["operator": name.text])
     }
+}
+
+extension ComparisonNode {
+    /// The side of IN or CONTAINS that is searched.
+    fileprivate var collectionSide: ExpressionNode { `operator` == .in ? right : left }
 }

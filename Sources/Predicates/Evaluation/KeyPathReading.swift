@@ -12,15 +12,17 @@ enum KeyPathReading {
             return try operate(key, rest, on: object)
         }
         if key == "self" || key == "SELF" { return try value(of: rest, in: object) }
-        guard let object else { return nil }
+        guard let object, !(object is NSNull) else { return nil }
         if let reading = object as? any KeyValueReading {
-            return try value(of: rest, in: try reading.value(forKey: key))
+            return try value(of: rest, in: try reading.predicateValue(forKey: key))
         }
         if let dictionary = object as? [String: Any] {
             return try value(of: rest, in: dictionary[key])
         }
         if let elements = listElements(of: object) {
-            return try elements.map { try value(of: path, in: $0) ?? NSNull() }
+            // One key at a time, so that an operator further on computes over all their answers.
+            let answers = try elements.map { try value(of: [key], in: $0) ?? NSNull() }
+            return try value(of: rest, in: answers)
         }
         return try value(of: rest, in: try answer(of: object, to: key))
     }

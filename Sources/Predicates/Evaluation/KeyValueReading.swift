@@ -5,6 +5,15 @@ public protocol KeyValueReading {
     /// Returns the value of the property `key`, nil when it has none.
     /// Throws when there is no such property; predicates then report the error.
     func value(forKey key: String) throws -> Any?
+
+    /// The same for predicates: for types whose own `value(forKey:)` ends the program where there
+    /// is no such property. Without it, `value(forKey:)` is asked.
+    func predicateValue(forKey key: String) throws -> Any?
+}
+
+extension KeyValueReading {
+    /// Returns what `value(forKey:)` returns, and throws what it throws.
+    public func predicateValue(forKey key: String) throws -> Any? { try value(forKey: key) }
 }
 
 /// Anything that is compared by an identity instead of by itself: an object and its id are equal in

@@ -17,6 +17,20 @@ enum ValueRules {
         }
     }
 
+    /// Whether a list's element is the value. A text is a number's where it spells it, as columns
+    /// of a database have it: `name IN %@` with `[1, 2]`.
+    static func isListed(
+        _ value: Constant, as element: Constant, _ options: ComparisonNode.Options
+    ) -> Bool {
+        switch (value, element) {
+        case (.text(let text), _) where element.isNumber:
+            Cast.cast(element, to: "NSString") as? String == text
+        case (_, .text(let text)) where value.isNumber:
+            equal(value, Constant(Cast.cast(.text(text), to: "NSNumber")))
+        default: equal(element, value, options)
+        }
+    }
+
     /// Returns how two values are ordered, and nil when one of them is absent or not a number.
     /// Throws `.typeMismatch` for values that have no order.
     static func order(

@@ -113,12 +113,12 @@ struct PredicateParser {
             isNegated = true
         }
         let left = try expression()
-        let comparisonOperator = try comparisonOperator()
+        let (comparisonOperator, selectorName) = try comparisonOperator()
         let options = try options()
-        let node = PredicateNode.comparison(
-            ComparisonNode(
-                left: left, operator: comparisonOperator, right: try expression(),
-                modifier: modifier, options: options))
+        let comparison = ComparisonNode(
+            left: left, operator: comparisonOperator, right: try expression(),
+            modifier: modifier, options: options, selectorName: selectorName)
+        let node = comparison.replacingRange
         return isNegated ? .not(node) : node
     }
 
@@ -132,24 +132,25 @@ struct PredicateParser {
         "ENDSWITH": .endsWith, "LIKE": .like, "MATCHES": .matches,
     ]
 
+    /// The operator, and the name of one that is a selector: a word with a colon at its end, or
+    /// one of those on uniform types.
     private mutating func comparisonOperator() throws(PredicateFormatError)
-        -> ComparisonNode.Operator
+        -> (ComparisonNode.Operator, selectorName: String?)
     {
         switch kind {
         case .symbol(let sign):
             guard let found = Self.signs[sign] else { break }
             index += 1
-            return found
+            return (found, nil)
         case .word(let word, escaped: false):
             let upper = word.uppercased()
-            if upper.hasPrefix("UTI-") {
-                throw failure(
-                    "another operator: uniform type identifiers exist on Apple's platforms only",
-                    .unsupported)
+            if upper.hasPrefix("UTI-") || word.hasSuffix(":") {
+                index += 1
+                return (.customSelector, word.hasSuffix(":") ? word : upper)
             }
             guard let found = Self.words[upper] else { break }
             index += 1
-            return found
+            return (found, nil)
         default: break
         }
         throw failure("a comparison operator such as == or CONTAINS")

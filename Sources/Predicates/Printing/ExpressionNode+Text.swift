@@ -118,7 +118,7 @@ extension Constant {
         case .real(let number): "CAST(\"\(number)\", \"NSNumber\")"
         case .decimal(let number): "CAST(\"\(number)\", \"NSDecimalNumber\")"
         case .text(let text): PredicateGrammar.quoted(text)
-        case .date(let date): "CAST(\(date.timeIntervalSinceReferenceDate), \"NSDate\")"
+        case .date(let date): "CAST(\(Self.text(ofSeconds: date)), \"NSDate\")"
         case .uuid(let uuid): "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
         case .url(let url): "CAST(\(PredicateGrammar.quoted(url.absoluteString)), \"NSURL\")"
         case .data(let data): "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
@@ -126,5 +126,13 @@ extension Constant {
             "{" + values.map { Constant($0).text }.joined(separator: ", ") + "}"
         case .other(let value): String(describing: value)
         }
+    }
+
+    /// Six digits as Apple prints them; all that are needed where six would name another moment.
+    private static func text(ofSeconds date: Date) -> String {
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard seconds.isFinite else { return Constant.real(seconds).text }
+        let six = String(format: "%.6f", seconds)
+        return Double(six) == seconds ? six : "\(seconds)"
     }
 }

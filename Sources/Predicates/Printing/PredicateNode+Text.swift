@@ -13,8 +13,15 @@ extension PredicateNode: CustomStringConvertible {
         case .or(let parts): parts.map(\.textAsPart).joined(separator: " OR ")
         case .not(let part): "NOT " + part.textAsPart
         case .comparison(let comparison): comparison.description
-        case .opaque(let predicate): predicate.description
+        case .opaque(let predicate): Self.text(ofOpaque: predicate)
         }
+    }
+
+    /// Apple prints a block as its address.
+    private static func text(ofOpaque predicate: NSPredicate) -> String {
+        guard type(of: predicate) == NSPredicate.self else { return predicate.description }
+        let address = UInt(bitPattern: ObjectIdentifier(predicate))
+        return "BLOCKPREDICATE(0x\(String(address, radix: 16)))"
     }
 
     private var textAsPart: String {
@@ -28,7 +35,7 @@ extension PredicateNode: CustomStringConvertible {
 
 extension ComparisonNode: CustomStringConvertible {
     public var description: String {
-        "\(modifier.text)\(left) \(`operator`.text)\(options.text) \(right)"
+        "\(modifier.text)\(left) \(selectorName ?? `operator`.text)\(options.text) \(right)"
     }
 }
 

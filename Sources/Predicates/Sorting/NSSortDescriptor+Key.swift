@@ -53,7 +53,8 @@ public func key(
     if let keyed = descriptor as? KeyedSortDescriptor { return keyed.sortKey }
     guard let name = naming(descriptor.keyPath) else { return nil }
     return SortKey(
-        path: name.split(separator: ".").map(String.init), ascending: descriptor.ascending)
+        path: name.split(separator: ".").map(String.init), ascending: descriptor.ascending,
+        comparison: (descriptor as? PathSortDescriptor)?.comparison ?? .compare)
 }
 
 /// A sort descriptor over a key's name.
@@ -66,6 +67,13 @@ final class KeyedSortDescriptor: NSSortDescriptor {
         comparisonOfApp = comparator
         // Foundation wants a Swift key path; nothing reads it, since `compare` is overridden.
         super.init(keyPath: \String.count, ascending: sortKey.ascending)
+    }
+
+    /// Compares two values of the property: the comparator that was given, or the order's own.
+    override var comparator: Comparator {
+        if let comparisonOfApp { return comparisonOfApp }
+        let key = SortKey(path: [], comparison: sortKey.comparison)
+        return { (try? key.order($0, $1)) ?? .orderedSame }
     }
 
     /// Values without an order are left as they stand.

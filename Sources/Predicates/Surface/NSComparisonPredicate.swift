@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A comparison of two expressions: Apple's class over a tree of values. Immutable.
 ///
 /// A file that also imports Foundation names the type with
@@ -15,6 +17,15 @@ open class NSComparisonPredicate: TreePredicate {
         super.init(node: .comparison(comparison))
     }
 
+    public required init?(coder: NSCoder) {
+        guard case .comparison(let comparison)? = TreeCoding.predicate(from: coder) else {
+            return nil
+        }
+        self.comparison = comparison
+        super.init(node: .comparison(comparison))
+    }
+
+    /// Compares two expressions by one of Apple's operators.
     public convenience init(
         leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier,
         type: Operator, options: Options = []
@@ -25,6 +36,21 @@ open class NSComparisonPredicate: TreePredicate {
                 modifier: modifier, options: options))
     }
 
+    /// Compares by a method of the left value, named as a selector is: `isNewerThan:`. It prints
+    /// and archives; evaluating it is an error, since there are no selectors off Apple's platforms.
+    public convenience init(
+        leftExpression: NSExpression, rightExpression: NSExpression, customSelectorName: String
+    ) {
+        self.init(
+            comparison: ComparisonNode(
+                left: leftExpression.node, operator: .customSelector, right: rightExpression.node,
+                selectorName: customSelectorName))
+    }
+
+    /// The name of the selector that the comparison was made with; nil for Apple's operators.
+    open var customSelectorName: String? { comparison.selectorName }
+
+    /// What stands left of the operator.
     open var leftExpression: NSExpression { NSExpression(node: comparison.left) }
     open var rightExpression: NSExpression { NSExpression(node: comparison.right) }
     open var comparisonPredicateModifier: Modifier { comparison.modifier }

@@ -1,8 +1,10 @@
 public import Foundation
 
-/// Apple's readings of an expression's parts. Each answers nil where the expression has no such
-/// part, where Apple raises.
+// Apple's readings of an expression's parts. Each answers nil where the expression has no such
+// part, where Apple raises; they are implicitly unwrapped, so that sources that know the part is
+// there compile as they are.
 extension NSExpression {
+    /// What kind of expression it is.
     public var expressionType: ExpressionType {
         switch node {
         case .constant: .constantValue
@@ -21,12 +23,13 @@ extension NSExpression {
         }
     }
 
+    /// A constant's value; nil for a constant nil too.
     public var constantValue: Any? {
         if case .constant(let value) = node { value } else { nil }
     }
 
     /// The path's text, `SELF` left out.
-    public var keyPath: String? {
+    public var keyPath: String! {
         switch node {
         case .keyPath(let path), .path(from: _, let path): path.joined(separator: ".")
         default: nil
@@ -34,7 +37,7 @@ extension NSExpression {
     }
 
     /// The selector name.
-    public var function: String? {
+    public var function: String! {
         switch node {
         case .function(FunctionName.perform, let arguments):
             arguments.count > 1 ? arguments[1].constantValue?.value as? String : nil
@@ -43,7 +46,8 @@ extension NSExpression {
         }
     }
 
-    public var variable: String? {
+    /// The name of a variable, or of a subquery's.
+    public var variable: String! {
         switch node {
         case .variable(let name), .subquery(_, let name, _): name
         default: nil
@@ -51,7 +55,7 @@ extension NSExpression {
     }
 
     /// What a key path starts from, or the receiver of `FUNCTION`.
-    public var operand: NSExpression? {
+    public var operand: NSExpression! {
         switch node {
         case .path(from: let origin, _): NSExpression(node: origin)
         case .keyPath: NSExpression(node: .evaluatedObject)
@@ -61,6 +65,7 @@ extension NSExpression {
         }
     }
 
+    /// What a function or a block is called with.
     public var arguments: [NSExpression]? {
         switch node {
         case .function(FunctionName.perform, let arguments):
@@ -82,7 +87,7 @@ extension NSExpression {
     }
 
     /// The condition of a subquery or a conditional.
-    public var predicate: NSPredicate? {
+    public var predicate: NSPredicate! {
         switch node {
         case .subquery(_, _, let predicate), .conditional(let predicate, _, _):
             predicate.predicate
@@ -90,17 +95,22 @@ extension NSExpression {
         }
     }
 
-    public var left: NSExpression? { sides.map { NSExpression(node: $0.0) } }
-    public var right: NSExpression? { sides.map { NSExpression(node: $0.1) } }
+    /// The left side of a UNION, INTERSECT or MINUS.
+    public var left: NSExpression! { sides.map { NSExpression(node: $0.0) } }
+    /// The right side of a UNION, INTERSECT or MINUS.
+    public var right: NSExpression! { sides.map { NSExpression(node: $0.1) } }
 
-    public var `true`: NSExpression? {
+    /// What a conditional is where its condition holds.
+    public var `true`: NSExpression! {
         if case .conditional(_, let yes, _) = node { NSExpression(node: yes) } else { nil }
     }
 
-    public var `false`: NSExpression? {
+    /// What a conditional is where its condition does not hold.
+    public var `false`: NSExpression! {
         if case .conditional(_, _, let no) = node { NSExpression(node: no) } else { nil }
     }
 
+    /// What a block expression calls.
     public var expressionBlock: Block? {
         guard case .function(FunctionName.block, let arguments) = node,
             let box = arguments.first?.constantValue?.value as? BlockBox

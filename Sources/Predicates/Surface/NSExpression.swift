@@ -3,7 +3,9 @@ public import Foundation
 /// An expression of a predicate: Apple's class over a tree of values. Immutable.
 ///
 /// A file that also imports Foundation names the type with `import class CoreData.NSExpression`.
-open class NSExpression: NSObject, NSCopying {
+///
+/// Archives keep it as `TreePredicate` says.
+open class NSExpression: NSObject, NSSecureCoding, NSCopying {
     /// Raw values are Apple's.
     public enum ExpressionType: UInt, Sendable {
         case constantValue = 0
@@ -31,6 +33,18 @@ open class NSExpression: NSObject, NSCopying {
         self.node = node
         super.init()
     }
+
+    public required init?(coder: NSCoder) {
+        guard let node = TreeCoding.expression(from: coder) else { return nil }
+        self.node = node
+        super.init()
+    }
+
+    /// Writes the tree for `init(coder:)`; fails the coder for blocks and constants without
+    /// `NSCoding`.
+    open func encode(with coder: NSCoder) { TreeCoding.encode(node, with: coder) }
+
+    open class var supportsSecureCoding: Bool { true }
 
     /// Reads an expression's format. Throws `PredicateFormatError`.
     public static func parse(_ format: String, arguments: [Any?] = []) throws -> NSExpression {

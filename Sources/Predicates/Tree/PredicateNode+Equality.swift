@@ -20,7 +20,7 @@ extension ComparisonNode: Equatable {
     public static func == (left: ComparisonNode, right: ComparisonNode) -> Bool {
         left.operator == right.operator && left.modifier == right.modifier
             && left.options == right.options && left.left == right.left
-            && left.right == right.right
+            && left.right == right.right && left.selectorName == right.selectorName
     }
 }
 

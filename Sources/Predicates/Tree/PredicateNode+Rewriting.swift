@@ -56,12 +56,12 @@ extension PredicateNode {
         case .and(let parts): .and(parts.map { $0.substituting(variables) })
         case .or(let parts): .or(parts.map { $0.substituting(variables) })
         case .not(let part): .not(part.substituting(variables))
-        case .comparison(let comparison):
-            .comparison(
-                ComparisonNode(
-                    left: comparison.left.substituting(variables), operator: comparison.operator,
-                    right: comparison.right.substituting(variables),
-                    modifier: comparison.modifier, options: comparison.options))
+        case .comparison(var comparison):
+            {
+                comparison.left = comparison.left.substituting(variables)
+                comparison.right = comparison.right.substituting(variables)
+                return .comparison(comparison)
+            }()
         }
     }
 

@@ -55,13 +55,17 @@ public struct ComparisonNode: Sendable {
     public var right: ExpressionNode
     public var modifier: Modifier
     public var options: Options
+    /// What a `customSelector` comparison is named in a format: a selector with its colon, or
+    /// `UTI-EQUALS` or `UTI-CONFORMS-TO`; nil for every other operator.
+    public var selectorName: String?
 
     public init(
         left: ExpressionNode, operator: Operator, right: ExpressionNode,
-        modifier: Modifier = .direct, options: Options = []
+        modifier: Modifier = .direct, options: Options = [], selectorName: String? = nil
     ) {
         self.left = left
         self.operator = `operator`
+        self.selectorName = selectorName
         self.right = right
         self.modifier = modifier
         self.options = options

@@ -46,8 +46,8 @@ struct MemberSource {
     var member: EntityLayout
     /// What is read of each member; empty for the member itself.
     var path: [String]
-    /// The condition of a subquery and the name of its variable.
-    var filter: (predicate: PredicateNode, variable: String)?
+    /// The conditions of the subqueries around it, innermost first, with their variables' names.
+    var filters: [(predicate: PredicateNode, variable: String)] = []
     /// The variables that were bound where the collection stands.
     var variables: [String: QueryScope]
 }

@@ -16,8 +16,7 @@ extension PredicateCompiler {
         case .in: return try membership(of: left, in: right, comparison)
         case .contains: return try membership(of: right, in: left, comparison)
         case .beginsWith, .endsWith, .like, .matches: return try textTest(left, comparison, right)
-        case .customSelector:
-            throw unsupported("Custom selectors have no SQL", comparison)
+        case .customSelector: throw unimplemented(comparison, "LHS")
         }
     }
 

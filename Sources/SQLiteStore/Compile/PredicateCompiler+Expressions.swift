@@ -52,10 +52,9 @@ extension PredicateCompiler {
         _ collection: ExpressionNode, _ variable: String, _ predicate: PredicateNode,
         _ context: Context
     ) throws -> MemberSource {
-        guard case .collection(var found) = try operand(collection, context), found.path.isEmpty,
-            found.filter == nil
+        guard case .collection(var found) = try operand(collection, context), found.path.isEmpty
         else { throw unsupported("SUBQUERY needs a to-many relationship") }
-        found.filter = (predicate, variable)
+        found.filters.append((predicate, variable))
         found.variables = context.variables
         return found
     }

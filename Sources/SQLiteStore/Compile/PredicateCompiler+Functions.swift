@@ -10,19 +10,38 @@ extension PredicateCompiler {
         _ name: String, _ arguments: [ExpressionNode], _ context: Context
     ) throws -> Operand {
         if name == "now", arguments.isEmpty { return .constant(platform.clock.now()) }
+        let whole = ExpressionNode.function(name, arguments)
+        let made: Operand? =
+            switch name {
+            case FunctionName.index: try element(arguments, context)
+            case FunctionName.perform: try perform(arguments, context)
+            default: try compute(name, arguments, context)
+            }
+        guard let made else {
+            throw StoreError(
+                .unsupported, "Unsupported function expression \(whole.description)",
+                fields: ["function": name])
+        }
+        return made
+    }
+
+    /// A function of operands, nil for one that has no SQL.
+    private func compute(
+        _ name: String, _ arguments: [ExpressionNode], _ context: Context
+    ) throws -> Operand? {
         let operands = try arguments.map { try operand($0, context) }
         if let operators = Self.aggregates[name], operands.count == 1,
             case .collection(let collection) = operands[0]
         {
             return try aggregate(operators, of: collection)
         }
-        if operands.allSatisfy(\.isConstant), let value = try? constant(name, arguments) {
-            return .constant(value)
+        if operands.allSatisfy(\.isConstant), let value = constant(name, arguments) {
+            return value
         }
-        switch operands.count {
-        case 1: return try call(name, operands[0])
-        case 2: return try call(name, operands[0], operands[1])
-        default: throw unknownFunction(name)
+        return switch operands.count {
+        case 1: try call(name, operands[0])
+        case 2: try call(name, operands[0], operands[1])
+        default: nil
         }
     }
 
@@ -30,20 +49,61 @@ extension PredicateCompiler {
         "count:": "@count", "sum:": "@sum", "min:": "@min", "max:": "@max", "average:": "@avg",
     ]
 
-    private func unknownFunction(_ name: String) -> StoreError {
-        StoreError(
-            .unsupported, "Unsupported function expression \(name)", fields: ["function": name])
+    /// Computes a function of constants once, by the rules of evaluation in memory; nil where they
+    /// refuse. Chance is refused: each row would have to draw anew.
+    private func constant(_ name: String, _ arguments: [ExpressionNode]) -> Operand? {
+        guard !name.hasPrefix("random") else { return nil }
+        do {
+            return .constant(
+                try Predicates.value(
+                    of: .function(name, arguments), with: nil, platform: platform))
+        } catch {
+            return nil
+        }
     }
 
-    /// Computes a function of constants once, by the rules of evaluation in memory.
-    private func constant(_ name: String, _ arguments: [ExpressionNode]) throws -> Any? {
-        guard !name.hasPrefix("random") else { throw unknownFunction(name) }
-        return try Predicates.value(of: .function(name, arguments), with: nil, platform: platform)
+    // MARK: Indexes and messages
+
+    /// `x[SIZE]` of a relationship, and every index of a list of constants.
+    private func element(
+        _ arguments: [ExpressionNode], _ context: Context
+    ) throws -> Operand? {
+        guard arguments.count == 2 else { return nil }
+        let whole = try operand(arguments[0], context)
+        if whole.isConstant { return constant(FunctionName.index, arguments) }
+        guard case .function(FunctionName.sizeSymbol, _) = arguments[1],
+            case .collection(let members) = whole
+        else { return nil }
+        return try aggregate("@count", of: members)
+    }
+
+    /// `FUNCTION(receiver, 'selector:', …)`: of constants, sums with dates, and selectors that are
+    /// keys.
+    private func perform(
+        _ arguments: [ExpressionNode], _ context: Context
+    ) throws -> Operand? {
+        guard arguments.count >= 2, let selector = arguments[1].plainText else { return nil }
+        if arguments.count == 2 {
+            let key = selector == "count" ? "@count" : selector
+            if case .keyPath(let path) = arguments[0] {
+                return try operand(.keyPath(path + [key]), context)
+            }
+        }
+        let operands = try arguments.map { try operand($0, context) }
+        if operands.allSatisfy(\.isConstant) {
+            return constant(FunctionName.perform, arguments)
+        }
+        guard operands.count == 3 else { return nil }
+        return switch selector {
+        case "dateByAddingTimeInterval:": try call(FunctionName.add, operands[0], operands[2])
+        case "timeIntervalSinceDate:": try call(FunctionName.subtract, operands[0], operands[2])
+        default: nil
+        }
     }
 
     // MARK: Of one value
 
-    private func call(_ name: String, _ operand: Operand) throws -> Operand {
+    private func call(_ name: String, _ operand: Operand) throws -> Operand? {
         if name == "noindex:", case .value(let sql, let kind) = operand {
             return .value("+\(sql)", kind)
         }
@@ -51,23 +111,19 @@ extension PredicateCompiler {
             return try aggregate("@count", of: members)
         }
         if let function = Self.textFunctions[name] {
-            guard let text = try sql(operand, as: .text) else { throw unknownFunction(name) }
-            return .value("\(name: function.sql)(\(text))", function.kind)
+            return try sql(operand, as: .text).map {
+                .value("\(name: function.sql)(\($0))", function.kind)
+            }
         }
-        guard let number = try sql(operand, as: .number) else { throw unknownFunction(name) }
-        switch name {
-        case "abs:": return .value("abs(\(number))", .number)
-        case "sqrt:": return .value("sqrt(\(number))", .number)
-        case "ln:": return .value("ln(\(number))", .number)
-        case "log:": return .value("log10(\(number))", .number)
-        case "exp:": return .value("exp(\(number))", .number)
-        case "floor:": return .value("floor(\(number))", .number)
-        case "ceiling:": return .value("ceil(\(number))", .number)
-        case "trunc:": return .value("trunc(\(number))", .number)
-        case "onesComplement:": return .value("~(\(number))", .number)
-        default: throw unknownFunction(name)
-        }
+        guard let number = try sql(operand, as: .number) else { return nil }
+        if name == "onesComplement:" { return .value("~(\(number))", .number) }
+        return Self.numberFunctions[name].map { .value("\(name: $0)(\(number))", .number) }
     }
+
+    private static let numberFunctions = [
+        "abs:": "abs", "sqrt:": "sqrt", "ln:": "ln", "log:": "log10", "exp:": "exp",
+        "floor:": "floor", "ceiling:": "ceil", "trunc:": "trunc",
+    ]
 
     private static let textFunctions: [String: (sql: String, kind: ValueKind)] = [
         "uppercase:": (TextFunctions.upper, .text), "lowercase:": (TextFunctions.lower, .text),
@@ -76,11 +132,9 @@ extension PredicateCompiler {
 
     // MARK: Of two values
 
-    private func call(_ name: String, _ first: Operand, _ second: Operand) throws -> Operand {
-        if name == FunctionName.cast { return try cast(first, to: second) }
-        guard let (a, b, kind) = try numbers(name, first, second) else {
-            throw unknownFunction(name)
-        }
+    private func call(_ name: String, _ first: Operand, _ second: Operand) throws -> Operand? {
+        if name == FunctionName.cast { return cast(first, to: second) }
+        guard let (a, b, kind) = try numbers(name, first, second) else { return nil }
         let result: SQLFragment
         switch name {
         case FunctionName.add: result = "(\(a) + \(b))"
@@ -94,7 +148,7 @@ extension PredicateCompiler {
         case "bitwiseXor:with:": result = "((\(a) | \(b)) - (\(a) & \(b)))"
         case "leftshift:by:": result = "(\(a) << \(b))"
         case "rightshift:by:": result = "(\(a) >> \(b))"
-        default: throw unknownFunction(name)
+        default: return nil
         }
         return .value(result, kind)
     }
@@ -116,18 +170,28 @@ extension PredicateCompiler {
         return (a, b, .number)
     }
 
-    /// CAST: dates are seconds, so they and numbers change without work.
-    private func cast(_ value: Operand, to type: Operand) throws -> Operand {
+    /// CAST: dates are seconds, so they and numbers change without work; a function does the rest.
+    private func cast(_ value: Operand, to type: Operand) -> Operand? {
         guard case .constant(let name) = type, let name = name as? String,
-            case .value(let sql, let kind) = value
-        else { throw unknownFunction(FunctionName.cast) }
-        switch (kind, name) {
-        case (.number, "NSNumber"), (.number, "NSDecimalNumber"), (.date, "NSNumber"):
-            return .value(sql, .number)
-        case (.number, "NSDate"), (.date, "NSDate"): return .value(sql, .date)
-        case (.text, "NSString"), (.uri, "NSString"): return .value(sql, .text)
-        default: throw unknownFunction(FunctionName.cast)
+            case .value(let sql, let kind) = unmarked(value),
+            let made = CastFunction.kind(ofType: name)
+        else { return nil }
+        switch (kind, made) {
+        case (.number, .number), (.date, .number), (.number, .date), (.date, .date),
+            (.text, .text), (.uri, .text):
+            return .value(sql, made)
+        default:
+            let given = SQLiteValue.integer(CastFunction.number(of: kind))
+            return .value(
+                "\(name: CastFunction.name)(\(sql), \(value: given), \(value: .text(name)))", made)
         }
+    }
+}
+
+extension ExpressionNode {
+    /// The text of a constant one.
+    fileprivate var plainText: String? {
+        if case .constant(let value) = self { plainConstant(value) as? String } else { nil }
     }
 }
 

@@ -76,7 +76,7 @@ extension PredicateCompiler {
             return membership(ofMarked: sql, inList: plain)
         case .value(let sql, let kind):
             tested = sql
-            values = plain.filter { $0 != nil }.compactMap { Self.encode($0, as: kind) }
+            values = plain.filter { $0 != nil }.compactMap { Self.encodeListed($0, as: kind) }
             if kind.isText, !comparison.options.isEmpty, !comparison.options.contains(.normalized) {
                 let options = SQLiteValue.integer(Int64(comparison.options.rawValue))
                 tested = "\(name: TextFunctions.fold)(\(sql), \(value: options))"
@@ -87,6 +87,19 @@ extension PredicateCompiler {
         }
         let found = values.isEmpty ? "0" : "\(tested) IN \(list(values))" as SQLFragment
         return hasNull ? "(\(found) OR \(tested) IS NULL)" : found
+    }
+
+    /// A list's element beside a value of this kind. Numbers are texts and texts numbers where they
+    /// spell them, by the rule of evaluation in memory.
+    private static func encodeListed(_ value: Any?, as kind: ValueKind) -> SQLiteValue? {
+        let type =
+            switch kind {
+            case .text: "NSString"
+            case .number: "NSNumber"
+            case .date, .uuid, .uri, .data: ""
+            }
+        return encode(value, as: kind)
+            ?? Cast.plain(value, as: type).flatMap { encode($0, as: kind) }
     }
 
     /// Membership of a column that may refer to a file.

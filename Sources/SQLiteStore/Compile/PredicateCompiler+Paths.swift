@@ -82,8 +82,7 @@ extension PredicateCompiler {
             throw unsupported("The members of \(layout.toManys[slot].name) are not in this store")
         }
         let collection = MemberSource(
-            owner: owner, place: place, member: member, path: rest, filter: nil,
-            variables: variables)
+            owner: owner, place: place, member: member, path: rest, variables: variables)
         return try reduce(collection)
     }
 
@@ -109,9 +108,7 @@ extension PredicateCompiler {
     /// One value made of all members.
     func aggregate(_ name: String, of collection: MemberSource) throws -> Operand {
         if name == "@count" {
-            guard collection.path.isEmpty else {
-                throw unsupported("Unsupported function expression \(name)")
-            }
+            guard collection.path.isEmpty else { throw unsupported(Self.severalToManys) }
             return .value(
                 "(SELECT count(*)\(try rows(of: collection) { _, _ in "1" }.sql))", .number)
         }
@@ -121,6 +118,7 @@ extension PredicateCompiler {
         }
         var kind = ValueKind.number
         let rows = try self.rows(of: collection) { member, _ in
+            if case .collection = member { throw self.unsupported(Self.severalToManys) }
             guard case .value(let value, let found) = self.unmarked(member) else {
                 throw self.unsupported(
                     "Unsupported function expression \(name): it needs an attribute")
@@ -159,20 +157,21 @@ extension PredicateCompiler {
         let scope = QueryScope(layout: collection.member, names: names)
         let alias = scope.alias
         var (from, link) = try source(of: collection, alias: alias)
-        var filter: SQLFragment?
-        if let (predicate, variable) = collection.filter {
+        let filters = try collection.filters.map { predicate, variable in
             var variables = collection.variables
             variables[variable] = scope
             // Paths of the condition start at the outer object, which a variable stands for here.
             let outer = variables[Self.outerVariable] ?? scope
-            filter = try condition(predicate, Context(scope: outer, variables: variables))
+            return try condition(predicate, Context(scope: outer, variables: variables))
         }
         let value = try read(
             resolve(collection.path, from: scope, collection.variables), scope)
         from = "\(from)\(scope.joins)"
-        if let filter { link = "\(link) AND (\(filter))" }
+        for filter in filters { link = "\(link) AND (\(filter))" }
         return (" FROM \(from) WHERE \(link)", value)
     }
+
+    private static let severalToManys = "multiple to-many keys not allowed here"
 
     /// Under this name a subquery knows the object that the whole predicate is evaluated for.
     static let outerVariable = ""

@@ -32,15 +32,25 @@ final class PredicateCompiler {
     func condition(_ node: PredicateNode, _ context: Context) throws -> SQLFragment {
         switch node {
         case .constant(let isTrue): return isTrue ? "1" : "0"
-        case .and(let parts):
-            return .tree(try parts.map { try condition($0, context) }, "AND", empty: "1")
-        case .or(let parts):
-            return .tree(try parts.map { try condition($0, context) }, "OR", empty: "0")
+        case .and:
+            return .tree(try conjuncts(node).map { try condition($0, context) }, "AND", empty: "1")
+        case .or:
+            return .tree(try disjuncts(node).map { try condition($0, context) }, "OR", empty: "0")
         case .not(let part): return "NOT (\(try condition(part, context)))"
         case .comparison(let comparison): return try condition(comparison, context)
         case .opaque:
             throw unsupported("Problem with subpredicate \(node.description)")
         }
+    }
+
+    // Chains that nest to one side are laid flat, since SQLite bounds how deep parentheses are.
+
+    private func conjuncts(_ node: PredicateNode) -> [PredicateNode] {
+        if case .and(let parts) = node { parts.flatMap(conjuncts) } else { [node] }
+    }
+
+    private func disjuncts(_ node: PredicateNode) -> [PredicateNode] {
+        if case .or(let parts) = node { parts.flatMap(disjuncts) } else { [node] }
     }
 
     private func condition(

@@ -28,6 +28,7 @@ enum TextFunctions {
     static func register(with connection: Connection) throws {
         try registerValues(connection)
         try registerTests(connection)
+        try CastFunction.register(with: connection)
         for comparison in SortCollation.all {
             try connection.register(collation: comparison.collation) { comparison.order($0, $1) }
         }

@@ -99,6 +99,18 @@ struct DerivedColumn {
         ]
     }
 
+    // MARK: Rows that are there
+
+    /// The statement that does for all rows what one of `triggers` does for a new one.
+    func computation(in triggers: [String]) -> String? {
+        let head = trigger(table, "SOURCE_INSERT", "INSERT") + "UPDATE \(table) SET "
+        guard let text = triggers.first(where: { $0.hasPrefix(head) })?.dropFirst(head.count),
+            let end = text.firstRange(of: " WHERE Z_PK = NEW.Z_PK; SELECT ")
+        else { return nil }
+        let value = text[..<end.lowerBound].replacing("NEW.", with: "Z_ROW.")
+        return "UPDATE \(table) AS Z_ROW SET \(value)"
+    }
+
     // MARK: Parts
 
     private func sourceTrigger(

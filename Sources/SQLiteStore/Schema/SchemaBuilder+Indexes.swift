@@ -163,6 +163,7 @@ extension SchemaBuilder {
         _ index: String, columns: [String], for entity: EntityLayout, table: String
     ) {
         let plain = "Z_RT_\(entity.name)_\(index)"
+        schema.placeTables.insert(table)
         let name = sqlName(plain)
         let bounds = columns.flatMap { ["\($0)_MIN", "\($0)_MAX"] }
         let declared = bounds.map { "\($0) FLOAT" }.joined(separator: ", ")

@@ -39,6 +39,7 @@ extension SchemaBuilder {
                     attribute: slot.name)
                 if let statements = triggers(of: target, derivation, in: entity) {
                     schema.triggers += statements
+                    schema.computations += target.computation(in: statements).map { [$0] } ?? []
                 } else {
                     note(
                         entity, slot.name,

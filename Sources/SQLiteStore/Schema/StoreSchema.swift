@@ -11,6 +11,10 @@ public struct StoreSchema: Sendable {
     public internal(set) var tables: [TableSchema] = []
     public internal(set) var indexes: [String] = []
     public internal(set) var triggers: [String] = []
+    /// The statements that compute what triggers keep up to date, for rows that are there already.
+    var computations: [String] = []
+    /// The tables that have a tree over places.
+    var placeTables: Set<String> = []
     /// What could not be done as the model asks.
     public internal(set) var notes: [SchemaNote] = []
     /// What the model asks and no store can do: why a new store is not made.

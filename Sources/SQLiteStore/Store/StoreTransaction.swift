@@ -7,7 +7,7 @@ public import Stores
 /// reads, what writes throws `.readOnly`. Failures are
 /// `StoreError`, `SaveConflicts` or `UniquenessViolation`; what is done with `connection` throws
 /// `SQLiteFault`.
-public final class StoreTransaction {
+public final class StoreTransaction: RowWriting {
     private let reader: StoreReader
     /// Nil in a transaction that only reads.
     private let store: OpenStore?
@@ -55,6 +55,12 @@ public final class StoreTransaction {
     /// called several times; when it throws, what was written before stays.
     public func apply(_ changes: ChangeSet) throws -> SaveOutcome {
         try writing { try $0.apply(changes) }
+    }
+
+    /// The same without a savepoint of its own: when it throws, so must the body, which undoes the
+    /// transaction.
+    public func save(_ changes: ChangeSet) throws -> SaveOutcome {
+        try writing { try $0.write(changes) }
     }
 
     public func row(_ id: RowID) throws -> Row? { try working { try $0.row(id) } }

@@ -1,4 +1,5 @@
 public import Foundation
+package import ObjectModel
 public import Predicates
 
 /// What every store does, in values. No store knows of a context or an object.
@@ -6,7 +7,7 @@ public import Predicates
 /// A store has one writer at a time; every function may be called from any thread and blocks until
 /// done. What a save wrote is seen by every read that begins after it returned. Failures are
 /// `StoreError`, `SaveConflicts` or `UniquenessViolation`.
-public protocol RowStore: RowReading {
+public protocol RowStore: RowReading, RowWriting {
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
@@ -18,12 +19,10 @@ public protocol RowStore: RowReading {
     /// Replaces the application's metadata; the store's own keys are kept right by the store.
     func setMetadata(_ metadata: [String: Any]) throws
 
-    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
-    /// again.
-    func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
-
-    /// Writes everything or nothing, with its history, in one transaction.
-    func save(_ changes: ChangeSet) throws -> SaveOutcome
+    /// Runs `body`, whose reservations and one save are one transaction where the store has such:
+    /// keys it reserved come back when it throws. `body` ends with its save, and throws what that
+    /// throws.
+    func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result
 
     /// The transactions after `number`, oldest first, at most `limit`.
     func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction]
@@ -39,7 +38,20 @@ public protocol RowStore: RowReading {
     func endSnapshots()
 }
 
+/// What writing takes.
+public protocol RowWriting {
+    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
+    /// again.
+    func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
+    /// Writes everything or nothing, with its history, in one transaction.
+    func save(_ changes: ChangeSet) throws -> SaveOutcome
+}
+
 extension RowStore {
+    public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        try body(self)
+    }
+
     public func makeSnapshot() throws -> (any RowSnapshot)? { nil }
     public func endSnapshots() {}
 }
@@ -53,6 +65,9 @@ public struct RowQuery: @unchecked Sendable {
     public var sort: [NSSortDescriptor] = []
     public var limit = 0
     public var offset = 0
+    /// What a transformable attribute's bytes stand for, for stores that evaluate predicates over
+    /// values; without it they are bytes.
+    package var transformed: (@Sendable (Data, NSAttributeDescription) -> Any?)?
 
     public init(entity: Int32) { self.entity = entity }
 }

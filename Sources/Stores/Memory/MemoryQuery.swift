@@ -25,7 +25,7 @@ struct MemoryQuery {
 
     private func object(_ row: Row) -> MemoryRowObject? {
         store.layout.entity(row.id.entity).map {
-            MemoryRowObject(row: row, layout: $0, store: store)
+            MemoryRowObject(row: row, layout: $0, store: store, transformed: query.transformed)
         }
     }
 
@@ -62,6 +62,7 @@ struct MemoryRowObject: KeyValueReading, IdentityReading {
     let row: Row
     let layout: EntityLayout
     let store: MemoryRowStore
+    let transformed: (@Sendable (Data, NSAttributeDescription) -> Any?)?
 
     var predicateIdentity: AnyHashable { AnyHashable(row.id) }
 
@@ -91,7 +92,7 @@ struct MemoryRowObject: KeyValueReading, IdentityReading {
         guard let row = try store.row(id), let layout = store.layout.entity(id.entity) else {
             return nil
         }
-        return MemoryRowObject(row: row, layout: layout, store: store)
+        return MemoryRowObject(row: row, layout: layout, store: store, transformed: transformed)
     }
 
     private func unknownKey(_ key: String) -> EvaluationError {
@@ -111,7 +112,9 @@ struct MemoryRowObject: KeyValueReading, IdentityReading {
         case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
         case .uuid(let uuid): uuid
         case .uri(let text): URL(string: text)
-        case .data(let data): data
+        case .data(let data):
+            attribute.attributeType == .transformableAttributeType
+                ? transformed.map { $0(data, attribute) } ?? data : data
         }
     }
 }

@@ -24,7 +24,7 @@ enum ModelFacts {
     private static func lines(of entity: NSEntityDescription) -> [String] {
         var lines = [
             """
-            entity \(entity.name ?? "nil") class \(entity.managedObjectClassName) \
+            entity \(entity.name ?? "nil") class \(entity.managedObjectClassName ?? "") \
             abstract \(entity.isAbstract) parent \(entity.superentity?.name ?? "nil") \
             children \(entity.subentities.compactMap(\.name).sorted()) \
             modifier \(text(entity.versionHashModifier)) \

@@ -21,7 +21,9 @@ struct AccessorWriter {
         lines = []
         for member in files.flatMap(\.members) { try write(member) }
         let head = "// Accessors of @NSManaged members, generated from the sources. Do not edit.\n"
-        return ([head] + imports.text + lines).joined(separator: "\n") + "\n"
+        let names = SharedNames(files: files)
+        if names.isPublic { imports.notePublicName() }
+        return ([head] + imports.text + names.lines + lines).joined(separator: "\n") + "\n"
     }
 
     private mutating func write(_ member: ManagedMember) throws {

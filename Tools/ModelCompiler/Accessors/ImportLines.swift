@@ -14,6 +14,9 @@ struct ImportLines {
         if "\(expression)".contains("TimeInterval") { publicModules.insert("Foundation") }
     }
 
+    /// Notes a public name for a type of CoreData's.
+    mutating func notePublicName() { publicModules.insert("CoreData") }
+
     private static func modules(of type: ResolvedType) -> Set<String> {
         switch type {
         case .standard, .any, .anyObject: []

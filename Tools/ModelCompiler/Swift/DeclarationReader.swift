@@ -11,6 +11,9 @@ struct DeclarationReader {
         var reader = DeclarationReader(
             cursor: TokenCursor(tokens, file: file), found: SourceDeclarations(file: file))
         try reader.readScope(Scope())
+        reader.found.sharedNames = SharedNames.all.filter { name in
+            tokens.contains { $0.isWord(name) }
+        }
         if reader.cursor.current != nil {
             throw CompilerError(
                 .malformedSource, "this } closes nothing; remove it", at: reader.cursor.place)

@@ -6,6 +6,8 @@ struct SourceDeclarations {
     /// Names given to other types, with the path that leads to them.
     var aliases: [[String]: SourcePlace] = [:]
     var members: [ManagedMember] = []
+    /// The names that both CoreData and Foundation have, as far as the file uses them.
+    var sharedNames: Set<String> = []
 
     /// An import, with the words before it.
     struct Import: Hashable {

@@ -68,8 +68,11 @@ struct ModelDifference {
                 new.isAbstract ? "is abstract now" : "is not abstract any more",
                 .lightweight, new.isAbstract ? "No object may be of it itself." : nil)
         }
-        if old.managedObjectClassName != new.managedObjectClassName {
-            let classes = "\(old.managedObjectClassName) to \(new.managedObjectClassName)"
+        let (former, present): (String, String) = (
+            old.managedObjectClassName, new.managedObjectClassName
+        )
+        if former != present {
+            let classes = "\(former) to \(present)"
             note("class", new, nil, "its class changed from \(classes)", .none)
         }
         if old.versionHashModifier != new.versionHashModifier {

@@ -108,8 +108,9 @@ struct ModelFacts {
         var head = entity.matchName
         if let parent = entity.superentity?.name { head += " : \(parent)" }
         if entity.isAbstract { head += "  (abstract)" }
-        if entity.managedObjectClassName != "NSManagedObject" {
-            head += "  class \(entity.managedObjectClassName)"
+        let className: String = entity.managedObjectClassName
+        if className != "NSManagedObject" {
+            head += "  class \(className)"
         }
         var table = TextTable(indent: 2)
         for property in entity.declaredProperties.sorted(by: { $0.name < $1.name }) {

@@ -4,10 +4,11 @@ internal import ObjectModel
 /// `diptych model`: facts of models, and work on their files.
 struct ModelVerb: Verb {
     private static let version = Option("version", "NAME", "this version of a bundle's")
+    private static let trial = Option("dry-run", nil, "port: say what would change, write nothing")
 
     static let manual = Manual(
         name: "model", summary: "Describes, compares, checks and converts models.",
-        operands: ["WORK", "MODEL"], optionalOperands: ["OTHER"], options: [version],
+        operands: ["WORK", "MODEL"], optionalOperands: ["OTHER"], options: [version, trial],
         readsSettingsBesideStore: false,
         notes: [
             """
@@ -18,6 +19,8 @@ struct ModelVerb: Verb {
               diff MODEL NEWER       what changed, and whether lightweight migration can follow
               convert MODEL OUT      into .xcdatamodel, .xcdatamodeld, .mom or .momd, by OUT's name
               generate MODEL FOLDER  the Swift classes that the model asks for
+              port PATH              rewrite Swift sources written for Apple's platforms: @objc,
+                                     #keyPath, selectors of sort descriptors, casts of requests
 
             MODEL is an .xcdatamodel(d), a .mom(d), or a SQLite store, which keeps a copy of its
             model.
@@ -30,15 +33,16 @@ struct ModelVerb: Verb {
             ("diptych model describe Library.xcdatamodel", "what is in a model"),
             ("diptych model diff Library.sqlite Library.xcdatamodeld", "will my store migrate?"),
             ("diptych model convert Library.xcdatamodeld Library.momd", "compile"),
+            ("diptych model port Sources --dry-run", "what porting an app would change"),
         ])
 
     private enum Work: String, CaseIterable {
-        case describe, hash, check, diff, convert, generate
+        case describe, hash, check, diff, convert, generate, port
 
         /// What the last word is; nil where there is none.
         var other: String? {
             switch self {
-            case .describe, .hash, .check: nil
+            case .describe, .hash, .check, .port: nil
             case .diff: "NEWER"
             case .convert: "OUT"
             case .generate: "FOLDER"
@@ -50,6 +54,7 @@ struct ModelVerb: Verb {
     private let file: URL
     private let other: URL?
     private let version: String?
+    private let isTrial: Bool
 
     init(_ arguments: Arguments) throws {
         let word = arguments.operand(0)
@@ -65,6 +70,11 @@ struct ModelVerb: Verb {
         let last = arguments.operand(2)
         other = last.isEmpty ? nil : URL(fileURLWithPath: last).absoluteURL
         version = arguments.value(Self.version)
+        isTrial = arguments.has(Self.trial)
+        guard !isTrial || work == .port else {
+            throw CommandError(
+                "usage", "--dry-run belongs to port.", hint: "Leave it out.", status: .usage)
+        }
         guard (other == nil) == (work.other == nil) else {
             throw CommandError(
                 "usage",
@@ -82,6 +92,7 @@ struct ModelVerb: Verb {
             if console.isJSON { console.emit(facts.json) } else { console.block(facts.text) }
         case (.hash, _): try printHashes(console)
         case (.check, _): return try check(console)
+        case (.port, _): try SourcePortReport(SourceFolder(at: file), isTrial: isTrial).run(console)
         case (.diff, let other?): return try compare(other, console)
         case (.convert, let other?): try convert(to: other, console)
         case (.generate, let other?): try generate(into: other, console)

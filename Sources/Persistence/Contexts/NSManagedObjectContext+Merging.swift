@@ -1,0 +1,225 @@
+public import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Taking in what others saved.
+extension NSManagedObjectContext {
+    /// Makes objects show what another context saved: updated ones show their new values below
+    /// their own changes, new ones become known, deleted ones are deleted here, too.
+    ///
+    /// Deletions count as changes of this context until its next save, which finds them done. Ends
+    /// the present event before; posts what changed, and `didMergeChangesObjectIDs`. Call it on the
+    /// context's queue. A failure of the store is thrown by the next save.
+    public final func mergeChanges(fromContextDidSave notification: Notification) {
+        merge(
+            MergedIDs(notification.userInfo ?? [:], coordinator: persistentStoreCoordinator))
+    }
+
+    /// Makes the objects of several contexts show changes that are described by IDs or their URIs,
+    /// under the keys of a context's notifications. Waits for each context's queue.
+    public static func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
+        into contexts: [NSManagedObjectContext]
+    ) {
+        for context in contexts {
+            let changes = MergedIDs(
+                changeNotificationData, coordinator: context.persistentStoreCoordinator)
+            context.queue.run { context.merge(changes) }
+        }
+    }
+
+    private func merge(_ changes: MergedIDs) {
+        if changes.isWhole {
+            for object in registry.objects where !object.isInserted {
+                refresh(object, mergeChanges: false)
+            }
+        }
+        for id in changes.invalidated {
+            if let object = registry.object(id) { refresh(object, mergeChanges: false) }
+        }
+        merge(changes.saved)
+        if changes.saved.isEmpty { postEvent(isUndoable: false) }
+    }
+
+    /// Beyond this many changes objects are refreshed as a whole, without making new ones known.
+    static let mergeCountMax = 20_000
+
+    /// Takes in what was saved elsewhere.
+    final func merge(_ changes: SavedIDs, relaxed: Bool = false) {
+        guard !changes.isEmpty else { return }
+        // What the program changed before is an event of its own, which can be undone.
+        postEvent()
+        readAhead.forgetRows()
+        pin?.advance()
+        for id in changes.deleted { mergeDeletion(of: id) }
+        var refreshed: [NSManagedObjectID] = []
+        if changes.count > Self.mergeCountMax {
+            refreshAllObjects()
+        } else {
+            refreshed = changes.updated.filter(mergeUpdate)
+            for id in changes.inserted { mergeInsertion(of: id) }
+        }
+        if relaxed { unloadUnchangedMembers() }
+        postEvent(isUndoable: false)
+        var userInfo = changes.userInfo
+        userInfo[NSRefreshedObjectIDsKey] = Set(refreshed)
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self,
+            userInfo: userInfo)
+        persistentStoreCoordinator?.parentDidChange(self, changes)
+    }
+
+    private func mergeDeletion(of id: NSManagedObjectID) {
+        guard let object = registry.object(id), !object.isDeleted else { return }
+        object.state.subtract([.inserted, .updated])
+        dropPostponed(of: object)
+        object.outliveRow()
+        object.state.insert(.deleted)
+        pending.list(object)
+        pending.note(.deletedNow, of: object)
+        takeOutOfKnown(object)
+    }
+
+    /// Takes a deleted object out of the relationships of objects that are here, as the other
+    /// context did in the store.
+    private func takeOutOfKnown(_ object: NSManagedObject) {
+        let layout = object.shape.layout
+        for (slot, relationship) in layout.toOnes.enumerated() {
+            guard let id = object.toOnes[slot] else { continue }
+            takeOut(object, of: id, relationship.inverseRelationship)
+        }
+        for (slot, relationship) in layout.toManys.enumerated() where object.toManys[slot].isLoaded
+        {
+            for member in object.toManys[slot].all {
+                takeOut(object, of: member.id, relationship.inverseRelationship)
+            }
+        }
+    }
+
+    private func takeOut(
+        _ object: NSManagedObject, of id: NSManagedObjectID,
+        _ inverse: NSRelationshipDescription?
+    ) {
+        guard let inverse, let other = registry.object(id), !other.isFault else { return }
+        if other.forget(object, in: inverse.name) { pending.note(.refreshedNow, of: other) }
+    }
+
+    /// Returns whether the object is here.
+    private func mergeUpdate(of id: NSManagedObjectID) -> Bool {
+        guard let object = registry.object(id), !object.isInserted, !object.isDeleted else {
+            return false
+        }
+        pending.note(.refreshedNow, of: object)
+        guard !object.isFault else {
+            object.snapshot = nil
+            return true
+        }
+        do {
+            guard let found = try storedSnapshot(of: object) else {
+                mergeDeletion(of: id)
+                return true
+            }
+            object.observing { object.rebase(onto: found) }
+            object.awake(fromSnapshotEvents: .refresh)
+        } catch {
+            // Read when it is looked at; a changed object finds its conflict when it is saved.
+            if object.hasChanges { pending.failure = error } else { object.turnIntoFault() }
+        }
+        return true
+    }
+
+    private func mergeInsertion(of id: NSManagedObjectID) {
+        guard registry.object(id) == nil else {
+            _ = mergeUpdate(of: id)
+            return
+        }
+        pending.note(.insertedNow, of: materialize(id, nil))
+    }
+
+    /// For imports that do not name the owners of changed relationships.
+    private func unloadUnchangedMembers() {
+        for object in registry.objects where !object.isFault && !object.isInserted {
+            for slot in object.toManys.indices where object.toManys[slot].isLoaded {
+                object.toManys[slot].unload()
+            }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Lets go of a link that is gone in the store, too. Returns whether there was one.
+    fileprivate final func forget(_ other: NSManagedObject, in name: String) -> Bool {
+        switch shape.slot(name) {
+        case .toOne(let slot):
+            guard toOnes[slot] === other.identity else { return false }
+            observing {
+                toOnes[slot] = nil
+                if snapshot?.toOnes[slot] === other.identity { snapshot?.toOnes[slot] = nil }
+            }
+            return true
+        case .toMany(let slot):
+            guard toManys[slot].isLoaded, toManys[slot].mayRemove(other.reference) else {
+                return false
+            }
+            observing { toManys[slot].forget(other.reference) }
+            return true
+        case .attribute, .composite, .transient, .fetched, nil: return false
+        }
+    }
+}
+
+/// The changes that a notification, or a program, describes.
+private struct MergedIDs {
+    private(set) var saved = SavedIDs()
+    private(set) var invalidated: [NSManagedObjectID] = []
+    /// Whether everything may have changed.
+    private(set) var isWhole = false
+
+    init(_ userInfo: [AnyHashable: Any], coordinator: NSPersistentStoreCoordinator?) {
+        func ids(_ keys: [String]) -> [NSManagedObjectID] {
+            var seen: Set<Reference> = []
+            return keys.flatMap { Self.elements(of: userInfo[$0]) }
+                .compactMap { Self.id($0, coordinator) }
+                .filter { seen.insert(Reference($0)).inserted }
+        }
+        saved.inserted = ids([NSInsertedObjectsKey, NSInsertedObjectIDsKey])
+        saved.updated = ids([
+            NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey,
+            NSRefreshedObjectIDsKey,
+        ])
+        saved.deleted = ids([NSDeletedObjectsKey, NSDeletedObjectIDsKey])
+        invalidated = ids([NSInvalidatedObjectsKey, NSInvalidatedObjectIDsKey])
+        isWhole = userInfo[NSInvalidatedAllObjectsKey] != nil
+    }
+
+    private static func elements(of collection: Any?) -> [Any] {
+        switch collection {
+        case let objects as Set<NSManagedObject>: Array(objects)
+        case let ids as Set<NSManagedObjectID>: Array(ids)
+        case let elements as [Any]: elements
+        case let set as NSSet: set.allObjects
+        case let array as NSArray: (0..<array.count).map { array.object(at: $0) }
+        case let elements as Set<AnyHashable>: elements.map(\.base)
+        case let urls as Set<URL>: Array(urls)
+        default: []
+        }
+    }
+
+    private static func id(
+        _ element: Any, _ coordinator: NSPersistentStoreCoordinator?
+    ) -> NSManagedObjectID? {
+        if let object = element as? NSManagedObject { return object.objectID }
+        if let id = element as? NSManagedObjectID { return id }
+        guard let url = element as? URL else { return nil }
+        return coordinator?.managedObjectID(forURIRepresentation: url)
+    }
+}
+
+extension SavedIDs {
+    var userInfo: [AnyHashable: Any] {
+        [
+            NSInsertedObjectIDsKey: Set(inserted), NSUpdatedObjectIDsKey: Set(updated),
+            NSDeletedObjectIDsKey: Set(deleted),
+        ]
+    }
+}

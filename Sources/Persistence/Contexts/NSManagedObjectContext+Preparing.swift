@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Stores
+
+// Before a save: what objects do, and whether they may be saved.
+extension NSManagedObjectContext {
+    /// How often callbacks may change objects again. Apple's number.
+    private static let attemptsMax = 1000
+
+    /// Ends the event, calls `willSave` on what changed, and validates it; again for what that
+    /// changed, until nothing changes any more. Returns the event with which it began.
+    ///
+    /// Throws what validation throws, and 134060 where it never ends.
+    final func prepareSave() throws -> EventObjects {
+        propagateDeletions()
+        let event = postEvent()
+        var waiting = pending.objects.filter(\.isPending)
+        for _ in 0..<Self.attemptsMax {
+            for object in waiting where object.isPending { object.willSave() }
+            if !pending.hasEvent {
+                try validateChanges()
+                if !pending.hasEvent {
+                    try checkWatched()
+                    return event
+                }
+            }
+            propagateDeletions()
+            let again = postEvent()
+            waiting = again.inserted.objects + again.updated.objects + again.deleted.objects
+        }
+        throw PersistenceErrors.make(
+            NSCoreDataError,
+            "Failed to process pending changes before save. The context is still dirty after "
+                + "\(Self.attemptsMax) attempts. Typically this recursive dirtying is caused by a "
+                + "bad validation method, willSave, or notification handler.")
+    }
+
+    // MARK: Conflicts of unchanged objects
+
+    /// Lets the next save find out whether the object's row is still as it was read, though the
+    /// object is not changed; where it is not, the merge policy decides.
+    ///
+    /// The row is looked at right before the save's transaction, Apple's within it. Only a root
+    /// context looks.
+    public final func detectConflicts(for object: NSManagedObject) {
+        guard owns(object), !object.objectID.isTemporaryID else { return }
+        object.fire()
+        if !pending.watched.contains(where: { $0 === object }) { pending.watched.append(object) }
+    }
+
+    private func checkWatched() throws {
+        guard parent == nil, !pending.watched.isEmpty else { return }
+        defer { pending.watched = [] }
+        var conflicts: [NSMergeConflict] = []
+        for object in pending.watched where !object.hasChanges && owns(object) {
+            let stored = try storedSnapshot(of: object)
+            guard stored?.version != object.snapshot?.version else { continue }
+            conflicts.append(NSMergeConflict(object, stored: stored))
+        }
+        guard !conflicts.isEmpty else { return }
+        try settings.mergePolicy.resolve(mergeConflicts: conflicts)
+        for conflict in conflicts { conflict.accept() }
+    }
+}

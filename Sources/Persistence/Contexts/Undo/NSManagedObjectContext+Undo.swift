@@ -1,0 +1,120 @@
+internal import Foundation
+internal import ObjectModel
+internal import Stores
+
+// Undo and redo.
+extension NSManagedObjectContext {
+    /// What records the context's changes, one action for each event; nil, as at first, records
+    /// none and costs nothing.
+    ///
+    /// Recorded are changes of properties, insertions and deletions, not what merges, refreshes and
+    /// imports bring. A save ends nothing: what was saved can be undone, and saved again; an object
+    /// whose deletion was saved comes back under the same ID.
+    public final var undoManager: UndoManager? {
+        get { settings.undo?.manager }
+        set {
+            guard settings.undo?.manager !== newValue else { return }
+            settings.undo = newValue.map { ContextUndo($0, of: self) }
+        }
+    }
+
+    /// Ends the event, and takes the undo manager's last group back.
+    public final func undo() {
+        processPendingChanges()
+        undoManager?.undo()
+    }
+
+    /// Does again what was undone last.
+    public final func redo() {
+        processPendingChanges()
+        undoManager?.redo()
+    }
+
+    /// Takes an event back; the end of the event that this is registers the way forth again.
+    final func takeBack(_ step: UndoStep) {
+        for object in step.deleted { revive(object) }
+        for (object, change) in step.changes where owns(object) { object.takeBack(change) }
+        for object in step.inserted where owns(object) { withdraw(object) }
+        for (object, _) in step.changes where object.isAsStored { object.state.remove(.updated) }
+        postEvent()
+    }
+
+    /// Takes a deletion back, also one that was saved.
+    private func revive(_ object: NSManagedObject) {
+        if owns(object) {
+            guard object.isDeleted else { return }
+            object.state.remove(.deleted)
+            pending.unpropagated.removeAll { $0 === object }
+        } else {
+            guard object.shelf == nil else { return }
+            object.becomeNew()
+            registry.register(object)
+            settings.retained?.append(object)
+        }
+        pending.list(object)
+        pending.note(.insertedNow, of: object)
+        scheduleProcessing()
+        object.awake(fromSnapshotEvents: .undoDeletion)
+    }
+
+    /// Takes an insertion back. Others lose their links to the object; nothing is deleted with it.
+    private func withdraw(_ object: NSManagedObject) {
+        guard !object.isDeleted else { return }
+        object.fire()
+        let layout = object.shape.layout
+        for (slot, relationship) in layout.toOnes.enumerated() {
+            guard let inverse = relationship.inverseRelationship else { continue }
+            object.toOnes[slot].map { self.object(with: $0) }?.unlink(object, from: inverse.name)
+        }
+        for (slot, relationship) in layout.toManys.enumerated() {
+            object.load(slot)
+            guard let inverse = relationship.inverseRelationship else { continue }
+            for member in object.toManys[slot].all {
+                self.object(with: member.id).unlink(object, from: inverse.name)
+            }
+        }
+        object.state.insert(.deleted)
+        pending.list(object)
+        pending.note(.deletedNow, of: object)
+        scheduleProcessing()
+        object.awake(fromSnapshotEvents: .undoInsertion)
+    }
+}
+
+extension NSManagedObject {
+    /// Takes changes of one event back, each with its notices.
+    fileprivate final func takeBack(_ change: ObjectChange) {
+        if isFault { fire() }
+        if isFault { return postpone { $0.takeBack(change) } }
+        let layout = shape.layout
+        for (slot, old) in change.attributes {
+            changing(layout.attributes[slot].name) {
+                attributes[slot] = old
+                extras?.transformed[slot] = nil
+                extras?.misfits[layout.attributes[slot].name] = nil
+            }
+        }
+        for (slot, old) in change.toOnes {
+            changing(layout.toOnes[slot].name) { toOnes[slot] = old }
+        }
+        for (slot, members) in change.toManys {
+            changing(layout.toManys[slot].name) { toManys[slot].takeBack(members) }
+        }
+        for (key, old) in change.transients {
+            changing(key) { withExtras { $0.transients[key] = old } }
+        }
+        awake(fromSnapshotEvents: .undoUpdate)
+    }
+
+    private func changing(_ key: String, _ work: () -> Void) {
+        willChangeValue(forKey: key)
+        work()
+        didChangeValue(forKey: key)
+    }
+
+    /// Whether nothing of a changed object differs from what is stored.
+    fileprivate final var isAsStored: Bool {
+        state.isDisjoint(with: [.inserted, .deleted, .fault]) && extras?.misfits.isEmpty != false
+            && changedSlots().isEmpty
+    }
+}

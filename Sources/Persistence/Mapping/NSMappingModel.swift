@@ -1,0 +1,107 @@
+public import Foundation
+public import ObjectModel
+
+internal import class Predicates.NSExpression
+
+/// How a store of one version of a model becomes one of another. Source: Apple, NSMappingModel.
+open class NSMappingModel: NSObject, @unchecked Sendable {
+    // @unchecked: see NSEntityMapping.
+
+    /// In the order in which a migration follows them.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
+    open var entityMappings: [NSEntityMapping]! = []
+
+    /// A mapping model without mappings.
+    public override init() { super.init() }
+
+    /// The compiled mapping model (`.cdm`) in a file; nil where there is none that can be read, and
+    /// `load(from:)` says why. Sources (`.xcmappingmodel`) are not read.
+    public init?(contentsOf url: URL?) {
+        guard let url, let mappings = try? Self.mappings(in: url) else { return nil }
+        super.init()
+        entityMappings = mappings
+    }
+
+    /// The compiled mapping model among the resources of `bundles` (nil: the main bundle) that was
+    /// made for exactly the entities of two versions, by their hashes; nil where there is none.
+    /// Cost: all mapping models of the bundles are read.
+    public init?(
+        from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
+        destinationModel: NSManagedObjectModel?
+    ) {
+        guard let sourceModel, let destinationModel else { return nil }
+        let files = (bundles ?? [.main]).flatMap {
+            $0.urls(forResourcesWithExtension: "cdm", subdirectory: nil) ?? []
+        }
+        let models = files.lazy.compactMap { NSMappingModel(contentsOf: $0 as URL) }
+        guard let fitting = models.first(where: { $0.fits(sourceModel, destinationModel) }) else {
+            return nil
+        }
+        super.init()
+        entityMappings = fitting.entityMappings
+    }
+
+    /// Whether the mapping was made for these versions of a model.
+    final func fits(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> Bool {
+        let old = source.entityVersionHashesByName
+        let new = destination.entityVersionHashesByName
+        let mappings = entityMappings ?? []
+        return !mappings.isEmpty && mappings.allSatisfy { $0.fits(old, new) }
+    }
+
+    /// Reads a compiled mapping model. Throws `ModelFileError` for what is none, and for one that
+    /// holds an expression of a kind this package does not know.
+    public static func load(from url: URL) throws -> NSMappingModel {
+        let model = NSMappingModel()
+        model.entityMappings = try mappings(in: url)
+        return model
+    }
+
+    open var entityMappingsByName: [String: NSEntityMapping] {
+        Dictionary(
+            (entityMappings ?? []).map { ($0.name ?? "", $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func mappings(in url: URL) throws -> [NSEntityMapping] {
+        let data = try Data(contentsOf: url)
+        return try ArchivedMapping(data, file: url.path).entities.map(NSEntityMapping.init)
+    }
+}
+
+extension NSEntityMapping {
+    /// Whether the mapping was made for entities with these hashes.
+    fileprivate func fits(_ source: [String: Data], _ destination: [String: Data]) -> Bool {
+        func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
+            guard let name else { return true }
+            guard let present = hashes[name] else { return false }
+            return hash.map { $0 == present } ?? true
+        }
+        return fits(sourceEntityName, sourceEntityVersionHash, source)
+            && fits(destinationEntityName, destinationEntityVersionHash, destination)
+    }
+
+    fileprivate convenience init(_ archived: ArchivedMapping.Entity) throws {
+        self.init()
+        name = archived.name
+        mappingType =
+            NSEntityMappingType(rawValue: UInt(max(archived.type, 0)))
+            ?? .undefinedEntityMappingType
+        sourceEntityName = archived.sourceName
+        sourceEntityVersionHash = archived.sourceHash
+        destinationEntityName = archived.destinationName
+        destinationEntityVersionHash = archived.destinationHash
+        entityMigrationPolicyClassName = archived.policyClassName
+        sourceExpression = try archived.sourceExpression.map { try NSExpression.parse($0) }
+        attributeMappings = try archived.attributes?.map(NSPropertyMapping.init)
+        relationshipMappings = try archived.relationships?.map(NSPropertyMapping.init)
+    }
+}
+
+extension NSPropertyMapping {
+    fileprivate convenience init(_ archived: ArchivedMapping.Property) throws {
+        self.init()
+        name = archived.name
+        valueExpression = try archived.expression.map { try NSExpression.parse($0) }
+    }
+}

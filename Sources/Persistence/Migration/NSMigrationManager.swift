@@ -1,0 +1,226 @@
+public import Foundation
+public import ObjectModel
+internal import Platform
+public import Predicates
+
+/// Makes a store of one model from a store of another, object by object, as a mapping model says.
+/// Source: Apple, NSMigrationManager.
+///
+/// One manager does one migration at a time, on the thread that asks for it; the objects of both
+/// contexts are for that thread. `migrationProgress` and `cancelMigrationWithError(_:)` may be used
+/// from any other. Unlike Apple's, changes of the progress are not observed by key-value observing.
+open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @unchecked Sendable {
+    // @unchecked: `state` has a lock; the rest is used by the migration's thread.
+
+    private struct State {
+        var progress: Float = 0
+        var cancellation: (any Error)?
+    }
+
+    /// What a migration under way works with.
+    struct Work {
+        let mapping: NSMappingModel
+        let source: NSManagedObjectContext
+        let destination: NSManagedObjectContext
+        var current: NSEntityMapping
+        var associations = Associations()
+    }
+
+    public final let sourceModel: NSManagedObjectModel
+    public final let destinationModel: NSManagedObjectModel
+    /// Values a program keeps with the manager.
+    open var userInfo: [AnyHashable: Any]?
+    /// Kept for old sources: `migrateStore` always goes object by object, and lightweight
+    /// migrations of SQLite stores always work on rows.
+    open var usesStoreSpecificMigrationManager = true
+    private let state = Lock(State())
+    final var work: Work?
+    /// Where time and randomness come from; the machine's, unless a coordinator migrates.
+    final var platform = Environment.system
+
+    /// A manager for stores of these models. Nothing is opened yet.
+    public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
+        self.sourceModel = sourceModel
+        self.destinationModel = destinationModel
+        super.init()
+    }
+
+    // MARK: While a migration runs
+
+    /// The mapping model of the migration under way. Traps outside of one.
+    open var mappingModel: NSMappingModel { present.mapping }
+    /// Where source objects are. Traps outside of a migration.
+    open var sourceContext: NSManagedObjectContext { present.source }
+    /// Where new objects are made. Traps outside of a migration.
+    open var destinationContext: NSManagedObjectContext { present.destination }
+    /// The mapping that is being followed. Traps outside of a migration.
+    open var currentEntityMapping: NSEntityMapping { present.current }
+
+    private var present: Work {
+        guard let work else { ProgrammingMistake.noMigration() }
+        return work
+    }
+
+    /// How much is done, from 0 to 1.
+    open var migrationProgress: Float { state.withLock { $0.progress } }
+
+    func note(progress: Float) { state.withLock { $0.progress = progress } }
+
+    /// Makes the migration under way stop at its next object and throw `error`. The destination is
+    /// not made.
+    open func cancelMigrationWithError(_ error: any Error) {
+        state.withLock { $0.cancellation = error }
+    }
+
+    func checkCancellation() throws {
+        if let error = state.withLock({ $0.cancellation }) { throw error }
+    }
+
+    /// Forgets associations, progress and a cancellation; called before each migration.
+    open func reset() {
+        work = nil
+        state.withLock { $0 = State() }
+    }
+
+    // MARK: Entities and objects
+
+    open func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
+        mEntity.sourceEntityName.flatMap { sourceModel.entitiesByName[$0] }
+    }
+
+    open func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
+        mEntity.destinationEntityName.flatMap { destinationModel.entitiesByName[$0] }
+    }
+
+    /// Notes that an object came of another. One object may come of several, and several of one.
+    open func associate(
+        sourceInstance: NSManagedObject,
+        withDestinationInstance destinationInstance: NSManagedObject,
+        for entityMapping: NSEntityMapping
+    ) {
+        work?.associations.associate(
+            sourceInstance, destinationInstance, entityMapping.name ?? "")
+    }
+
+    /// What came of `sourceInstances` by the named mapping; all that came of it for nil.
+    open func destinationInstances(
+        forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
+    ) -> [NSManagedObject] {
+        work?.associations.destinations(mappingName, of: sourceInstances) ?? []
+    }
+
+    /// What `destinationInstances` came from by the named mapping; all it was used on for nil.
+    open func sourceInstances(
+        forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
+    ) -> [NSManagedObject] {
+        work?.associations.sources(mappingName, of: destinationInstances) ?? []
+    }
+
+    // MARK: Migrating
+
+    /// Makes a store at `destinationURL` of the one at `sourceURL`, which stays as it is.
+    ///
+    /// The new store appears at its place when it is whole and valid; where one is there already,
+    /// it gets the new objects in one save. History is not carried over; the application's metadata
+    /// is. Throws `NSMigrationManagerSourceStoreError` (134150) and
+    /// `NSMigrationManagerDestinationStoreError` (134160) for stores that cannot be opened,
+    /// `NSMigrationMissingMappingModelError`, `NSEntityMigrationPolicyError` for a policy that is
+    /// not found, validation errors, and what policies throw. Cost: all objects in memory.
+    open func migrateStore(
+        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+        options sourceOptions: [AnyHashable: Any]? = nil, mapping: NSMappingModel,
+        to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
+        options destinationOptions: [AnyHashable: Any]? = nil
+    ) throws {
+        try StoreMigration(
+            manager: self, mapping: mapping,
+            source: parameters(sourceType, sourceModel, sourceURL, sourceOptions),
+            destination: parameters(
+                destinationType, destinationModel, destinationURL, destinationOptions)
+        ).run()
+    }
+
+    /// Makes a store at `dURL` of the one at `sourceURL`; see
+    /// `migrateStore(from:type:options:mapping:to:type:options:)`.
+    open func migrateStore(
+        from sourceURL: URL, sourceType sStoreType: String,
+        options sOptions: [AnyHashable: Any]? = nil, with mappings: NSMappingModel?,
+        toDestinationURL dURL: URL, destinationType dStoreType: String,
+        destinationOptions dOptions: [AnyHashable: Any]? = nil
+    ) throws {
+        guard let mappings else {
+            throw MigrationErrors.missingMapping(sourceModel, destinationModel, because: nil)
+        }
+        try migrateStore(
+            from: sourceURL, type: .init(rawValue: sStoreType), options: sOptions,
+            mapping: mappings, to: dURL, type: .init(rawValue: dStoreType), options: dOptions)
+    }
+
+    private func parameters(
+        _ type: NSPersistentStore.StoreType, _ model: NSManagedObjectModel, _ url: URL,
+        _ options: [AnyHashable: Any]?
+    ) -> StoreParameters {
+        var parameters = StoreParameters(type: type.rawValue, model: model, platform: platform)
+        parameters.url = url
+        parameters.options = options
+        return parameters
+    }
+
+    // MARK: Expressions
+
+    /// Answers the functions that the expressions of mapping models call of `$manager`.
+    open func value(ofFunction name: String, arguments: [Any?]) throws -> Any? {
+        func objects(_ value: Any?) -> [NSManagedObject] {
+            if let object = value as? NSManagedObject { return [object] }
+            return (listElements(of: value) ?? []).compactMap { $0 as? NSManagedObject }
+        }
+        let text = arguments.first as? String ?? ""
+        let last = arguments.count > 1 ? arguments[1] : nil
+        switch name {
+        case "destinationInstancesForEntityMappingNamed:sourceInstances:":
+            return destinationInstances(
+                forEntityMappingName: text, sourceInstances: objects(last))
+        case "sourceInstancesForEntityMappingNamed:destinationInstances:":
+            return sourceInstances(
+                forEntityMappingName: text, destinationInstances: objects(last))
+        case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
+            let found = objects(last)
+            return (work?.mapping.entityMappings ?? []).flatMap {
+                destinationInstances(
+                    forEntityMappingName: $0.name ?? "", sourceInstances: found)
+            }
+        case "fetchRequestForSourceEntityNamed:predicateString:":
+            return try fetchRequest(text, predicate: last as? String)
+        default:
+            throw EvaluationError(
+                .badFunction, "A migration manager has no function \(name).",
+                fields: ["function": name])
+        }
+    }
+
+    /// A request for the objects of exactly one source entity.
+    private func fetchRequest(
+        _ entity: String, predicate: String?
+    ) throws -> NSFetchRequest<NSManagedObject> {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.includesSubentities = false
+        request.predicate = try predicate.map { try NSPredicate.parse($0) }
+        return request
+    }
+
+    /// The manager's properties, for the key paths of expressions.
+    open func value(forKey key: String) throws -> Any? {
+        switch key {
+        case "sourceContext": sourceContext
+        case "destinationContext": destinationContext
+        case "sourceModel": sourceModel
+        case "destinationModel": destinationModel
+        case "mappingModel": mappingModel
+        case "currentEntityMapping": currentEntityMapping
+        case "userInfo": userInfo
+        default:
+            throw EvaluationError(
+                .unknownKey, "A migration manager has no property \(key).", fields: ["key": key])
+        }
+    }
+}

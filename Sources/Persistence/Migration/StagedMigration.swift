@@ -1,0 +1,150 @@
+internal import Foundation
+internal import ObjectModel
+
+/// Leads one store through the stages of a manager, from the version it has to the model it is
+/// opened with.
+struct StagedMigration {
+    private let manager: NSStagedMigrationManager
+    private let parameters: StoreParameters
+    private let url: URL
+
+    init(_ manager: NSStagedMigrationManager, _ parameters: StoreParameters, _ url: URL) {
+        self.manager = manager
+        self.parameters = parameters
+        self.url = url
+    }
+
+    func run() throws {
+        let goal = parameters.model.versionChecksum
+        let begin = try firstStage(goal: goal)
+        for index in manager.stages.indices where index >= begin {
+            if try checksum() == goal { return }
+            try pass(index)
+        }
+        if try checksum() != goal { try migrate(to: parameters.model) }
+    }
+
+    // MARK: Where the store is
+
+    private func metadata() throws -> [String: Any] {
+        try StoreFileType(parameters.type).metadata(at: url)
+    }
+
+    private func checksum() throws -> String {
+        let metadata = try metadata()
+        if let checksum = metadata[NSPersistentStoreModelVersionChecksumKey] as? String {
+            return checksum
+        }
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        return NSManagedObjectModel.checksum(of: hashes)
+    }
+
+    /// The versions that the stages name, in order, each with its stage.
+    private var versions: [(checksum: String, stage: Int)] {
+        manager.stages.enumerated().flatMap { index, stage -> [(String, Int)] in
+            switch stage {
+            case let light as NSLightweightMigrationStage:
+                light.versionChecksums.map { ($0, index) }
+            case let custom as NSCustomMigrationStage:
+                [
+                    (custom.currentModel.versionChecksum, index),
+                    (custom.nextModel.versionChecksum, index + 1),
+                ]
+            default: []
+            }
+        }
+    }
+
+    private func firstStage(goal: String) throws -> Int {
+        let present = try checksum()
+        let versions = versions
+        guard let place = versions.firstIndex(where: { $0.checksum == present }) else {
+            throw MigrationErrors.unknownStage(present)
+        }
+        if let end = versions.lastIndex(where: { $0.checksum == goal }), end < place {
+            throw MigrationErrors.backwards
+        }
+        return versions[place].stage
+    }
+
+    // MARK: Steps
+
+    private func pass(_ index: Int) throws {
+        switch manager.stages[index] {
+        case let custom as NSCustomMigrationStage: try pass(custom)
+        case is NSLightweightMigrationStage:
+            // A lightweight stage leads to where the next one begins.
+            guard index + 1 < manager.stages.count else {
+                return try migrate(to: parameters.model)
+            }
+            if let next = manager.stages[index + 1] as? NSCustomMigrationStage {
+                try migrate(to: try model(of: next.currentModel))
+            }
+        default: break
+        }
+    }
+
+    private func pass(_ stage: NSCustomMigrationStage) throws {
+        let (current, next) = (try model(of: stage.currentModel), try model(of: stage.nextModel))
+        try migrate(to: current)
+        try call(stage.willMigrateHandler, stage, current)
+        try migrate(to: next)
+        try call(stage.didMigrateHandler, stage, next)
+    }
+
+    private func model(of reference: NSManagedObjectModelReference) throws -> NSManagedObjectModel {
+        do {
+            return try reference.resolve()
+        } catch {
+            throw PersistenceErrors.make(
+                NSManagedObjectModelReferenceNotFoundError,
+                "The model of a stage cannot be found: \(error)", [NSUnderlyingErrorKey: error])
+        }
+    }
+
+    private func migrate(to model: NSManagedObjectModel) throws {
+        let metadata = try metadata()
+        let configuration = parameters.configuration.flatMap {
+            model.entities(forConfigurationName: $0) == nil ? nil : $0
+        }
+        guard
+            !model.isConfiguration(
+                withName: configuration, compatibleWithStoreMetadata: metadata)
+        else { return }
+        let known = manager.stages.compactMap { $0 as? NSCustomMigrationStage }.flatMap {
+            [$0.currentModel, $0.nextModel].compactMap { try? $0.resolve() }
+        }
+        guard
+            let source = AutomaticMigration.sourceModel(
+                of: parameters, metadata, among: known + [parameters.model])
+        else { throw MigrationErrors.missingSourceModel(url, metadata) }
+        var step = parameters
+        step.model = model
+        try AutomaticMigration(step).migrateLightly(at: url, from: source, to: model)
+    }
+
+    /// Lets the program work on the store at one version.
+    private func call(
+        _ handler: NSCustomMigrationStage.Handler?, _ stage: NSCustomMigrationStage,
+        _ model: NSManagedObjectModel
+    ) throws {
+        guard let handler else { return }
+        let name = url.deletingPathExtension().lastPathComponent
+        let container = NSPersistentContainer(name: name, managedObjectModel: model)
+        let configuration = parameters.configuration.flatMap {
+            model.entities(forConfigurationName: $0) == nil ? nil : $0
+        }
+        let store = try container.persistentStoreCoordinator.addPersistentStore(
+            ofType: parameters.type, configurationName: configuration, at: url,
+            options: StoreMigration.withoutMigration(parameters.options))
+        manager.container = container
+        defer { manager.container = nil }
+        do {
+            try handler(manager, stage)
+        } catch {
+            try? container.persistentStoreCoordinator.remove(store)
+            throw error
+        }
+        try container.persistentStoreCoordinator.remove(store)
+    }
+}

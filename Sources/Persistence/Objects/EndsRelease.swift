@@ -1,0 +1,32 @@
+internal import Foundation
+
+/// Lets go of the ends of a relationship one after the other: a long chain of objects, each of
+/// which alone keeps the next, would otherwise end in as many nested calls.
+enum EndsRelease {
+    /// The ends that wait while one is let go of on a thread.
+    private final class Waiting {
+        var ends: [AnyObject] = []
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    static func release(_ toOnes: [NSManagedObject?], _ toManys: [ToManyMembers]) {
+        var ends: [AnyObject] = toOnes.compactMap { $0 }
+        ends += toManys.compactMap(\.held)
+        if let place = pthread_getspecific(key) {
+            // Alive: the call that put it there is still running on this thread.
+            Unmanaged<Waiting>.fromOpaque(place).takeUnretainedValue().ends += ends
+            return
+        }
+        let waiting = Waiting()
+        waiting.ends = ends
+        ends = []
+        pthread_setspecific(key, Unmanaged.passUnretained(waiting).toOpaque())
+        while waiting.ends.popLast() != nil {}
+        pthread_setspecific(key, nil)
+    }
+}

@@ -1,0 +1,34 @@
+package import Foundation
+package import ObjectModel
+package import Platform
+internal import SQLiteDriver
+package import Stores
+
+// From one version of a model to the next, within the file.
+extension SQLiteRowStore {
+    /// Rewrites the tables of the store at `url`, which was made with `source`, for another version
+    /// of its model, in one transaction: where it throws, or the process ends, the store is as it
+    /// was. Objects keep their keys, and the history, the metadata of applications and large values
+    /// stay. Returns at once where the store has that version already.
+    ///
+    /// `defaults` gives an attribute's default value in its stored form. Cost: O(rows) of the
+    /// entities that changed; the file needs room for a second copy of their tables. Throws
+    /// `UpgradeRefusal` where rows do not fit, `StoreError` as opening does.
+    package static func upgrade(
+        _ url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+        configuration: String?, mapping: InferredMapping,
+        options: SQLiteStoreOptions = .init(), platform: Environment = .system,
+        defaults: @escaping (NSAttributeDescription) -> AttributeValue
+    ) throws {
+        var options = options
+        options.vacuumsOnOpening = false
+        options.analyzesOnOpening = false
+        let file = StoreFile(url: url, options: options)
+        try StoreError.mapping(path: file.path) {
+            try StoreUpgrade(
+                file: file, source: source, destination: destination, configuration: configuration,
+                mapping: mapping, platform: platform, defaults: defaults
+            ).run()
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import Foundation
+internal import ObjectModel
+internal import Platform
+internal import SQLiteDriver
+internal import Stores
+
+/// Brings a store's file from one version of its model to another in one transaction.
+///
+/// Tables that stay as they are are left alone; the others are set aside under another name, made
+/// anew and filled from what they were.
+struct StoreUpgrade {
+    let file: StoreFile
+    let source: NSManagedObjectModel
+    let destination: NSManagedObjectModel
+    let configuration: String?
+    let mapping: InferredMapping
+    let platform: Environment
+    let defaults: (NSAttributeDescription) -> AttributeValue
+
+    func run() throws {
+        let connection = try file.open()
+        let files = file.url.map { ExternalFiles(store: $0) }
+        try ExternalFunctions.register(with: connection, files: files)
+        try UpgradeFunctions.register(with: connection, now: platform.clock.now())
+        // What triggers that are there call while rows go.
+        let listening = try DerivedValues(schema: newSchema())
+        try listening.register(with: connection)
+        let mark = platform.randomness.uuid()
+        let marks = files.flatMap { $0.exist ? $0 : nil }
+        try marks?.putMark(mark)
+        do {
+            try connection.transaction(.immediate) { try upgrade(connection) }
+        } catch {
+            marks?.removeMark(mark)
+            throw error
+        }
+        // The mark stays where values may have lost their rows: the next opening looks.
+        if !losesExternalValues { marks?.removeMark(mark) }
+    }
+
+    private var losesExternalValues: Bool {
+        let kept = Set(
+            mapping.matches.flatMap(\.attributes).compactMap {
+                $0.source.map(ObjectIdentifier.init)
+            }
+        )
+        return source.entities.flatMap(\.declaredProperties).contains { property in
+            guard let attribute = property as? NSAttributeDescription else { return false }
+            return attribute.allowsExternalBinaryDataStorage
+                && (!kept.contains(ObjectIdentifier(attribute))
+                    || mapping.removed.contains { $0.attributesByName[attribute.name] != nil })
+        }
+    }
+
+    private func newSchema() throws -> StoreSchema {
+        try ModelFacts.schema(destination, configuration, numbers: nil)
+    }
+
+    private func upgrade(_ connection: Connection) throws {
+        let former = try StoreMetadata(reading: connection, path: file.path)
+        let entities = destination.entities(forConfigurationName: configuration) ?? []
+        let hashes = destination.versionHashes(of: entities)
+        // Another process may have been faster.
+        if former.hashes == hashes { return }
+        let old = try formerSchema(connection, names: Set(former.hashes.keys))
+        let new = try newSchema()
+        if let refusal = new.refusals.first { throw refusal }
+        let plan = try UpgradePlan(
+            old: old, new: new, mapping: mapping, connection: connection, defaults: defaults)
+        var tables = TableUpgrade(plan: plan, connection: connection)
+        try tables.run()
+        try platform.faults.reach("upgrade.rows")
+        try BookkeepingUpgrade(plan: plan, connection: connection).run()
+        var metadata = StoreMetadata(
+            hashes: hashes, model: destination, identifier: former.identifier)
+        metadata.replaceApplicationKeys(with: former.values)
+        try metadata.write(to: connection)
+        try connection.run("DELETE FROM Z_MODELCACHE")
+        try ModelCache.write(destination, to: connection)
+        try platform.faults.reach("upgrade.beforeCommit")
+    }
+
+    /// The schema the file has, in the names of the model it was made with.
+    private func formerSchema(
+        _ connection: Connection, names: Set<String>
+    ) throws -> StoreSchema {
+        let stored = try BookkeepingTables.numbers(in: connection)
+        var numbers: [String: Int32] = [:]
+        for entity in source.entities {
+            guard let name = entity.name, names.contains(name) else { continue }
+            numbers[name] = stored[name] ?? entity.renamingIdentifier.flatMap { stored[$0] }
+        }
+        let schema = try SchemaBuilder.schema(of: ModelLayout(model: source, numbers: numbers))
+        return try SchemaResolver(connection: connection, path: file.path).resolve(schema)
+    }
+}

@@ -1,0 +1,16 @@
+/// Why the rows of a store do not fit its new model. The store is as it was.
+public struct UpgradeRefusal: Error, Sendable {
+    /// What stands in the way.
+    public enum Reason: Sendable {
+        /// Rows have no value for an attribute that needs one and has no default.
+        case missingValue
+        /// Rows have equal values where the model wants unique ones.
+        case duplicate
+    }
+
+    public let reason: Reason
+    /// The entity, where it is known.
+    public let entity: String?
+    /// The attribute or the name of the unique index.
+    public let subject: String
+}

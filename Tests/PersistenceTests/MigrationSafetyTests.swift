@@ -1,0 +1,100 @@
+import CoreData
+import Foundation
+import Platform
+import SQLiteDriver
+import Testing
+
+@testable import Persistence
+
+/// A migration that ends in the middle leaves the store as it was.
+@Suite struct MigrationSafetyTests {
+    private let first = VersionDraft.model { draft in
+        draft.entity("Person", [text("name"), text("note")])
+        draft.entity("Group", [text("name")])
+        draft.link("Person", "group", .one, "Group", "members", .many)
+    }
+    private let second = VersionDraft.model { draft in
+        draft.entity("Being", [text("name"), number("size", optional: false, 1)], from: "Person")
+        draft.entity("Group", [text("name")])
+        draft.link("Being", "group", .many, "Group", "members", .many)
+    }
+
+    private func fill(_ bench: MigrationBench) throws {
+        try bench.fill(first) { context throws in
+            let group = context.make("Group", ["name": "G"])
+            for index in 0..<200 {
+                _ = context.make("Person", ["name": "p\(index)", "group": group])
+            }
+        }
+    }
+
+    private struct Strike: FaultPoints {
+        struct Fault: Error {}
+        let point: String
+        func reach(_ name: String) throws { if name == point { throw Fault() } }
+    }
+
+    private func migrate(_ bench: MigrationBench, strikingAt point: String) throws {
+        var platform = Environment.system
+        platform.faults = Strike(point: point)
+        let coordinator = NSPersistentStoreCoordinator(model: second, platform: platform)
+        try coordinator.addPersistentStore(
+            ofType: bench.kind.type, configurationName: nil, at: bench.url,
+            options: MigrationBench.migrating)
+    }
+
+    @Test(arguments: [
+        (StoreKind.sqlite, "upgrade.rows"), (.sqlite, "upgrade.beforeCommit"),
+        (.xml, "migrate.filled"), (.binary, "migrate.filled"), (.xml, "replace.staged"),
+    ])
+    func aFaultLeavesTheOldStore(_ kind: StoreKind, _ point: String) throws {
+        let bench = try MigrationBench(kind)
+        try fill(bench)
+        let error = try cocoaError { try migrate(bench, strikingAt: point) }
+        #expect(error.code == NSMigrationError)
+        #expect(bench.names == ["store.\(kind.rawValue)"])
+        try bench.open(first, options: [:]) { context throws in
+            #expect(try context.all("Person").count == 200)
+            #expect(try context.one("Group", "G").names("members").count == 200)
+        }
+        try bench.open(second) { context throws in #expect(try context.all("Being").count == 200) }
+    }
+
+    @Test func aFullDiskLeavesTheOldStore() throws {
+        let bench = try MigrationBench()
+        try fill(bench)
+        let pages = try #require(try bench.value("PRAGMA page_count")?.int64)
+        var options = MigrationBench.migrating
+        options[NSSQLitePragmasOption] = ["max_page_count": "\(pages + 1)"]
+        let error = try cocoaError { try bench.open(second, options: options) { _ in } }
+        #expect(error.code == NSMigrationError)
+        let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
+        #expect(cause.code == NSPersistentStoreSaveError)
+        try bench.open(first, options: [:]) { context throws in
+            #expect(try context.all("Person").count == 200)
+        }
+    }
+
+    @Test func aReadOnlyStoreIsNotMigrated() throws {
+        let bench = try MigrationBench()
+        try fill(bench)
+        var options = MigrationBench.migrating
+        options[NSReadOnlyPersistentStoreOption] = true
+        let error = try cocoaError { try bench.open(second, options: options) { _ in } }
+        #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
+    }
+
+    @Test func whatOthersHaveOpenIsWaitedFor() throws {
+        let bench = try MigrationBench()
+        try fill(bench)
+        let other = try Connection(path: bench.url.path, access: .readWrite)
+        var options = MigrationBench.migrating
+        options[NSPersistentStoreTimeoutOption] = 0
+        try other.transaction {
+            let error = try cocoaError { try bench.open(second, options: options) { _ in } }
+            let cause = try #require(error.userInfo[NSUnderlyingErrorKey] as? NSError)
+            #expect(cause.code == NSPersistentStoreTimeoutError)
+        }
+        try bench.open(second) { context throws in #expect(try context.all("Being").count == 200) }
+    }
+}

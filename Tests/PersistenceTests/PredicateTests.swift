@@ -1,0 +1,82 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Predicates as an app asks them, of stores of every kind.
+@Suite struct PredicateTests {
+    private func bench(_ kind: StoreKind) throws -> Bench {
+        let bench = try Bench(kind)
+        for (name, colors) in [("1", ["red", "blue"]), ("2", ["green"]), ("x", [])] {
+            let person = try bench.person(name)
+            person.setValue(colors, forKey: "colors")
+        }
+        try bench.context.save()
+        bench.context.reset()
+        return bench
+    }
+
+    private func names(_ bench: Bench, _ format: String, _ arguments: Any...) throws -> [String] {
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.predicate = NSPredicate(format: format, argumentArray: arguments)
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        return try bench.context.fetch(request).compactMap(\.name)
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aTextIsFoundAmongNumbersThatSpellIt(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        #expect(try names(bench, "name IN %@", [1, 2.0, 3]) == ["1", "2"])
+        #expect(try names(bench, "NOT name IN %@", [1, 3]) == ["2", "x"])
+        #expect(try names(bench, "age IN %@", ["0", "x"]) == ["1", "2", "x"])
+        // Beside unsaved changes the context answers for the changed objects.
+        let first = try #require(try bench.context.fetch(Person.all).first { $0.name == "1" })
+        first.name = "3"
+        #expect(try names(bench, "name IN %@", [1, 2.0, 3]) == ["2", "3"])
+    }
+
+    /// A database has the bytes only; everywhere else predicates look into the value.
+    @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite })
+    func predicatesLookIntoTransformedValues(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        #expect(try names(bench, "ANY colors == 'red'") == ["1"])
+        #expect(try names(bench, "colors CONTAINS 'green'") == ["2"])
+        #expect(try names(bench, "colors.@count == 0 OR colors[FIRST] == 'red'") == ["1", "x"])
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func whatCannotBeAskedIsAnErrorOfTheFetch(_ kind: StoreKind) throws {
+        let bench = try bench(kind)
+        let formats = [
+            "nothing == 1", "name isNewerThan: 'x'", "name UTI-EQUALS 'x'", "name MATCHES '['",
+            "name == $unbound", "CAST(name, 'NSThing') == 1",
+        ]
+        // In memory nobody walks a path that nobody has.
+        let paths = [
+            "department.nothing == 1", "ANY friends.nothing == 1",
+            "SUBQUERY(friends, $f, $f.nothing == 1).@count == 0",
+        ]
+        for format in kind == .sqlite ? formats + paths : formats {
+            #expect(throws: (any Error).self, "\(format)") { try names(bench, format) }
+        }
+    }
+
+    /// `evaluate(with:)` cannot throw: what cannot be evaluated does not hold, whatever a user
+    /// typed.
+    @Test func aTextOfAUserNeverEndsTheProgram() throws {
+        let person = try Bench(.memory).person("Ada")
+        for text in [
+            "nothing == 1", "department.nothing == 1", "name.nothing == 1", "ANY name == 'x'",
+            "nothing.@count > 0", "FUNCTION(SELF, 'nothing') == 1", "SELF[0] == 1",
+            "SUBQUERY(nothing, $x, $x == 1).@count == 0", "name + 1 == 2", "$x == 1",
+        ] {
+            let predicate = try NSPredicate.parse(text)
+            #expect(!predicate.evaluate(with: person), "\(text)")
+            #expect(NSPredicate(format: "name == 'Ada'").evaluate(with: person))
+        }
+        #expect(try NSPredicate.parse("objectID == %@", arguments: [person]).evaluate(with: person))
+    }
+}
+
+extension Person {
+    fileprivate static var all: NSFetchRequest<Person> { NSFetchRequest(entityName: "Person") }
+}

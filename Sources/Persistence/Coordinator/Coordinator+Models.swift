@@ -25,11 +25,4 @@ extension NSPersistentStoreCoordinator {
         }
         return model
     }
-
-    /// Does what a migration put off. Here each migration is done as a whole when the store is
-    /// opened, so nothing is ever left to do.
-    public func finishDeferredLightweightMigration() throws {}
-
-    /// Does one step of what a migration put off; see `finishDeferredLightweightMigration()`.
-    public func finishDeferredLightweightMigrationTask() throws {}
 }

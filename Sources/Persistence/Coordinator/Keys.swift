@@ -33,10 +33,6 @@ public let NSBinaryStoreInsecureDecodingCompatibilityOption =
 /// Classes that transformable values of a binary store may hold: a `Set` of class names or
 /// classes. Here values are data, so that none is made while a store is read.
 public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
-/// Kept for old sources: migrations are done as a whole when the store is opened, so that
-/// `finishDeferredLightweightMigration()` finds nothing left.
-public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
-    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
 // MARK: Metadata
 

@@ -47,7 +47,7 @@ extension KeyPathObserving where Self: NSManagedObject {
         let probe = type(of: self).init(entity: entity, insertInto: nil)
         _ = reads.recording { probe[keyPath: keyPath] }
         let observer = ValueObserver(
-            keys: Set(reads.keys.map(\.name)), options: options,
+            keys: Set(reads.names), options: options,
             read: { ($0 as? Self)?[keyPath: keyPath] },
             report: { object, values in
                 guard let object = object as? Self else { return }
@@ -69,4 +69,16 @@ extension NSManagedObject {
             report: { changeHandler($0, $1.change(of: Any.self)) })
         return NSKeyValueObservation(of: self, by: observer)
     }
+
+    /// Says that members of a to-many are about to change. Source: Apple.
+    public final func willChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) { willChangeValue(forKey: inKey) }
+
+    /// Says that members of a to-many have changed. Source: Apple.
+    public final func didChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) { didChangeValue(forKey: inKey) }
 }

@@ -96,7 +96,12 @@ let tools: [Target] = [
         path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
-    tool("diptych-modelc", at: "Tools/ModelCompiler", uses: ["ObjectModel", "Predicates"]),
+    .target(
+        name: "ModelCompiler", dependencies: ["ObjectModel", "Predicates"],
+        path: "Tools/ModelCompiler", exclude: ["README.md", "Command"], swiftSettings: house),
+    .executableTarget(
+        name: "diptych-modelc", dependencies: ["ModelCompiler"],
+        path: "Tools/ModelCompiler/Command", swiftSettings: house),
 ]
 
 /// What the fuzzer and the replay of its findings feed with bytes; and the fuzzer itself, which
@@ -175,7 +180,7 @@ let testTargets: [Target] = [
             "RecordWire",
             "RecordServer", "RecordService", "Platform",
         ], resources: [.copy("Compatibility/AppleSymbols.tsv")]),
-    tests("ModelCompilerTests", uses: ["diptych-modelc", "ObjectModel"]),
+    tests("ModelCompilerTests", uses: ["ModelCompiler", "ObjectModel"]),
 ]
 
 let chosenTests = Context.environment["DIPTYCH_TESTS"]?.split(separator: ",").map(String.init)

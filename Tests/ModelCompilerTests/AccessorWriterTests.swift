@@ -1,6 +1,6 @@
 import Testing
 
-@testable import diptych_modelc
+@testable import ModelCompiler
 
 @Suite struct AccessorWriterTests {
     @Test func anAccessorPairIsWrittenForEachProperty() throws {

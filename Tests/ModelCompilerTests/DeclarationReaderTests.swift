@@ -1,6 +1,6 @@
 import Testing
 
-@testable import diptych_modelc
+@testable import ModelCompiler
 
 @Suite struct DeclarationReaderTests {
     private func members(_ text: String) throws -> [String] {

@@ -2,7 +2,7 @@ import Foundation
 import ObjectModel
 import Testing
 
-@testable import diptych_modelc
+@testable import ModelCompiler
 
 @Suite struct ModelCompilationTests {
     let bench: Workbench
@@ -33,7 +33,7 @@ import Testing
 
     private func compilation(_ sources: [String]) throws -> ModelCompilation {
         let out = bench.folder.appendingPathComponent("out").path
-        return try Main.compilation(
+        return try CompilerArguments.compilation(
             [
                 "--module", "App", "--classes", "\(out)/Classes.swift",
                 "--accessors", "\(out)/Accessors.swift", "--compiled", out,
@@ -76,7 +76,7 @@ import Testing
     @Test func aBrokenModelIsReportedAtItsFile() throws {
         let model = try bench.write("<model><entity/></model>", to: "A.xcdatamodel/contents")
         let folder = (model as NSString).deletingLastPathComponent
-        let compilation = try Main.compilation(["--module", "App", "--model", folder])
+        let compilation = try CompilerArguments.compilation(["--module", "App", "--model", folder])
         let error = #expect(throws: CompilerError.self) { try compilation.run() }
         #expect(error?.code == .model)
         #expect(error?.fields["file"] == folder)
@@ -84,7 +84,9 @@ import Testing
 
     @Test(arguments: [["--module"], ["--what", "x"], [], ["a.swift"]])
     func wrongArgumentsAreRefused(arguments: [String]) {
-        let error = #expect(throws: CompilerError.self) { try Main.compilation(arguments) }
+        let error = #expect(throws: CompilerError.self) {
+            try CompilerArguments.compilation(arguments)
+        }
         #expect(error?.code == .arguments)
     }
 }

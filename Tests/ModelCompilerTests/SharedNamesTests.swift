@@ -1,6 +1,6 @@
 import Testing
 
-@testable import diptych_modelc
+@testable import ModelCompiler
 
 @Suite struct SharedNamesTests {
     private func text(_ source: String) throws -> String {

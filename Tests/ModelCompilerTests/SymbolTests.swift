@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import diptych_modelc
+@testable import ModelCompiler
 
 /// Symbols are compared with those the compiler itself leaves undefined.
 @Suite(.enabled(if: Workbench.hasTools, "swiftc or nm is not in PATH"))

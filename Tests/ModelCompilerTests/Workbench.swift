@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import diptych_modelc
+@testable import ModelCompiler
 
 /// A folder with sources, and the Swift compiler that builds them.
 final class Workbench {

@@ -148,4 +148,22 @@ import Testing
         #expect(
             try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Department")) == 0)
     }
+
+    @Test func whatBothDeletedStaysDeletedAfterARollback() throws {
+        let bench = try Bench(.sqlite)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        bench.context.delete(ada)
+        bench.context.processPendingChanges()
+        let other = bench.newContext()
+        other.delete(try bench.twin(ada, in: other))
+        try other.save()
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectIDsKey: Set([ada.objectID])],
+            into: [bench.context])
+        bench.context.rollback()
+        #expect(ada.managedObjectContext == nil)
+        #expect(bench.context.registeredObject(for: ada.objectID) == nil)
+        try bench.context.save()
+    }
 }

@@ -60,6 +60,40 @@ import Testing
         try bench.open(second) { context throws in #expect(try context.all("Being").count == 200) }
     }
 
+    /// Copies the store's folder when the point is passed, as a killed process would leave it.
+    private struct Photograph: FaultPoints {
+        let point: String
+        let folder: URL
+        let copy: URL
+        func reach(_ name: String) throws {
+            guard name == point else { return }
+            try FileManager.default.copyItem(at: folder, to: copy)
+        }
+    }
+
+    @Test(arguments: [
+        (StoreKind.sqlite, "upgrade.rows"), (.sqlite, "upgrade.beforeCommit"),
+        (.xml, "migrate.filled"), (.xml, "replace.staged"), (.binary, "replace.staged"),
+    ])
+    func aKilledProcessLeavesTheOldStore(_ kind: StoreKind, _ point: String) throws {
+        let (bench, twin) = (try MigrationBench(kind), try MigrationBench(kind))
+        try fill(bench)
+        let copy = twin.folder.appendingPathComponent("left")
+        var platform = Environment.system
+        platform.faults = Photograph(point: point, folder: bench.folder, copy: copy)
+        let coordinator = NSPersistentStoreCoordinator(model: second, platform: platform)
+        try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: bench.url,
+            options: MigrationBench.migrating)
+        let left = copy.appendingPathComponent(bench.url.lastPathComponent)
+        try twin.open(first, at: left, options: [:]) { context throws in
+            #expect(try context.all("Person").count == 200)
+        }
+        try twin.open(second, at: left) { context throws in
+            #expect(try context.all("Being").count == 200)
+        }
+    }
+
     @Test func aFullDiskLeavesTheOldStore() throws {
         let bench = try MigrationBench()
         try fill(bench)

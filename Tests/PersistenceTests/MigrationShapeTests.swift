@@ -70,6 +70,26 @@ import Testing
         if kind == .sqlite { try bench.expectFreshShape(model(true)) }
     }
 
+    @Test(arguments: files) func anUnrelatedDestinationBeginsEmpty(_ kind: StoreKind) throws {
+        let bench = try MigrationBench(kind)
+        func model(_ end: String) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                for name in ["A", "B", "C"] { draft.entity(name, [text("name")]) }
+                draft.link("A", "end", .one, end, "starts", .many)
+            }
+        }
+        try bench.fill(model("B")) { context in
+            let end = context.make("B", ["name": "b"])
+            _ = context.make("C", ["name": "c"])
+            _ = context.make("A", ["name": "a", "end": end])
+        }
+        try bench.open(model("C")) { context throws in
+            #expect(try context.one("A", "a").names("end") == [])
+            #expect(try context.one("C", "c").names("starts") == [])
+        }
+        if kind == .sqlite { try bench.expectFreshShape(model("C")) }
+    }
+
     @Test func aToManyDoesNotBecomeAToOne() throws {
         let error = try cocoaError {
             _ = try NSMappingModel.inferredMappingModel(

@@ -34,16 +34,16 @@ import Testing
         #expect(seen.inserted == 1)
     }
 
-    @Test func asynchronousMessagesArriveFromAnyThread() async throws {
+    @Test(.timeLimit(.minutes(1))) func asynchronousMessagesArriveFromAnyThread() async throws {
         let container = try AppModel.container()
         let background = container.newBackgroundContext()
         let messages = NotificationCenter.default.messages(
             of: background, for: .didSaveObjectIDsAsync)
+        var iterator = messages.makeAsyncIterator()
         try await background.perform {
             _ = Person(name: "Ann", in: background)
             try background.save()
         }
-        var iterator = messages.makeAsyncIterator()
         let message = try await iterator.next()
         #expect(message?.insertedIDs.count == 1)
         #expect(message?.context === background)

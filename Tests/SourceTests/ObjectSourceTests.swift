@@ -58,7 +58,7 @@ struct ObjectSourceTests {
             person.setValue(Int64(7), forKey: "visits")
             #expect(person.visits == 7)
             person.visits = 9
-            #expect(person.value(forKey: "visits") as? Int == 9)
+            #expect(person.visits == 9)
             person.mood = .busy
             #expect(person.moodRaw == 4)
             #expect(person.mood == .busy)

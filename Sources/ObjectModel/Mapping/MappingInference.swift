@@ -120,7 +120,7 @@ struct MappingInference {
         }
     }
 
-    /// The older relationship; nil where the objects it led to are gone.
+    /// The older relationship; nil where none of the objects it led to can be a member now.
     private func checked(
         _ former: NSRelationshipDescription, _ present: NSRelationshipDescription,
         in entity: NSEntityDescription
@@ -130,15 +130,12 @@ struct MappingInference {
         }
         let outcomes = source.filter { $0.isKindOf(entity: end) }
             .compactMap { self.outcomes[$0.name ?? ""] }
-        guard !outcomes.isEmpty else { return nil }
-        func refusal(_ reason: String) -> InferenceRefusal {
-            InferenceRefusal(reason: reason, entity: entity.name ?? "", property: present.name)
-        }
-        guard outcomes.contains(where: { $0.isKindOf(entity: wanted) }) else {
-            throw refusal("Source and destination relationships lead to unrelated entities")
-        }
+        // No object that it led to is one that it may lead to now.
+        guard outcomes.contains(where: { $0.isKindOf(entity: wanted) }) else { return nil }
         guard present.isToMany || !former.isToMany else {
-            throw refusal("A to-many relationship cannot become a to-one relationship")
+            throw InferenceRefusal(
+                reason: "A to-many relationship cannot become a to-one relationship",
+                entity: entity.name ?? "", property: present.name)
         }
         return former
     }

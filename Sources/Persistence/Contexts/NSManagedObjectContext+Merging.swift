@@ -70,7 +70,9 @@ extension NSManagedObjectContext {
     }
 
     private func mergeDeletion(of id: NSManagedObjectID) {
-        guard let object = registry.object(id), !object.isDeleted else { return }
+        guard let object = registry.object(id) else { return }
+        // Deleted here, too: no rollback brings it back.
+        guard !object.isDeleted else { return object.outliveRow() }
         object.state.subtract([.inserted, .updated])
         dropPostponed(of: object)
         object.outliveRow()

@@ -13,6 +13,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
     private(set) final var bound: Bound = .token(nil)
     private(set) final var isDeletion = false
+    /// The form of the result.
     open var resultType: NSPersistentHistoryResultType = .transactionsAndChanges
 
     public required override init() { super.init() }

@@ -4,6 +4,7 @@ public import class Predicates.NSExpression
 
 /// How the objects of an entity come to be. Raw values are Apple's.
 public enum NSEntityMappingType: UInt, Sendable {
+    /// Nobody said; treated as a transformation without copies of attributes.
     case undefinedEntityMappingType = 0
     /// By a migration policy of the program's own.
     case customEntityMappingType = 1
@@ -26,15 +27,19 @@ open class NSEntityMapping: NSObject, @unchecked Sendable {
     /// The name by which expressions and policies find the mapping, unique in its model.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     open var name: String!
+    /// How the mapping makes objects.
     open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
+    /// The entity whose objects are migrated; nil where the entity is new.
     open var sourceEntityName: String?
     /// The hash of the entity that the mapping was made for; nil for any.
     open var sourceEntityVersionHash: Data?
+    /// The entity of the new objects; nil where the entity is removed.
     open var destinationEntityName: String?
     /// The hash of the entity that the mapping was made for; nil for any.
     open var destinationEntityVersionHash: Data?
     /// Nil copies the attributes of equal names where the type of the mapping says to copy.
     open var attributeMappings: [NSPropertyMapping]?
+    /// Relationships without a mapping begin empty.
     open var relationshipMappings: [NSPropertyMapping]?
     /// What gives the source objects: a list of them or a fetch request; nil for all of the entity.
     open var sourceExpression: NSExpression?
@@ -44,6 +49,7 @@ open class NSEntityMapping: NSObject, @unchecked Sendable {
     /// The program's own facts, for its policies.
     open var userInfo: [AnyHashable: Any]?
 
+    /// A mapping of nothing.
     public override init() { super.init() }
 }
 
@@ -60,5 +66,6 @@ open class NSPropertyMapping: NSObject, @unchecked Sendable {
     /// The program's own facts, for its policies.
     open var userInfo: [AnyHashable: Any]?
 
+    /// A mapping of no property.
     public override init() { super.init() }
 }

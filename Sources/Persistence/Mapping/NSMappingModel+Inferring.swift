@@ -9,11 +9,11 @@ extension NSMappingModel {
     /// The mapping that follows from two versions of a model by names and renaming identifiers.
     ///
     /// Properties may move within an inheritance tree, entities get another parent, to-ones become
-    /// to-manys, numbers a wider type. Throws `NSInferredMappingModelError` (134190), with
-    /// `entity`, `property` and `reason` in its user info, where an attribute's type is another
-    /// one, a to-many would become a to-one, a relationship leads to an unrelated entity, or two
-    /// entities come from one. Values that a mandatory attribute lacks are found by the migration.
-    /// Unlike Apple's, trees that had no common root may become one.
+    /// to-manys, numbers a wider type. A relationship that leads to an unrelated entity now begins
+    /// empty. Throws `NSInferredMappingModelError` (134190), with `entity`, `property` and `reason`
+    /// in its user info, where an attribute's type is another one, a to-many would become a to-one,
+    /// or two entities come from one. Values that a mandatory attribute lacks are found by the
+    /// migration. Unlike Apple's, trees that had no common root may become one.
     public class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {

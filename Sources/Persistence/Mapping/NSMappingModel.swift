@@ -57,6 +57,7 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
         return model
     }
 
+    /// The mappings by their names; of two with one name the first.
     open var entityMappingsByName: [String: NSEntityMapping] {
         Dictionary(
             (entityMappings ?? []).map { ($0.name ?? "", $0) },

@@ -68,6 +68,7 @@ struct AutomaticMigration {
         guard parameters.type == NSSQLiteStoreType else {
             return try replace(url, from: source, to: model, NSMappingModel(inferred))
         }
+        MigrationTrace.tell(url, from: source, to: model, NSMappingModel(inferred))
         do {
             try SQLiteRowStore.upgrade(
                 url, from: source, to: model, configuration: configuration, mapping: inferred,
@@ -83,6 +84,7 @@ struct AutomaticMigration {
         _ url: URL, from source: NSManagedObjectModel, to model: NSManagedObjectModel,
         _ mapping: NSMappingModel
     ) throws {
+        MigrationTrace.tell(url, from: source, to: model, mapping)
         let file = try StoreFileType(parameters.type)
         let draft = StoreFileType.draft(of: url, platform: parameters.platform)
         defer { file.discard(draft) }

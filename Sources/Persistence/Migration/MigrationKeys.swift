@@ -1,14 +1,16 @@
-/// The names under which the expressions of a mapping find what they are about. Values are Apple's.
+/// The variable of a mapping's expressions that is the migration manager. Values here are Apple's.
 public let NSMigrationManagerKey = "manager"
+/// The variable that is the source object.
 public let NSMigrationSourceObjectKey = "source"
+/// The variable that is the new object.
 public let NSMigrationDestinationObjectKey = "destination"
+/// The variable that is the entity mapping.
 public let NSMigrationEntityMappingKey = "entityMapping"
+/// The variable that is the property mapping.
 public let NSMigrationPropertyMappingKey = "propertyMapping"
+/// The variable that is the migration policy.
 public let NSMigrationEntityPolicyKey = "entityPolicy"
 
 /// The option that carries a store's `NSStagedMigrationManager`.
 public let NSPersistentStoreStagedMigrationManagerOptionKey =
     "NSPersistentStoreStagedMigrationManagerOptionKey"
-/// Accepted: a lightweight migration is whole when the store is open, so that nothing is deferred.
-public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
-    "NSPersistentStoreDeferredLightweightMigrationOptionKey"

@@ -12,6 +12,7 @@ public import Predicates
 open class NSEntityMigrationPolicy: NSObject, FunctionReceiving, @unchecked Sendable {
     // @unchecked: made by a migration, and used by its thread only.
 
+    /// A policy that follows its mapping alone; migrations make one for each mapping.
     public required override init() { super.init() }
 
     /// Called before anything of the mapping is done.

@@ -26,7 +26,9 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         var associations = Associations()
     }
 
+    /// The model of the stores that are read.
     public final let sourceModel: NSManagedObjectModel
+    /// The model of the stores that are made.
     public final let destinationModel: NSManagedObjectModel
     /// Values a program keeps with the manager.
     open var userInfo: [AnyHashable: Any]?
@@ -84,10 +86,12 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
 
     // MARK: Entities and objects
 
+    /// The source entity a mapping names; nil where the model has none.
     open func sourceEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.sourceEntityName.flatMap { sourceModel.entitiesByName[$0] }
     }
 
+    /// The destination entity a mapping names; nil where the model has none.
     open func destinationEntity(for mEntity: NSEntityMapping) -> NSEntityDescription? {
         mEntity.destinationEntityName.flatMap { destinationModel.entitiesByName[$0] }
     }

@@ -36,7 +36,9 @@ open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
     /// What a stage does of the program's own; the manager's `container` holds the store.
     public typealias Handler = (NSStagedMigrationManager, NSCustomMigrationStage) throws -> Void
 
+    /// The version the stage begins with.
     public final let currentModel: NSManagedObjectModelReference
+    /// The version the stage leads to.
     public final let nextModel: NSManagedObjectModelReference
     /// Called with the store open at `currentModel`, before it is migrated to `nextModel`. Where it
     /// throws, the migration ends there.

@@ -25,6 +25,8 @@ extension NSManagedObjectContext {
         public var invalidatedIDs: Set<NSManagedObjectID> { content.set(NSInvalidatedObjectIDsKey) }
         /// The store's history after the save; nil where no history is kept.
         public var historyToken: NSPersistentHistoryToken? { content.historyToken }
+        /// The generation of rows that the context reads; nil where the notification names none.
+        public var queryGeneration: NSQueryGenerationToken? { content.queryGeneration }
 
         /// The message that a notification carries; nil for another one's.
         @MainActor public static func makeMessage(_ notification: Notification)
@@ -82,6 +84,8 @@ extension NSManagedObjectContext {
         public var invalidatedIDs: Set<NSManagedObjectID> { content.set(NSInvalidatedObjectIDsKey) }
         /// The store's history after the save; nil where no history is kept.
         public var historyToken: NSPersistentHistoryToken? { content.historyToken }
+        /// The generation of rows that the context reads; nil where the notification names none.
+        public var queryGeneration: NSQueryGenerationToken? { content.queryGeneration }
 
         /// The message that a notification carries; nil for another one's.
         public static func makeMessage(_ notification: Notification) -> DidMergeChangesAsyncMessage?

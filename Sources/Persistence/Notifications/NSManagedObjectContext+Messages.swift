@@ -60,6 +60,8 @@ extension NSManagedObjectContext {
         public var deleted: Set<NSManagedObject> { content.set(NSDeletedObjectsKey) }
         /// The store's history after the save; nil where no history is kept.
         public var historyToken: NSPersistentHistoryToken? { content.historyToken }
+        /// The generation of rows that the context reads; nil where the notification names none.
+        public var queryGeneration: NSQueryGenerationToken? { content.queryGeneration }
 
         /// The message that a notification carries; nil for another one's.
         @MainActor public static func makeMessage(_ notification: Notification) -> DidSaveMessage? {

@@ -22,6 +22,10 @@ struct NotificationContent: @unchecked Sendable {
         userInfo[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
     }
 
+    var queryGeneration: NSQueryGenerationToken? {
+        userInfo[NSManagedObjectContextQueryGenerationKey] as? NSQueryGenerationToken
+    }
+
     /// The notification of that name again.
     func notification(_ name: Notification.Name) -> Notification {
         Notification(name: name, object: object, userInfo: userInfo)

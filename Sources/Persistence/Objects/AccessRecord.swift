@@ -55,6 +55,11 @@ final class AccessRecord: @unchecked Sendable {
     }
 
     var names: [String] { reads.map(\.name) }
+    /// What was read of one object.
+    func names(of owner: NSManagedObject) -> [String] {
+        reads.filter { $0.owner === owner }.map(\.name)
+    }
+
     var last: Read? { reads.last }
 
     /// Whether each read but the first was of the object that the one before it found.

@@ -8,8 +8,10 @@ enum BookkeepingTables {
             + "Z_MAX INTEGER)",
         "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), "
             + "Z_PLIST BLOB)",
-        "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+        modelCache,
     ]
+
+    static let modelCache = "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)"
 
     /// System entities are numbered from here on.
     static let systemNumbersStart: Int64 = 16000

@@ -116,7 +116,7 @@ struct StoreMetadata {
         throw StoreError(
             .modelMismatch,
             "The store was written with another model (\(differing.joined(separator: "; "))); "
-                + "open it with the model it was made for, or copy its objects into a new store.",
+                + "open it with the model it was made for, or let it be migrated.",
             fields: fields)
     }
 }

@@ -75,7 +75,9 @@ struct StoreUpgrade {
             hashes: hashes, model: destination, identifier: former.identifier)
         metadata.replaceApplicationKeys(with: former.values)
         try metadata.write(to: connection)
-        try connection.run("DELETE FROM Z_MODELCACHE")
+        // Old files have no such table.
+        try connection.script("DROP TABLE IF EXISTS Z_MODELCACHE")
+        try connection.script(BookkeepingTables.modelCache)
         try ModelCache.write(destination, to: connection)
         try platform.faults.reach("upgrade.beforeCommit")
     }

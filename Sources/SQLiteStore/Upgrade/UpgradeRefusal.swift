@@ -8,6 +8,7 @@ public struct UpgradeRefusal: Error, Sendable {
         case duplicate
     }
 
+    /// The rule that rows break.
     public let reason: Reason
     /// The entity, where it is known.
     public let entity: String?

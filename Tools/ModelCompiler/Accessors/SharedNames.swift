@@ -1,4 +1,5 @@
-/// Names that CoreData and Foundation both have off Apple's platforms, where Foundation's are empty.
+/// Names that CoreData and Foundation both have off Apple's platforms, where Foundation's are
+/// empty.
 ///
 /// A module that uses one gets a name of its own for CoreData's, so that files that import both
 /// need nothing.

@@ -44,10 +44,10 @@ extension KeyPathObserving where Self: NSManagedObject {
         changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
         let reads = AccessRecord()
-        let probe = type(of: self).init(entity: entity, insertInto: nil)
-        _ = reads.recording { probe[keyPath: keyPath] }
+        let probe = ProbeObject.make(Self.self, entity)
+        _ = reads.recording { (probe as? Self)?[keyPath: keyPath] }
         let observer = ValueObserver(
-            keys: Set(reads.names), options: options,
+            keys: Set(reads.names(of: probe)), options: options,
             read: { ($0 as? Self)?[keyPath: keyPath] },
             report: { object, values in
                 guard let object = object as? Self else { return }

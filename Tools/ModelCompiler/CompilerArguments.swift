@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// `diptych-modelc`: compiles Core Data models and serves `@NSManaged`. The build plugin calls it.
-@main struct Main {
+/// What `diptych-modelc` is called with.
+package enum CompilerArguments {
     static let usage = """
         usage: diptych-modelc --module NAME [--classes FILE] [--accessors FILE] [--compiled FOLDER]
                               [--model MODEL]... [SOURCE.swift]...
@@ -14,8 +14,9 @@ internal import Foundation
 
         """
 
-    static func main() {
-        let arguments = Array(CommandLine.arguments.dropFirst())
+    /// Does what the words of a command line ask for, and ends the program where that fails.
+    package static func run(_ words: [String]) {
+        let arguments = Array(words.dropFirst())
         if arguments.contains("--help") || arguments.contains("-h") {
             FileHandle.standardOutput.write(Data(usage.utf8))
             return

@@ -78,7 +78,7 @@ private struct Members {
     private func values(_ path: String) -> [Any] {
         all.flatMap { member -> [Any] in
             // A collection among the members is walked through.
-            let value = path == "self" ? member : KeyPathWalk.value(of: member, at: path)
+            let value: Any? = path == "self" ? member : KeyPathWalk.value(of: member, at: path)
             guard let value, !(value is NSNull) else { return [] }
             return Members(value)?.all ?? [value]
         }

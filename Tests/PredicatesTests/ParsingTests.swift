@@ -17,6 +17,7 @@ import Testing
         "FUNCTION(now(), 'dateByAddingTimeInterval:', -86400) < date",
         "NONE tags.name == 'a' OR ALL tags.size > 3", "x == 0x1F AND y == 0b101 AND z == 0o17",
         "SELF == $ITEM AND $v := 3 == 3 + 0", "(a UNION b) CONTAINS 3", "#in == #self",
+        "a[#first] == #subquery.#size", "b ==[c] 'x' AND NOT (a == 1 OR c == 2)",
     ])
     func aFormatPrintsAsOneThatParsesToTheSameTree(format: String) throws {
         let tree = try tree(format)

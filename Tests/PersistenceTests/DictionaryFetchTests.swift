@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 @Suite struct DictionaryFetchTests {
-    /// Sales: Ada 36, Bob 20; Lab: Cy 50, Dee 20; without a department: Eve, whose score is missing.
+    /// Sales: Ada 36, Bob 20; Lab: Cy 50, Dee 20; without a department: Eve, whose score is
+    /// missing.
     private func bench(_ kind: StoreKind) throws -> Bench {
         let bench = try Bench(kind)
         let sales = try bench.make("Department", "Sales")

@@ -62,7 +62,8 @@ extension GraphWalk {
             guard dice.hits(25) else { continue }
             let value = dice.hits(20) ? nil : GraphValue.drawn(attribute.type, &dice)
             tell(
-                "\(context === main ? "mine" : "theirs") \(tag).\(attribute.name) = \(value?.text ?? "nil")"
+                "\(context === main ? "mine" : "theirs") \(tag).\(attribute.name) = "
+                    + "\(value?.text ?? "nil")"
             )
             object.setValue(value?.raw, forKey: attribute.name)
             graph.set(attribute.name, of: tag, to: value)

@@ -16,11 +16,11 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes what a request finds, without making objects. Source: Apple, NSBatchDeleteRequest.
 ///
-/// Delete rules hold, in the transaction that deletes: a cascade deletes what the relationship leads
-/// to, and so on (those count among the results); nullify clears the links of what is left, and fails
-/// (134050) where such a link is not optional; deny fails (1600) where anything is left at the other
-/// end; no action leaves the other end as it is. Validation and contexts take no part: merge the
-/// returned IDs into contexts that are in use. Sorting counts where there is a limit.
+/// Delete rules hold, in the transaction that deletes: a cascade deletes what the relationship
+/// leads to, and so on (those count among the results); nullify clears the links of what is left,
+/// and fails (134050) where such a link is not optional; deny fails (1600) where anything is left
+/// at the other end; no action leaves the other end as it is. Validation and contexts take no part:
+/// merge the returned IDs into contexts that are in use. Sorting counts where there is a limit.
 ///
 /// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {

@@ -14,18 +14,19 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// Inserts rows without making objects of them in a context. Source: Apple, NSBatchInsertRequest.
 ///
 /// Attributes that are not given take the model's defaults. Keys that are no attributes are left
-/// out; relationships cannot be given (134091). Nothing is validated but the types of values (1550).
-/// Where a unique value is taken, the context's merge policy decides: the error policy, which is
-/// the default, fails (133021); in the object's favour, and overwriting, the given attributes are
-/// written to the row that has the value; in the store's favour, and rolling back, that row stays
-/// as it is and the new one is left out. All rows are written in one transaction, with one
-/// transaction of the history. Contexts take no part: merge the returned IDs into those in use.
+/// out; relationships cannot be given (134091). Nothing is validated but the types of values
+/// (1550). Where a unique value is taken, the context's merge policy decides: the error policy,
+/// which is the default, fails (133021); in the object's favour, and overwriting, the given
+/// attributes are written to the row that has the value; in the store's favour, and rolling back,
+/// that row stays as it is and the new one is left out. All rows are written in one transaction,
+/// with one transaction of the history. Contexts take no part: merge the returned IDs into those in
+/// use.
 ///
-/// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there (134030,
-/// 134180 and others). A handler is called again and again until it returns true; what it filled in
-/// then is not inserted. It runs while the store is locked, so it must not wait for other threads
-/// that use the store. Memory of a SQLite store's import does not grow with the number of rows,
-/// unless IDs are asked for; other stores gather all rows first.
+/// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there
+/// (134030, 134180 and others). A handler is called again and again until it returns true; what it
+/// filled in then is not inserted. It runs while the store is locked, so it must not wait for other
+/// threads that use the store. Memory of a SQLite store's import does not grow with the number of
+/// rows, unless IDs are asked for; other stores gather all rows first.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private let name: String
     /// The entity of the rows; nil before the request was run where it was made with a name.

@@ -15,12 +15,13 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// Gives new values to all objects a predicate finds, without making objects.
 /// Source: Apple, NSBatchUpdateRequest.
 ///
-/// Values are constants or expressions over each row as it was. Relationships, derived and transient
-/// attributes cannot be set (134091); nothing is validated but the types of constants (1550), and
-/// unique values that are taken fail (133021). The rows' versions grow, so that contexts with older
-/// values find a conflict; merge the returned IDs into contexts that are in use. The update is
-/// written to the history. Cost: one SQL statement for each SQLite store, unless values kept in files
-/// or attributes derived from texts change; other stores walk through the entity's rows.
+/// Values are constants or expressions over each row as it was. Relationships, derived and
+/// transient attributes cannot be set (134091); nothing is validated but the types of constants
+/// (1550), and unique values that are taken fail (133021). The rows' versions grow, so that
+/// contexts with older values find a conflict; merge the returned IDs into contexts that are in
+/// use. The update is written to the history. Cost: one SQL statement for each SQLite store, unless
+/// values kept in files or attributes derived from texts change; other stores walk through the
+/// entity's rows.
 ///
 /// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {

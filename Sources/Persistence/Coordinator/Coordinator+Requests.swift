@@ -43,9 +43,9 @@ extension NSManagedObjectContext {
     /// Runs a request of any kind and returns its result; a fetch gives an
     /// `NSAsynchronousFetchResult` that is over already, as with Apple.
     ///
-    /// Call it on the context's queue. Batch and history requests go to the stores, also from a child
-    /// context: the history names the author of the context at the end of its parents. Throws 134060
-    /// without a coordinator, and what the request's kind throws.
+    /// Call it on the context's queue. Batch and history requests go to the stores, also from a
+    /// child context: the history names the author of the context at the end of its parents. Throws
+    /// 134060 without a coordinator, and what the request's kind throws.
     @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult
     {

@@ -61,12 +61,13 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     }
 }
 
-/// A fetch request that is run while the program goes on. Source: Apple, NSAsynchronousFetchRequest.
+/// A fetch request that is run while the program goes on. Source: Apple,
+/// NSAsynchronousFetchRequest.
 ///
 /// `execute(_:)` returns its result at once, and throws only what the request itself says wrong
 /// (134060). A context's stores are read beside its queue, and the objects are made on it; the
-/// context needs no change for that. Requests for anything else than objects, for batches, through a
-/// parent context, and where unsaved changes take part, run on the queue as a whole.
+/// context needs no change for that. Requests for anything else than objects, for batches, through
+/// a parent context, and where unsaved changes take part, run on the queue as a whole.
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// The request that is run.
     public final let fetchRequest: NSFetchRequest<ResultType>

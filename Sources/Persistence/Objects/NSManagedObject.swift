@@ -244,8 +244,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     /// Throws when the property cannot hold `value` (1550…1690). Override to add a rule of your
     /// own: saves call it for each property of an object whose class overrides it, a relationship
-    /// that was never read left out. Apple's takes a pointer, through which it may change the value,
-    /// and finds methods named `validateName`; here set the value in `willSave`.
+    /// that was never read left out. Apple's takes a pointer, through which it may change the
+    /// value, and finds methods named `validateName`; here set the value in `willSave`.
     open func validateValue(_ value: Any?, forKey key: String) throws {
         if let error = validationError(of: value, forKey: key) { throw error }
     }

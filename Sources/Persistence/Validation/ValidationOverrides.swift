@@ -2,8 +2,8 @@ internal import Foundation
 
 /// Finds the classes that override `validateValue(_:forKey:)`.
 ///
-/// A save that called it for each attribute of each object would spend a sixth of its time there, to
-/// come back to the checks that it makes at once for all others. So the tables of methods are
+/// A save that called it for each attribute of each object would spend a sixth of its time there,
+/// to come back to the checks that it makes at once for all others. So the tables of methods are
 /// compared: the place of the method is where a class that overrides nothing else differs from
 /// `NSManagedObject`, and one that overrides nothing does not. Where that is not one place, all
 /// classes count as overriding.

@@ -116,7 +116,8 @@ package struct ValueEvaluation {
         if isSummed, values.contains(where: { lineValue($0).isNumber == false }) {
             throw StoreError(
                 .unsupported,
-                "Unsupported function expression \(function.rawValue)(\(argument)): it needs numbers"
+                "Unsupported function expression \(function.rawValue)(\(argument)): "
+                    + "it needs numbers"
             )
         }
         return try value(of: .function(function.rawValue, [.constant(values)]), in: nil)

@@ -228,7 +228,8 @@ struct GraphValue: Equatable {
         case .decimalAttributeType:
             let texts = ["-12.5", "0.1", "-0.001", "123456789012345678.25", "0", "-3"]
             return Decimal(string: texts[dice.below(texts.count)]) ?? 0
-        case .doubleAttributeType: return [0.1, -1e300, 5e-324, Double(small)][dice.below(4)]
+        case .doubleAttributeType:
+            return [0.1, -1e300, .leastNonzeroMagnitude, Double(small)][dice.below(4)]
         case .floatAttributeType: return [Float(0.1), -3.5, Float(small)][dice.below(3)]
         case .booleanAttributeType: return dice.hits(50)
         case .dateAttributeType:

@@ -7,7 +7,9 @@ import Testing
 ///
 /// `DIPTYCH_GRAPH_SEEDS` sets how many walks there are for each type, `DIPTYCH_SEED` the first.
 @Suite struct GraphOracleTests {
-    @Test(arguments: StoreKind.allCases)
+    @Test(
+        .enabled(if: GraphOracleTests.count > 0, "asked for by DIPTYCH_GRAPH_SEEDS"),
+        arguments: StoreKind.allCases)
     func objectsDoWhatDictionariesDo(_ kind: StoreKind) throws {
         for seed in Self.first..<Self.first + Self.count {
             let walk = try GraphWalk(seed: seed, kind)
@@ -23,7 +25,7 @@ import Testing
     }
 
     private static let environment = ProcessInfo.processInfo.environment
-    private static let count = UInt64(environment["DIPTYCH_GRAPH_SEEDS"] ?? "") ?? 24
+    fileprivate static let count = UInt64(environment["DIPTYCH_GRAPH_SEEDS"] ?? "") ?? 0
     private static let first = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
     private static let isTold = environment["DIPTYCH_STORY"] != nil
 }

@@ -56,7 +56,7 @@ final class GraphWalk {
         return (coordinator, context)
     }
 
-    func tell(_ line: String) { story.append(line) }
+    func tell(_ line: String) { story.append(line.replacingOccurrences(of: "\0", with: "\\0")) }
 
     func blame(_ fault: String) {
         tell("⚠ \(fault)")

@@ -14,7 +14,7 @@ import Testing
             person.age = Int16(age)
             person.department = team
         }
-        people[0].setValue(Set(tags), forKey: "tags")
+        people[0].setValue(Set(tags[1...]), forKey: "tags")
         people[1].setValue([tags[0]], forKey: "tags")
         let list = try bench.make("Playlist", "list")
         list.setValue([tags[1], tags[0], tags[2]], forKey: "hits")
@@ -27,10 +27,9 @@ import Testing
         #expect(number("employees.@count") == 3)
         #expect(number("employees.@sum.age") == 60 && number("employees.@avg.age") == 20)
         #expect(number("employees.@min.age") == 10 && number("employees.@max.age") == 30)
-        #expect(number("employees.tags.@count") == nil || number("employees.tags.@count") == 3)
         #expect(twin.value(forKeyPath: "employees.name") as? Set<String> == ["Ada", "Bob", "Cid"])
         let union = twin.value(forKeyPath: "employees.@unionOfSets.tags.name") as? [String]
-        #expect(union?.sorted() == ["a", "a", "b", "b"])
+        #expect(union?.sorted() == ["a", "b"])
         let distinct = twin.value(forKeyPath: "employees.@distinctUnionOfSets.tags.name")
         #expect(distinct as? Set<String> == ["a", "b"])
         #expect(twin.value(forKeyPath: "employees.@distinctUnionOfObjects.name") is Set<String>)
@@ -45,7 +44,7 @@ import Testing
         #expect(once == ["b", "a"])
         #expect(ordered.value(forKeyPath: "hits.@count") as? Int == 3)
         let first = other.object(with: people[0].objectID)
-        #expect(first.value(forKeyPath: "tags.@count") as? Int == 3)
+        #expect(first.value(forKeyPath: "tags.@count") as? Int == 2)
         #expect(first.value(forKeyPath: "department.employees.@count") as? Int == 3)
         #expect(first.value(forKeyPath: "spouse.name") == nil)
     }

@@ -45,7 +45,7 @@ import Testing
         var last: NSManagedObject? = other.object(with: nodes[0].objectID)
         var first = last
         while let next = last?.value(forKey: "next") as? NSManagedObject { last = next }
-        weak var end = last
+        weak let end = last
         last = nil
         #expect(first != nil && end != nil)
         first = nil
@@ -143,7 +143,7 @@ import Testing
         let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
         try bench.context.save()
         let other = bench.newContext()
-        let twins = try [ada, bob].map { try bench.twin($0, in: other) }
+        let twins: [Person] = try [ada, bob].map { try bench.twin($0, in: other) }
         #expect(twins.map(\.name) == ["Ada", "Bob"])
         ada.name = "Bea"
         try bench.context.save()
@@ -174,7 +174,7 @@ import Testing
         try bench.context.save()
         let asking = Asking(concurrencyType: .privateQueueConcurrencyType)
         asking.persistentStoreCoordinator = bench.coordinator
-        let twin = try bench.twin(ada, in: asking)
+        let twin = try #require(asking.object(with: ada.objectID) as? Person)
         bench.context.delete(ada)
         try bench.context.save()
         #expect(twin.name == nil && asking.asked == ["name"])

@@ -173,9 +173,11 @@ import Testing
             && reader.count(for: request) == found.count
     }
 
-    @Test func storesComeAndGoWhileContextsRead() throws {
-        let place = try Place()
-        let other = place.folder.appendingPathComponent("other.sqlite")
+    // MARK: Stores that change
+
+    /// Lets three contexts read twenty objects again and again while `work` runs; returns what they
+    /// saw instead. A generation that ended is an error, never a wrong answer.
+    private func reading(_ place: Place, while work: () throws -> Void) throws -> [String] {
         let readers = (0..<3).map { _ in place.context() }
         let writer = place.context()
         try writer.performAndWait {
@@ -183,7 +185,7 @@ import Testing
             try writer.save()
         }
         let isOver = Atomic(false)
-        let traps = Lock<[String]>([])
+        let wrong = Lock<[String]>([])
         let group = DispatchGroup()
         for reader in readers {
             group.enter()
@@ -192,21 +194,47 @@ import Testing
                 while !isOver.load(ordering: .acquiring) {
                     reader.reset()
                     try? reader.setQueryGenerationFrom(.current)
-                    // A generation that ended is an error, never a wrong answer.
                     guard let found = try? Self.names(reader) else { continue }
                     if found.count(where: { $0 == "x" }) != 20 {
-                        traps.withLock { $0.append("\(found.count) found") }
+                        wrong.withLock { $0.append("\(found.count) found") }
                     }
                 }
             }
         }
-        for _ in 0..<10 {
-            let added = try place.coordinator.addPersistentStore(type: .sqlite, at: other)
-            try place.coordinator.remove(added)
-            try place.coordinator.destroyPersistentStore(at: other, type: .sqlite)
+        defer {
+            isOver.store(true, ordering: .releasing)
+            group.wait()
         }
-        isOver.store(true, ordering: .releasing)
-        group.wait()
-        #expect(traps.withLock { $0 } == [])
+        try work()
+        return wrong.withLock { $0 }
+    }
+
+    @Test func storesComeAndGoWhileContextsRead() throws {
+        let place = try Place()
+        let other = place.folder.appendingPathComponent("other.sqlite")
+        let wrong = try reading(place) {
+            for _ in 0..<6 {
+                let added = try place.coordinator.addPersistentStore(type: .sqlite, at: other)
+                try place.coordinator.remove(added)
+                try place.coordinator.destroyPersistentStore(at: other, type: .sqlite)
+            }
+        }
+        #expect(wrong == [])
+    }
+
+    @Test func aStoreMovesWhileContextsRead() throws {
+        let place = try Place()
+        let url = try #require(place.store.url)
+        let other = place.folder.appendingPathComponent("other.sqlite")
+        let wrong = try reading(place) {
+            try place.coordinator.replacePersistentStore(
+                at: other, withPersistentStoreFrom: url, type: .sqlite)
+            for round in 0..<8 {
+                #expect(
+                    place.coordinator.setURL(
+                        round.isMultiple(of: 2) ? other : url, for: place.store))
+            }
+        }
+        #expect(wrong == [] && place.store.url == url)
     }
 }

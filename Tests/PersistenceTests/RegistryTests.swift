@@ -9,6 +9,26 @@ import Testing
 @Suite struct RegistryTests {
     private let people = NSFetchRequest<Person>(entityName: "Person")
 
+    // MARK: Batches
+
+    @Test func batchesOfResultsThatWereLetGoAreForgotten() throws {
+        let bench = try Bench(.sqlite)
+        for _ in 0..<6000 { try bench.make("Tag") }
+        try bench.context.save()
+        let context = bench.newContext()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
+        request.fetchBatchSize = 10
+        request.fetchLimit = 1000
+        let kept = try context.fetch(request)
+        for start in stride(from: 1000, to: 6000, by: 1000) {
+            request.fetchOffset = start
+            #expect(try context.fetch(request).count == 1000)
+        }
+        #expect(context.readAhead.waitingCount == 2000)
+        #expect(kept.allSatisfy { $0.value(forKey: "name") as? String == "x" })
+        #expect(context.readAhead.waitingCount == 1000)
+    }
+
     // MARK: The tables
 
     @Test(arguments: [1, 3, 16, 1 << 40])

@@ -87,6 +87,30 @@ import Testing
         #expect(try fixture.value(id, "large") == .null)
     }
 
+    /// Keys that lie close together are read with one statement, others one by one.
+    @Test func rowsComeInTheOrderInWhichTheyAreAskedFor() throws {
+        let fixture = try StoreFixture(TestModel.society())
+        var ids: [RowID] = []
+        for number in 0..<60 {
+            let entity = ["Person", "Employee", "Manager", "Tag"][number % 4]
+            ids.append(try fixture.insert(entity))
+        }
+        let gone = [ids[8], ids[21], ids[22]]
+        _ = try fixture.save { $0.deletes = gone.map { RowDelete(id: $0) } }
+        let people = ids.filter { $0.entity != ids[3].entity }
+        let declared = people.map { RowID(entity: ids[0].entity, key: $0.key) }
+        let orders: [[RowID]] = [
+            ids, ids.sorted { $0.key < $1.key }, people.reversed(), declared + declared,
+            people.filter { $0.key.isMultiple(of: 3) }, [ids[0]], [],
+            declared.filter { $0.key.isMultiple(of: 7) } + [declared[1]],
+        ]
+        for asked in orders {
+            let found = try fixture.store.rows(asked)
+            #expect(try found.map(\.id) == asked.compactMap { try fixture.store.row($0)?.id })
+        }
+        #expect(try fixture.store.rows(ids).count == 57)
+    }
+
     @Test func keysGrowAndAreNeverGivenTwice() throws {
         let scratch = try Scratch()
         let url = scratch.url("store.sqlite")

@@ -36,8 +36,10 @@ struct ReadAhead {
     private var rows: [Reference: ObjectSnapshot] = [:]
     private var members: [MemberKey: [NSManagedObjectID]] = [:]
     private var places: [Reference: (result: Result, batch: Int)] = [:]
-    /// How many of them were in use when it was last looked.
-    private var placesInUse = 0
+    /// With how many places those of objects that are gone are looked for next.
+    private var sweepCount = Self.sweepCountMin
+
+    private static let sweepCountMin = 4096
 
     // MARK: Rows
 
@@ -67,21 +69,20 @@ struct ReadAhead {
     // MARK: Batches
 
     /// Lets the rows of a result be read `size` at a time, when one of them is asked for.
-    mutating func plan(_ ids: [NSManagedObjectID], size: Int, prefetching: [String]) {
+    ///
+    /// `isWaiting` says whether anybody has the object of an ID still: of results that were let go
+    /// nothing is kept longer than until as many places came again.
+    mutating func plan(
+        _ ids: [NSManagedObjectID], size: Int, prefetching: [String],
+        isWaiting: (NSManagedObjectID) -> Bool
+    ) {
+        if places.count >= sweepCount {
+            places = places.filter { isWaiting($0.key.id) }
+            sweepCount = max(2 * places.count, Self.sweepCountMin)
+        }
         let result = Result(ids, size, prefetching)
         for (index, id) in ids.enumerated() { places[Reference(id)] = (result, index / size) }
     }
-
-    /// Forgets the places of objects that nobody holds any more. Looks only where twice as many
-    /// came as were in use at the last look, so that each result pays for itself.
-    mutating func forgetAbandoned(_ isHeld: (NSManagedObjectID) -> Bool) {
-        guard places.count > 2 * placesInUse + Self.placesMin else { return }
-        places = places.filter { isHeld($0.key.id) }
-        placesInUse = places.count
-    }
-
-    /// Fewer places than this are not worth a look.
-    private static let placesMin = 1000
 
     /// The batch an object belongs to, once.
     mutating func takeBatch(of id: NSManagedObjectID) -> Batch? {
@@ -90,6 +91,9 @@ struct ReadAhead {
         for id in batch.ids { places[Reference(id)] = nil }
         return batch
     }
+
+    /// How many objects are waiting for their batch.
+    var waitingCount: Int { places.count }
 
     // MARK: Forgetting
 

@@ -112,6 +112,13 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
+    /// Finishes what a lightweight migration left for later. Here none does: it returns at once.
+    public final func finishDeferredLightweightMigration() throws {}
+
+    /// Does one task of what a lightweight migration left for later. Here none leaves any: it
+    /// returns at once.
+    public final func finishDeferredLightweightMigrationTask() throws {}
+
     private func checkIsFree(_ parameters: StoreParameters) throws {
         guard parameters.type != NSInMemoryStoreType, let file = parameters.file else { return }
         if parameters.type == NSSQLiteStoreType { try SQLiteRowStore.clearRemains(at: file) }

@@ -55,6 +55,8 @@ final class ObjectBatches {
         let place = position - current.start
         if current.objects.indices.contains(place) { return current.objects[place] }
         let start = position - position % size
+        // What the former batch prefetched and nobody asked for.
+        if !prefetching.isEmpty { context.readAhead.forgetRows() }
         current = (start, objects(in: start..<min(start + size, count)))
         return current.objects[position - start]
     }

@@ -10,8 +10,9 @@ extension NSManagedObjectContext {
     ) throws -> [NSManagedObject] {
         let objects = try ids(matching: query, includingPending: true).map { materialize($0, nil) }
         let unread = objects.filter { $0.isFault && $0.snapshot == nil }.map(\.objectID)
-        readAhead.forgetAbandoned { registry.object($0) != nil }
-        readAhead.plan(unread, size: size, prefetching: prefetching)
+        readAhead.plan(unread, size: size, prefetching: prefetching) {
+            registry.object($0)?.isFault == true
+        }
         return objects
     }
 

@@ -14,3 +14,6 @@ public let NSMigrationEntityPolicyKey = "entityPolicy"
 /// The option that carries a store's `NSStagedMigrationManager`.
 public let NSPersistentStoreStagedMigrationManagerOptionKey =
     "NSPersistentStoreStagedMigrationManagerOptionKey"
+/// Accepted: a lightweight migration is whole when the store is open, so that nothing is deferred.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
+    "NSPersistentStoreDeferredLightweightMigrationOptionKey"

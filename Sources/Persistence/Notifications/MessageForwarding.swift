@@ -3,11 +3,13 @@ internal import Foundation
 /// Posts each notification of this module as typed messages too, since Foundation does not join
 /// the two off Apple's platforms.
 ///
-/// Messages for the main actor are posted where the notification is posted on the main thread;
+/// Messages for the main actor are posted where the notification is posted on the main queue;
 /// others at once. A message that a program posts reaches observers of messages only.
 enum MessageForwarding {
     /// Observes the notifications, once in a process; a look costs nothing afterwards.
     static let begun: Bool = {
+        // Marks the main queue, which other threads than the main one may run.
+        _ = ContextQueue(isMain: true)
         forward(NSManagedObjectContext.WillSaveMessage.self)
         forward(NSManagedObjectContext.DidSaveMessage.self)
         forward(NSManagedObjectContext.ObjectsDidChangeMessage.self)
@@ -23,7 +25,7 @@ enum MessageForwarding {
 
     private static func forward<Message: MainMessage>(_: Message.Type) {
         observe(Message.name) { notification in
-            guard Thread.isMainThread else { return }
+            guard ContextQueue.isOnMain else { return }
             let content = UncheckedTransfer(notification)
             MainActor.assumeIsolated {
                 guard let message = Message.makeMessage(content.value),

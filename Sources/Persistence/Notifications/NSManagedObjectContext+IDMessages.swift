@@ -3,7 +3,7 @@ public import Foundation
 extension NSManagedObjectContext {
     /// Posted after a context saved, with IDs. Source: Apple, NSManagedObjectContext.
     ///
-    /// Delivered on the main actor, for what is posted on the main thread.
+    /// Delivered on the main actor, for what is posted on the main queue.
     public struct DidSaveObjectIDsMessage: NotificationCenter.MainActorMessage {
         public typealias Subject = NSManagedObjectContext
         /// The notification's name.

@@ -4,7 +4,7 @@ extension NSManagedObjectContext {
     /// Posted after a context took in the changes of another. Source: Apple,
     /// NSManagedObjectContext.
     ///
-    /// Delivered on the main actor, for what is posted on the main thread.
+    /// Delivered on the main actor, for what is posted on the main queue.
     public struct DidMergeChangesMessage: NotificationCenter.MainActorMessage {
         public typealias Subject = NSManagedObjectContext
         /// The notification's name.

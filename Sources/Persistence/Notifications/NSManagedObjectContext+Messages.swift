@@ -3,7 +3,7 @@ public import Foundation
 extension NSManagedObjectContext {
     /// Posted before a context saves. Source: Apple, NSManagedObjectContext.
     ///
-    /// Delivered on the main actor, for what is posted on the main thread.
+    /// Delivered on the main actor, for what is posted on the main queue.
     public struct WillSaveMessage: NotificationCenter.MainActorMessage {
         public typealias Subject = NSManagedObjectContext
         /// The notification's name.
@@ -43,7 +43,7 @@ where
 extension NSManagedObjectContext {
     /// Posted after a context saved. Source: Apple, NSManagedObjectContext.
     ///
-    /// Delivered on the main actor, for what is posted on the main thread.
+    /// Delivered on the main actor, for what is posted on the main queue.
     public struct DidSaveMessage: NotificationCenter.MainActorMessage {
         public typealias Subject = NSManagedObjectContext
         /// The notification's name.
@@ -93,7 +93,7 @@ where
 extension NSManagedObjectContext {
     /// Posted when objects of a context changed. Source: Apple, NSManagedObjectContext.
     ///
-    /// Delivered on the main actor, for what is posted on the main thread.
+    /// Delivered on the main actor, for what is posted on the main queue.
     public struct ObjectsDidChangeMessage: NotificationCenter.MainActorMessage {
         public typealias Subject = NSManagedObjectContext
         /// The notification's name.

@@ -3,7 +3,7 @@ public import Foundation
 extension NSPersistentStoreCoordinator {
     /// Posted when stores were opened or closed. Source: Apple, NSPersistentStoreCoordinator.
     ///
-    /// Delivered on the main actor, for what is posted on the main thread.
+    /// Delivered on the main actor, for what is posted on the main queue.
     public struct StoresDidChangeMessage: NotificationCenter.MainActorMessage {
         public typealias Subject = NSPersistentStoreCoordinator
         /// The notification's name.

@@ -14,9 +14,12 @@ enum EndsRelease {
         return key
     }()
 
-    static func release(_ toOnes: [NSManagedObject?], _ toManys: [ToManyMembers]) {
+    /// Empties what holds the ends of an object's relationships.
+    static func release(_ toOnes: inout [NSManagedObject?], _ toManys: inout [ToManyMembers]) {
         var ends: [AnyObject] = toOnes.compactMap { $0 }
         ends += toManys.compactMap(\.held)
+        toOnes = []
+        for slot in toManys.indices { toManys[slot].letGo() }
         if let place = pthread_getspecific(key) {
             // Alive: the call that put it there is still running on this thread.
             Unmanaged<Waiting>.fromOpaque(place).takeUnretainedValue().ends += ends

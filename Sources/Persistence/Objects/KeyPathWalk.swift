@@ -78,7 +78,7 @@ private struct Members {
     private func values(_ path: String) -> [Any] {
         all.flatMap { member -> [Any] in
             // A collection among the members is walked through.
-            let value = path == "self" ? member : KeyPathWalk.value(of: member, at: path)
+            let value: Any? = path == "self" ? member : KeyPathWalk.value(of: member, at: path)
             guard let value, !(value is NSNull) else { return [] }
             return Members(value)?.all ?? [value]
         }
@@ -87,7 +87,7 @@ private struct Members {
     private func collected(_ values: [Any]) -> Any {
         switch kind {
         case .array: values
-        case .orderedSet: NSOrderedSet(array: values)
+        case .orderedSet: NSOrderedSet(array: Self.distinct(values))
         case .set: Self.set(values) ?? values
         }
     }
@@ -101,9 +101,11 @@ private struct Members {
 
     private func unique(_ path: String) -> Any { Self.set(values(path)) ?? values(path) }
 
-    private func distinct(_ path: String) -> [Any] {
+    private func distinct(_ path: String) -> [Any] { Self.distinct(values(path)) }
+
+    private static func distinct(_ values: [Any]) -> [Any] {
         var seen: Set<AnyHashable> = []
-        return values(path).filter { value in
+        return values.filter { value in
             (value as? AnyHashable).map { seen.insert($0).inserted } ?? true
         }
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import ObjectModel
 
 // Key-value coding beside the single value: paths and many keys at once. `NSObject` has none of it
 // off Apple's platforms.

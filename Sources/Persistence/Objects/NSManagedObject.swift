@@ -48,7 +48,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     deinit {
         shelf?.remove(self)
         if !heldToOnes.isEmpty || toManys.contains(where: { $0.held != nil }) {
-            EndsRelease.release(heldToOnes, toManys)
+            EndsRelease.release(&heldToOnes, &toManys)
         }
     }
 

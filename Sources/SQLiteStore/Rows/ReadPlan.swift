@@ -2,8 +2,8 @@ internal import SQLiteDriver
 internal import Stores
 
 /// How rows of one table become `Row` values: one list of columns, and for each entity where its
-/// slots stand in it. Made once per entity.
-struct ReadPlan: Sendable {
+/// slots stand in it. Made once per entity; a class, since each row is read with it.
+final class ReadPlan: Sendable {
     let table: String
     /// What the select list names, in order.
     let columns: [String]

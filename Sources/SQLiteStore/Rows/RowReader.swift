@@ -63,13 +63,56 @@ final class RowReader {
         return (plan, statement)
     }
 
+    /// The rows that exist among `ids`, in their order. Keys that lie close together, as those of a
+    /// batch do, are read with one statement.
     func rows(_ ids: [RowID]) throws -> [Row] {
         var rows: [Row] = []
         rows.reserveCapacity(ids.count)
-        for id in ids {
-            if let row = try row(id) { rows.append(row) }
+        var begin = 0
+        while begin < ids.count {
+            let entity = ids[begin].entity
+            let end = ids[begin...].firstIndex { $0.entity != entity } ?? ids.count
+            if let span = KeySpan(ids[begin..<end]) {
+                try add(ids[begin..<end], within: span, to: &rows)
+            } else {
+                for id in ids[begin..<end] {
+                    if let row = try row(id) { rows.append(row) }
+                }
+            }
+            begin = end
         }
         return rows
+    }
+
+    private func add(
+        _ ids: ArraySlice<RowID>, within span: KeySpan, to rows: inout [Row]
+    ) throws {
+        let plan = try plan(for: ids[ids.startIndex].entity)
+        let condition = plan.entityCondition.isEmpty ? "" : " AND \(plan.entityCondition)"
+        let statement = try connection.prepare(
+            "SELECT \(plan.list()) FROM \(plan.table) "
+                + "WHERE Z_PK BETWEEN ?1 AND ?2\(condition) ORDER BY Z_PK")
+        defer { statement.reset() }
+        try statement.bind(.integer(span.first), at: 1)
+        try statement.bind(.integer(span.last), at: 2)
+        guard !span.isAscending else {
+            // The rows come as they are asked for: others between them are passed over.
+            var wanted = ids.startIndex
+            while try statement.step() {
+                let key = statement.int64(at: 0)
+                while wanted < ids.endIndex, ids[wanted].key < key { wanted += 1 }
+                guard wanted < ids.endIndex else { return }
+                if ids[wanted].key == key { rows.append(try row(from: statement, plan)) }
+            }
+            return
+        }
+        var found: [Row?] = Array(repeating: nil, count: span.count)
+        while try statement.step() {
+            found[Int(statement.int64(at: 0) &- span.first)] = try row(from: statement, plan)
+        }
+        for id in ids {
+            if let row = found[Int(id.key &- span.first)] { rows.append(row) }
+        }
     }
 
     /// Hands the rows of exactly one entity to `body` by key, at most `count` at a time. Memory
@@ -191,6 +234,34 @@ final class RowReader {
             found += try members(of: id, in: side).map { (slot, $0.target) }
         }
         return found
+    }
+}
+
+/// Keys that lie so close together that reading all between them costs less than seeking each.
+private struct KeySpan {
+    let first: Int64
+    let last: Int64
+    let isAscending: Bool
+
+    var count: Int { Int(last &- first) + 1 }
+
+    private static let keysMin = 8
+
+    /// Nil where the keys are few, or lie apart.
+    init?(_ ids: ArraySlice<RowID>) {
+        guard ids.count >= Self.keysMin, let begin = ids.first?.key else { return nil }
+        var (first, last, former, isAscending) = (begin, begin, begin, true)
+        for id in ids.dropFirst() {
+            if id.key <= former { isAscending = false }
+            former = id.key
+            first = min(first, id.key)
+            last = max(last, id.key)
+        }
+        let (width, isTooWide) = last.subtractingReportingOverflow(first)
+        guard !isTooWide, width < 2 * Int64(ids.count) else { return nil }
+        self.first = first
+        self.last = last
+        self.isAscending = isAscending
     }
 }
 

@@ -75,21 +75,30 @@ final class ReaderPool: Sendable {
     }
 
     private func take() -> Loan? {
-        let joined = state.withLock { state -> StoreReader? in
-            guard !state.joinable.isEmpty else { return nil }
-            let thread = StoreThread.present
-            return state.joinable.last { $0.thread == thread }?.reader
+        let (known, isClosed) = state.withLock { state -> (Loan?, Bool) in
+            if !state.joinable.isEmpty {
+                let thread = StoreThread.present
+                if let joined = state.joinable.last(where: { $0.thread == thread }) {
+                    return (Loan(reader: joined.reader, isJoined: true), state.isClosed)
+                }
+            }
+            return (
+                state.idle.popLast().map { Loan(reader: $0, isJoined: false) }, state.isClosed
+            )
         }
-        if let joined { return Loan(reader: joined, isJoined: true) }
-        return takeAlone().map { Loan(reader: $0, isJoined: false) }
+        if known != nil || isClosed { return known }
+        return open().map { Loan(reader: $0, isJoined: false) }
     }
 
     private func takeAlone() -> StoreReader? {
         let (idle, isClosed) = state.withLock { ($0.idle.popLast(), $0.isClosed) }
         if idle != nil || isClosed { return idle }
-        // Too many open files, or a file that is not where it was: the writer has its own open.
-        return try? opening.run()
+        return open()
     }
+
+    /// Nil where too many files are open, or where the file is not where it was: the writer has its
+    /// own open.
+    private func open() -> StoreReader? { try? opening.run() }
 
     private func giveBack(_ reader: StoreReader) {
         guard !reader.connection.isInTransaction else { return }

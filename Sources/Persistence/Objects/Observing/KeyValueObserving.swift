@@ -27,6 +27,14 @@ public enum NSKeyValueChange: UInt, Sendable {
     case replacement = 4
 }
 
+/// How the members of a set change.
+public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    case union = 1
+    case minus = 2
+    case intersect = 3
+    case set = 4
+}
+
 /// One change of an observed property. Changes of relationships are always told as `.setting`.
 public struct NSKeyValueObservedChange<Value> {
     /// The kind of the change.

@@ -69,4 +69,16 @@ extension NSManagedObject {
             report: { changeHandler($0, $1.change(of: Any.self)) })
         return NSKeyValueObservation(of: self, by: observer)
     }
+
+    /// Says that members of a to-many are about to change. Source: Apple.
+    public final func willChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) { willChangeValue(forKey: inKey) }
+
+    /// Says that members of a to-many have changed. Source: Apple.
+    public final func didChangeValue(
+        forKey inKey: String, withSetMutation inMutationKind: NSKeyValueSetMutationKind,
+        using inObjects: Set<AnyHashable>
+    ) { didChangeValue(forKey: inKey) }
 }

@@ -62,7 +62,7 @@ import Testing
         "pets.@max.age == 5", "numbers.@max.#self == 3", "empty.@count == 0",
         "empty.@sum.self == 0", "empty.@max.self == nil", "pets.@unionOfObjects.age == {3, 5}",
         "pets.@distinctUnionOfArrays.toys == {'ball', 'bone'}", "map CONTAINS 2",
-        "twice.@distinctUnionOfObjects.self == {1, 2}", "twice.@unionOfObjects.self.@count == 3",
+        "twice.@distinctUnionOfObjects.self == {1, 2}", "twice.@unionOfObjects.self == {1, 2, 1}",
         "SUBQUERY(pets, $p, $p.age > 3 AND $p.name == 'Ida').@count == 1",
         "SUBQUERY(pets, $p, $p.age < age).@count == 2",
         "SUBQUERY(pets, $p, SUBQUERY($p.toys, $t, $t BEGINSWITH 'b').@count == 2).@count == 1",

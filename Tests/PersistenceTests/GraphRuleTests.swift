@@ -126,7 +126,29 @@ import Testing
         #expect(bench.order(playlist.value(forKey: "songs")) == ["b", "a", "c"])
     }
 
-    /// Item, unique by its code, with a box and tags.
+    @Test(arguments: StoreKind.allCases)
+    func aChangedObjectWhoseRowIsGoneIsWrittenAgainUnderObjectTrump(_ kind: StoreKind) throws {
+        for (policy, survives) in [
+            (NSMergePolicy.mergeByPropertyObjectTrump, true), (.overwrite, true),
+            (.mergeByPropertyStoreTrump, false), (.rollback, false),
+        ] {
+            let bench = try Bench(kind)
+            let ada = try bench.person("Ada")
+            try bench.context.save()
+            let other = bench.newContext()
+            other.mergePolicy = policy
+            let twin = try bench.twin(ada, in: other)
+            twin.age = 7
+            bench.context.delete(ada)
+            try bench.context.save()
+            try other.save()
+            let request = NSFetchRequest<Person>(entityName: "Person")
+            let ages = try bench.newContext().fetch(request).map(\.age)
+            #expect(ages == (survives ? [7] : []), "\(policy.mergeType)")
+        }
+    }
+
+    /// Item, unique by its code, with a box.
     private static func itemModel() -> NSManagedObjectModel {
         let item = TestModel.entity("Item")
         let box = TestModel.entity("Box")
@@ -159,6 +181,32 @@ import Testing
         let box = seen.value(forKey: "box") as? NSManagedObject
         #expect(box?.value(forKey: "name") as? String == (hasBox ? "first" : "second"))
         #expect(try count("Item", bench) == 1)
+    }
+
+    // MARK: Copies
+
+    @Test(arguments: StoreKind.allCases.filter { $0 != .memory })
+    func orderedMembersKeepTheirPlacesInACopy(_ kind: StoreKind) throws {
+        let bench = try Bench(.sqlite)
+        let playlist = try bench.make("Playlist")
+        let songs = try ["a", "b", "c"].map { try bench.make("Song", $0) }
+        let tags = try ["x", "y", "z"].map { try bench.make("Tag", $0) }
+        playlist.setValue(NSOrderedSet(array: [songs[1], songs[2], songs[0]]), forKey: "songs")
+        playlist.setValue(NSOrderedSet(array: [tags[2], tags[0], tags[1]]), forKey: "hits")
+        try bench.context.save()
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("GraphRuleTests-\(UUID().uuidString)")
+        defer {
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: url.path + suffix)
+            }
+        }
+        _ = try bench.coordinator.migratePersistentStore(
+            bench.store, to: url, type: .init(rawValue: kind.type))
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Playlist")
+        let copy = try #require(try bench.newContext().fetch(request).first)
+        #expect(bench.order(copy.value(forKey: "songs")) == ["b", "c", "a"])
+        #expect(bench.order(copy.value(forKey: "hits")) == ["z", "x", "y"])
     }
 
     // MARK: Bounds

@@ -6,9 +6,7 @@ import Foundation
 final class GraphWalk {
     var dice: Dice
     let plan: GraphPlan
-    let kind: StoreKind
-    private let model: NSManagedObjectModel
-    private let folder: URL
+    private let place: (model: NSManagedObjectModel, kind: StoreKind, folder: URL)
     private(set) var coordinator: NSPersistentStoreCoordinator
     private(set) var main: NSManagedObjectContext
     var stored: OracleGraph
@@ -24,14 +22,13 @@ final class GraphWalk {
         var dice = Dice(seed)
         plan = GraphPlan(&dice)
         self.dice = dice
-        self.kind = kind
-        model = plan.model()
         stored = OracleGraph(plan)
         graph = stored
-        folder = FileManager.default.temporaryDirectory
+        let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("GraphWalk-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        (coordinator, main) = try Self.open(model, kind, folder)
+        place = (plan.model(), kind, folder)
+        (coordinator, main) = try Self.open(place.model, kind, folder)
         for entity in plan.entities {
             for link in entity.links {
                 tell(
@@ -42,7 +39,9 @@ final class GraphWalk {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(at: folder) }
+    deinit { try? FileManager.default.removeItem(at: place.folder) }
+
+    var kind: StoreKind { place.kind }
 
     private static func open(
         _ model: NSManagedObjectModel, _ kind: StoreKind, _ folder: URL
@@ -121,7 +120,7 @@ final class GraphWalk {
 
     func insert(in context: NSManagedObjectContext, _ graph: inout OracleGraph) {
         guard let entity = dice.pick(plan.entities)?.name,
-            let description = model.entitiesByName[entity]
+            let description = place.model.entitiesByName[entity]
         else { return }
         nextTag += 1
         tell("insert \(nextTag) \(entity)")
@@ -247,7 +246,7 @@ final class GraphWalk {
         let names = ids.filter { stored.objects[$0.key] != nil }
             .mapValues { $0.uriRepresentation() }
         for store in coordinator.persistentStores { try coordinator.remove(store) }
-        (coordinator, main) = try Self.open(model, kind, folder)
+        (coordinator, main) = try Self.open(place.model, kind, place.folder)
         ids = names.compactMapValues { coordinator.managedObjectID(forURIRepresentation: $0) }
         if ids.count != stored.objects.count { blame("URIs do not lead to objects") }
     }

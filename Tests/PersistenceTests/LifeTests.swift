@@ -160,6 +160,7 @@ import Testing
 
     @Test func aContextMayDecideAboutLostRows() throws {
         final class Asking: NSManagedObjectContext, @unchecked Sendable {
+            // @unchecked: used on its own queue only.
             var asked: [String?] = []
             override func shouldHandleInaccessibleFault(
                 _ fault: NSManagedObject, for oid: NSManagedObjectID,

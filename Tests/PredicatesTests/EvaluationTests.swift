@@ -117,7 +117,7 @@ import Testing
         ("age.@count == 1", .notACollection), ("$x == 1", .unboundVariable),
         ("name + 1 == 2", .typeMismatch), ("CAST(name, 'NSThing') == 1", .unsupported),
         ("FUNCTION(name, 'explode:', 1) == 1", .badFunction),
-        ("FETCH(a, b, NO) == 1", .unsupported),
+        ("FETCH(a, b, NO) == 1", .unknownKey),
         ("ANYKEY == 1", .unsupported), ("pets.@median.age == 1", .unknownKey),
         ("name MATCHES 'a)(b'", .badPattern),
     ])

@@ -1,5 +1,6 @@
 import Foundation
 import Predicates
+import SQLiteDriver
 import Stores
 import Testing
 
@@ -123,5 +124,24 @@ import Testing
         var query = RowQuery(entity: people[0].entity)
         query.predicate = node(of: one)
         #expect(try fixture.store.ids(matching: query) == [people[3]])
+    }
+
+    /// Apple's files keep such a pair as one row.
+    @Test func aPairOfOneRowIsSeenFromBothEnds() throws {
+        let named = "type = 'table' AND name LIKE 'Z%FRIENDS'"
+        let table = try #require(
+            try fixture.sql("SELECT name FROM sqlite_master WHERE \(named)").first?[0].string)
+        _ = try fixture.store.write { transaction in
+            try transaction.connection.run(
+                "DELETE FROM \(table) WHERE REFLEXIVE = (SELECT max(REFLEXIVE) FROM \(table)) "
+                    + "AND (SELECT count(*) FROM \(table)) > 1")
+        }
+        #expect(try fixture.sql("SELECT count(*) FROM \(table)").first?[0].int64 == 1)
+        for (own, other) in [(0, 1), (1, 0)] {
+            var query = RowQuery(entity: people[0].entity)
+            query.predicate = node(
+                of: NSPredicate(format: "ANY friends.name == %@", "\(other * 10)"))
+            #expect(try fixture.store.ids(matching: query) == [people[own]])
+        }
     }
 }

@@ -68,6 +68,7 @@ import Testing
         let container = try AppModel.container()
         let coordinator = container.persistentStoreCoordinator
         let store = coordinator.persistentStores[0]
+        // @unchecked: written and read on one thread.
         final class Box: @unchecked Sendable { var object: AnyObject? }
         let box = Box()
         let token = NotificationCenter.default.addObserver(

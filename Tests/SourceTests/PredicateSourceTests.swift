@@ -99,6 +99,7 @@ struct PredicateSourceTests {
     @Test func namesNeedNoFurtherImport() {
         #expect(kind(of: NSExpression(forKeyPath: "a")) == .keyPath)
         final class Upper: ValueTransformer, @unchecked Sendable {
+            // @unchecked: it has no state.
             override func transformedValue(_ value: Any?) -> Any? {
                 (value as? String)?.uppercased()
             }

@@ -50,6 +50,17 @@ import Testing
         #expect(try allRows(of: kind.open(scratch.file)).count == 2)
     }
 
+    /// Whoever writes the file writes another file, even one of the same bytes.
+    @Test(arguments: GraphKind.allCases)
+    func aFileOfTheSameSizeIsAnotherFile(kind: GraphKind) throws {
+        let scratch = try Scratch()
+        let store = try kind.open(scratch.file)
+        try insert("one", into: store)
+        try Data(contentsOf: scratch.file).write(to: scratch.file, options: .atomic)
+        let error = #expect(throws: StoreError.self) { try insert("two", into: store) }
+        #expect(error?.code == .busy)
+    }
+
     @Test(arguments: GraphKind.allCases)
     func linksAndAccessRightsStay(kind: GraphKind) throws {
         let scratch = try Scratch()
@@ -188,6 +199,24 @@ import Testing
         let thing = try #require(store.layout.entity(named: "SpecialThing"))
         #expect(rows[2].attributes[try #require(thing.attributeSlot("title"))] == .text("<b>"))
         #expect(rows[2].toOnes[try #require(thing.toOneSlot("box"))]?.target == rows[0].id)
+    }
+
+    /// A one-to-one that a file tells from one end has two.
+    @Test func aPairToldFromOneEndIsCompleted() throws {
+        let scratch = try Scratch()
+        _ = try GraphKind.xml.open(scratch.file)
+        let objects = """
+            <object type="BOX" id="z1">
+                <relationship name="lid" type="0/1" destination="LABEL" idrefs="z2"/>
+            </object>
+            <object type="LABEL" id="z2"></object>
+            """
+        let text = try String(contentsOf: scratch.file, encoding: .utf8)
+        try text.replacingOccurrences(of: "</database>", with: objects + "</database>")
+            .write(to: scratch.file, atomically: true, encoding: .utf8)
+        let rows = try allRows(of: GraphKind.xml.open(scratch.file))
+        let ends = rows.map { row in row.toOnes.compactMap { $0?.target.key } }
+        #expect(ends == [[2], [1]])
     }
 
     @Test func classesThatNoBinaryStoreHoldsAreRefused() throws {

@@ -71,6 +71,8 @@ func number(
 final class MigrationBench {
     let folder: URL
     let kind: StoreKind
+    /// Stores that keep no model of themselves are migrated from a model that is in use.
+    private var known: [NSPersistentStoreCoordinator] = []
     var url: URL { folder.appendingPathComponent("store.\(kind.rawValue)") }
 
     static var migrating: [AnyHashable: Any] {
@@ -97,6 +99,7 @@ final class MigrationBench {
         _ work: (NSManagedObjectContext) throws -> Result
     ) throws -> Result {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        known.append(coordinator)
         let store = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil, at: place ?? url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -70,7 +70,8 @@ struct StoreSave {
         _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
         saved.add(gathered)
-        var versions = WrittenVersions(outcome)
+        var versions = WrittenVersions(
+            outcome, of: gathered.updated.count + gathered.inserted.count)
         for object in gathered.updated { commit(object, &versions) }
         context.registry.reindex(gathered.inserted)
         for object in gathered.inserted { commit(object, &versions) }
@@ -110,14 +111,20 @@ struct StoreSave {
     }
 }
 
-/// The versions a store wrote, read in the order in which it wrote them; any other order works too.
+/// The versions a store wrote last, read in the order in which it wrote them; any other order works
+/// too.
 private struct WrittenVersions {
     private let written: [(id: RowID, version: Int64)]
     private var next = 0
     private lazy var byRow: [RowID: Int64] = Dictionary(
         written.map { ($0.id, $0.version) }, uniquingKeysWith: { $1 })
 
-    init(_ outcome: SaveOutcome) { written = outcome.written }
+    /// `count` is how many rows the save named. Where more were written, a row may have been written
+    /// twice, the second time for a link that was cleared.
+    init(_ outcome: SaveOutcome, of count: Int) {
+        written = outcome.written
+        if written.count != count { next = written.count }
+    }
 
     mutating func version(of row: RowID) -> Int64? {
         if next < written.count, written[next].id == row {

@@ -226,7 +226,8 @@ struct GraphValue: Equatable {
         case .integer64AttributeType:
             return [Int64.min, .max, Int64(small), 1 << 53 + 1][dice.below(4)]
         case .decimalAttributeType:
-            let texts = ["-12.5", "0.1", "-0.001", "123456789012345678.25", "0", "-3"]
+            // Fifteen digits at most: the columns of SQLite files hold floating-point numbers.
+            let texts = ["-12.5", "0.1", "-0.001", "1234567890123.25", "0", "-3"]
             return Decimal(string: texts[dice.below(texts.count)]) ?? 0
         case .doubleAttributeType:
             return [0.1, -1e300, .leastNonzeroMagnitude, Double(small)][dice.below(4)]

@@ -7,7 +7,7 @@ import Testing
 ///
 /// `DIPTYCH_GRAPH_SEEDS` sets how many walks there are for each type, `DIPTYCH_SEED` the first.
 @Suite struct GraphOracleTests {
-    @Test(arguments: GraphOracleTests.kinds)
+    @Test(arguments: StoreKind.allCases)
     func objectsDoWhatDictionariesDo(_ kind: StoreKind) throws {
         for seed in Self.first..<Self.first + Self.count {
             let walk = try GraphWalk(seed: seed, kind)
@@ -23,10 +23,7 @@ import Testing
     }
 
     private static let environment = ProcessInfo.processInfo.environment
-    private static let count = UInt64(environment["DIPTYCH_GRAPH_SEEDS"] ?? "") ?? 20
-    private static let first = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 20
-    /// SQLite walks are asked for by name: long decimals and some histories differ there.
-    fileprivate static let kinds: [StoreKind] =
-        environment["DIPTYCH_GRAPH_SEEDS"] == nil ? [.memory, .xml, .binary] : StoreKind.allCases
+    private static let count = UInt64(environment["DIPTYCH_GRAPH_SEEDS"] ?? "") ?? 40
+    private static let first = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 10
     private static let isTold = environment["DIPTYCH_STORY"] != nil
 }

@@ -111,16 +111,15 @@ struct StoreSave {
     }
 }
 
-/// The versions a store wrote last, read in the order in which it wrote them; any other order works
-/// too.
+/// The versions a store wrote last, read in the order in which it wrote them; others work too.
 private struct WrittenVersions {
     private let written: [(id: RowID, version: Int64)]
     private var next = 0
     private lazy var byRow: [RowID: Int64] = Dictionary(
         written.map { ($0.id, $0.version) }, uniquingKeysWith: { $1 })
 
-    /// `count` is how many rows the save named. Where more were written, a row may have been written
-    /// twice, the second time for a link that was cleared.
+    /// `count` is how many rows the save named. Where more were written, a row may have been
+    /// written twice, the second time for a link that was cleared.
     init(_ outcome: SaveOutcome, of count: Int) {
         written = outcome.written
         if written.count != count { next = written.count }

@@ -15,7 +15,7 @@ struct FetchedColumn {
     var attribute: NSAttributeDescription?
 
     init(
-        name: String, element: String? = nil, expression: ExpressionNode, type: ExpressionType
+        name: String, element: String? = nil, expression: ExpressionNode, type: FetchedColumnType
     ) {
         self.name = name
         self.element = element
@@ -37,7 +37,7 @@ struct FetchedColumn {
 }
 
 /// What kind of value an expression has.
-struct ExpressionType {
+struct FetchedColumnType {
     var type: NSAttributeType = .undefinedAttributeType
     var attribute: NSAttributeDescription?
 
@@ -51,7 +51,7 @@ struct ExpressionType {
     /// The type that follows from an expression's parts; undefined where none does.
     init(of node: ExpressionNode, in entity: NSEntityDescription) {
         if let call = AggregateCalls(of: entity).call(node) {
-            let argument = ExpressionType(of: call.argument, in: entity)
+            let argument = FetchedColumnType(of: call.argument, in: entity)
             switch call.function {
             case .count: self.init(.integer64AttributeType)
             case .sum, .minimum, .maximum: self = argument
@@ -67,7 +67,7 @@ struct ExpressionType {
             self = PropertyPath(path, from: entity)?.type ?? .init(.undefinedAttributeType)
         case .function(FunctionName.add, let parts), .function(FunctionName.subtract, let parts),
             .function(FunctionName.multiply, let parts), .function(FunctionName.divide, let parts):
-            let types = parts.map { ExpressionType(of: $0, in: entity).type }
+            let types = parts.map { FetchedColumnType(of: $0, in: entity).type }
             let isDecimal = types.contains(.decimalAttributeType)
             self.init(isDecimal ? .decimalAttributeType : .undefinedAttributeType)
         default: self.init(.undefinedAttributeType)
@@ -114,9 +114,9 @@ struct PropertyPath {
         return elements.first { $0.name == name }.flatMap { element(path.dropFirst(), of: $0) }
     }
 
-    var type: ExpressionType {
-        if let attribute { return ExpressionType(attribute) }
-        return ExpressionType(
+    var type: FetchedColumnType {
+        if let attribute { return FetchedColumnType(attribute) }
+        return FetchedColumnType(
             property is NSRelationshipDescription
                 ? .objectIDAttributeType : .undefinedAttributeType)
     }

@@ -35,11 +35,11 @@ struct FetchedColumns {
                     "Invalid property (\(description.name)) passed to "
                         + "setPropertiesToFetch: (it has no expression)")
             }
-            var type = ExpressionType(of: expression, in: entity)
+            var type = FetchedColumnType(of: expression, in: entity)
             if description.expressionResultType != .undefinedAttributeType,
                 description.expressionResultType != type.type
             {
-                type = ExpressionType(description.expressionResultType)
+                type = FetchedColumnType(description.expressionResultType)
             }
             return [FetchedColumn(name: description.name, expression: expression, type: type)]
         case let property as NSPropertyDescription:
@@ -59,7 +59,7 @@ struct FetchedColumns {
         let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let expression = ExpressionNode.keyPath(path)
         if path.contains(where: { $0.hasPrefix("@") }) {
-            let type = ExpressionType(of: expression, in: entity)
+            let type = FetchedColumnType(of: expression, in: entity)
             return [FetchedColumn(name: name, expression: expression, type: type)]
         }
         guard let end = PropertyPath(path, from: entity) else {
@@ -90,7 +90,7 @@ struct FetchedColumns {
             return [
                 FetchedColumn(
                     name: path[0], element: path.dropFirst().joined(separator: "."),
-                    expression: .keyPath(path), type: ExpressionType(element))
+                    expression: .keyPath(path), type: FetchedColumnType(element))
             ]
         }
     }

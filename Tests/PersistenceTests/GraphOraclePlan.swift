@@ -53,9 +53,12 @@ struct GraphPlan {
         entities.map(\.name).filter { isKind($0, of: name) }
     }
 
+    private let kind: StoreKind
+
     // MARK: Drawing
 
-    init(_ dice: inout Dice) {
+    init(_ dice: inout Dice, for kind: StoreKind) {
+        self.kind = kind
         for (name, parent) in [
             ("Alpha", nil), ("Beta", "Alpha"), ("Gamma", "Beta"), ("Delta", nil),
             ("Epsilon", "Delta"),
@@ -87,7 +90,7 @@ struct GraphPlan {
             var attribute = Attribute(
                 name: "\(entities[place].name.lowercased())\(number)", type: type)
             if type != .transformableAttributeType, dice.hits(40) {
-                attribute.initial = GraphValue.drawn(type, &dice)
+                attribute.initial = GraphValue.drawn(type, for: kind, &dice)
             }
             attribute.isKept = dice.hits(40) && type != .transformableAttributeType
             entities[place].attributes.append(attribute)
@@ -214,11 +217,16 @@ struct GraphValue: Equatable {
         }
     }
 
-    static func drawn(_ type: NSAttributeType, _ dice: inout Dice) -> GraphValue? {
-        GraphValue(raw(type, &dice), type)
+    /// A value that the store keeps to the last digit.
+    static func drawn(
+        _ type: NSAttributeType, for kind: StoreKind, _ dice: inout Dice
+    ) -> GraphValue? {
+        GraphValue(raw(type, for: kind, &dice), type)
     }
 
-    private static func raw(_ type: NSAttributeType, _ dice: inout Dice) -> Any {
+    private static func raw(
+        _ type: NSAttributeType, for kind: StoreKind, _ dice: inout Dice
+    ) -> Any {
         let small = dice.below(7) - 3
         switch type {
         case .integer16AttributeType: return Int16([-32768, 32767, small][dice.below(3)])
@@ -226,8 +234,9 @@ struct GraphValue: Equatable {
         case .integer64AttributeType:
             return [Int64.min, .max, Int64(small), 1 << 53 + 1][dice.below(4)]
         case .decimalAttributeType:
-            // Fifteen digits at most: the columns of SQLite files hold floating-point numbers.
-            let texts = ["-12.5", "0.1", "-0.001", "1234567890123.25", "0", "-3"]
+            // The columns of SQLite files hold floating-point numbers, of fifteen digits.
+            let long = kind == .sqlite ? "1234567890123.25" : "123456789012345678.25"
+            let texts = ["-12.5", "0.1", "-0.001", long, "0", "-3"]
             return Decimal(string: texts[dice.below(texts.count)]) ?? 0
         case .doubleAttributeType:
             return [0.1, -1e300, .leastNonzeroMagnitude, Double(small)][dice.below(4)]

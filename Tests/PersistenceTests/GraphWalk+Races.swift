@@ -60,7 +60,7 @@ extension GraphWalk {
         for attribute in plan.attributes(of: entity)
         where !["tag", "code"].contains(attribute.name) {
             guard dice.hits(25) else { continue }
-            let value = dice.hits(20) ? nil : GraphValue.drawn(attribute.type, &dice)
+            let value = dice.hits(20) ? nil : GraphValue.drawn(attribute.type, for: kind, &dice)
             tell(
                 "\(context === main ? "mine" : "theirs") \(tag).\(attribute.name) = "
                     + "\(value?.text ?? "nil")"

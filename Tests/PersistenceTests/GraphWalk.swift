@@ -20,7 +20,7 @@ final class GraphWalk {
 
     init(seed: UInt64, _ kind: StoreKind) throws {
         var dice = Dice(seed)
-        plan = GraphPlan(&dice)
+        plan = GraphPlan(&dice, for: kind)
         self.dice = dice
         stored = OracleGraph(plan)
         graph = stored
@@ -137,7 +137,7 @@ final class GraphWalk {
         guard let entity = graph.objects[tag]?.entity else { return }
         for attribute in plan.attributes(of: entity) where attribute.name != "tag" {
             guard dice.hits(percent) else { continue }
-            var value = dice.hits(15) ? nil : GraphValue.drawn(attribute.type, &dice)
+            var value = dice.hits(15) ? nil : GraphValue.drawn(attribute.type, for: kind, &dice)
             if attribute.name == "code" {
                 value = dice.hits(70) ? nil : GraphValue("c\(dice.below(40))", .stringAttributeType)
             }

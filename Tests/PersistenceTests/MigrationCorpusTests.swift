@@ -110,6 +110,8 @@ import Testing
             else { continue }
             #expect(count == after[present], "\(former) to \(present)")
         }
+        let drops = mapping.entityMappings.contains { $0.destinationEntityName == nil }
+        if !drops { #expect(before.values.reduce(0, +) == after.values.reduce(0, +)) }
         #expect(try connection.value("PRAGMA integrity_check")?.string == "ok")
         print("\(step.testDescription): \(before.values.reduce(0, +)) rows")
     }

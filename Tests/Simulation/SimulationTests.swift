@@ -63,7 +63,7 @@ import Testing
 
     private static let environment = ProcessInfo.processInfo.environment
     private static let parts = 20
-    private static let seeds = UInt64(environment["DIPTYCH_SEEDS"] ?? "") ?? 1_200
+    private static let seeds = UInt64(environment["DIPTYCH_SEEDS"] ?? "") ?? 2_000
     private static let firstSeed = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
 
     private static var rememberedSeeds: [UInt64] {

@@ -23,6 +23,9 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// merge the returned IDs into contexts that are in use. Sorting counts where there is a limit.
 ///
 /// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there.
+///
+/// Queue: one at a time; set up anywhere, run on a context's. Cost: the rows found and those the
+/// rules lead to are read by keys, and deleted with some statements for each hundred.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let choice: FetchChoice
     private let ids: [NSManagedObjectID]?
@@ -117,7 +120,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What a batch deletion did. Source: Apple, NSBatchDeleteResult.
+/// What a batch deletion did. Source: Apple, NSBatchDeleteResult. Queue: any; it never changes.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// Whether it was done, how many, or which; as `resultType` says.
     public final let result: Any?

@@ -8,6 +8,8 @@ extension NSManagedObjectContext {
     ///
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
+    /// Cost: O(changed objects) and one transaction for each store; 100 inserted rows take some
+    /// statements.
     public final func save() throws {
         if QueueGuard.isOn { checkQueue() }
         try readUnread()

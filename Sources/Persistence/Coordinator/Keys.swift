@@ -38,9 +38,9 @@ public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyO
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
 /// Taken and without effect: connections for reading are opened as threads read at once.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// False keeps no history. Unless it is set, a SQLite store keeps one, where Apple's does not.
+/// False keeps no history. Unless it is set, stores in SQLite and in memory keep one, Apple's none.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
-/// True watches a SQLite file and posts `NSPersistentStoreRemoteChange` after others wrote to it.
+/// True posts `NSPersistentStoreRemoteChange` after each save, the coordinator's own and others'.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =
     "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Kept for old sources: XML stores are always validated as they are read.
@@ -147,7 +147,8 @@ extension NSNotification.Name {
     /// Posted on the context's queue after it took in what others saved, with IDs.
     public static let NSManagedObjectContextDidMergeChangesObjectIDs = NSNotification.Name(
         "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
-    /// Posted by a coordinator, on any thread, after somebody else wrote to a store of its.
+    /// Posted by a coordinator, on any thread, after it or somebody else wrote to a store; see the
+    /// option `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name(
         "NSPersistentStoreRemoteChangeNotification")
     /// Posted at Apple when an iCloud account changes; never here.

@@ -24,8 +24,8 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 ///
 /// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there.
 ///
-/// Queue: one at a time; set up anywhere, run on a context's. Cost: the rows found and those the
-/// rules lead to are read by keys, and deleted with some statements for each hundred.
+/// Queue: one at a time; set up anywhere, run on a context's. Cost: what the rules lead to is asked
+/// for 500 rows at a time; each row that goes is a run of a compiled statement.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let choice: FetchChoice
     private let ids: [NSManagedObjectID]?

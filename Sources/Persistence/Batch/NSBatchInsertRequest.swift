@@ -28,8 +28,8 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// threads that use the store. Memory of a SQLite store's import does not grow with the number of
 /// rows, unless IDs are asked for; other stores gather all rows first.
 ///
-/// Queue: one at a time; set up anywhere, run on a context's. Cost: O(rows), one statement for some
-/// dozens of them.
+/// Queue: one at a time; set up anywhere, run on a context's. Cost: O(rows), in one transaction; a
+/// run of a compiled statement for each row.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private let name: String
     /// The entity of the rows; nil before the request was run where it was made with a name.

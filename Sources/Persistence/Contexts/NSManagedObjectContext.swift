@@ -213,8 +213,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The object of an ID, read from the store. Throws 133000 when there is no such row, and the
     /// store's failures (134180 and others) when it cannot be read. Cost: nothing for an object
-    /// that is here and no fault; else one row, from memory where another context has read it and
-    /// nobody changed it since.
+    /// that is here and no fault; else one row, read from the store or the parent.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let objectID = own(objectID)
         if let known = registry.object(objectID), !known.isFault || known.isInserted {

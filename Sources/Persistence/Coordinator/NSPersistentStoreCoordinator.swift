@@ -72,9 +72,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// `NSMigrationError`; the store is as it was then.
     ///
     /// Throws 134000 for an unknown type, 134010 for a file of another type, 134060 for an unknown
-    /// configuration, 134080 where there is no store to open, 134090 for a lock, 134180 for a
-    /// damaged one. Cost: O(entities and properties) for SQLite, whatever the file's size; other
-    /// files are read whole. A migration is O(rows) unless it only adds columns.
+    /// configuration, 134080 where there is no store to open, 134081 for one that is open here
+    /// already, 134090 for a lock, 134180 for a damaged one. Cost: O(entities and properties) for
+    /// SQLite, whatever the file's size; other files are read whole. A migration is O(rows) unless
+    /// it only adds columns.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at storeURL: URL?,

@@ -14,7 +14,8 @@ open class NSConstraintConflict: NSObject {
     public final let databaseSnapshot: [String: Any]?
     /// The objects that want the values.
     public final let conflictingObjects: [NSManagedObject]
-    /// The values of `conflictingObjects` as they were last read or saved, in the same order.
+    /// As given to the initializer. Saves leave it empty, where Apple's have the objects' last read
+    /// values.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
     /// For merge policies' tests; saves make them by themselves.

@@ -10,7 +10,8 @@ internal import Stores
 /// `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Queue: its functions are called on
 /// the asking contexts' queues, so by several threads at a time. Every function throws `StoreError`
 /// where it is not overridden, and what an override throws: who asked gets that. Cost: the
-/// subclass's own; values are asked for once, and kept until the object is refreshed.
+/// subclass's own; it is asked for each fault that is filled in, and by saves and refreshes that
+/// compare versions.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // @unchecked: `state` has a lock; `scratch` is set once, before the coordinator shows it.
     private struct State {

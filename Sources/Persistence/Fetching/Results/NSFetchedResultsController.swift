@@ -16,8 +16,8 @@ public import Foundation
 /// ending the program. A change that cannot be fetched leaves the results as they are until
 /// `performFetch`.
 ///
-/// Queue: its context's. Cost: an event is looked at in O(changed objects), each placed in O(log
-/// results); only a request with bounds, and a reset, fetch anew.
+/// Queue: its context's. Cost: an event is one walk through the results, and O(log results)
+/// comparisons for each changed object; only a request with bounds, and a reset, fetch anew.
 open class NSFetchedResultsController<ResultType>: NSObject {
     final let source: FetchedResultsSource
     /// What is fetched. After changing it call `performFetch`; a cache notices by itself.

@@ -11,8 +11,8 @@ extension NSPersistentStoreCoordinator {
 
     /// The metadata of a store's file, without opening it for work. `options` are not needed.
     /// Throws 134000 for a type without files, 134010 for a store of another type, 134080 where
-    /// there is none, 134180 for a damaged one. Cost: a few rows of SQLite, the head of other
-    /// files.
+    /// there is none, 134180 for a damaged one. Cost: a few rows of SQLite; other files are read,
+    /// and parsed as far as their metadata.
     public class func metadataForPersistentStore(
         type storeType: NSPersistentStore.StoreType, at storeURL: URL,
         options: [AnyHashable: Any]? = nil
@@ -29,8 +29,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The metadata of a store's file, whose type is told by its contents. Throws 134080 for a file
-    /// that is no store, 134180 for a damaged one. Cost: a few rows of SQLite, the head of other
-    /// files.
+    /// that is no store, 134180 for a damaged one. Cost: a few rows of SQLite; other files are
+    /// read, and parsed as far as their metadata.
     public class func metadataForPersistentStore(with url: URL) throws -> [AnyHashable: Any] {
         try StoreFileType(recognizing: url).metadata(at: url)
     }

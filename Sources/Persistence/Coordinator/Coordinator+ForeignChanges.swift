@@ -12,8 +12,8 @@ extension NSPersistentStoreCoordinator {
     ///
     /// Stores opened with `NSPersistentStoreRemoteChangeNotificationPostOptionKey` are looked at by
     /// themselves, soon after somebody wrote; call it for others, or to be sure. May be called from
-    /// any thread. Throws 134090 and 134180 where a store cannot be looked at. Cost where nothing
-    /// happened: a look at shared memory for each store. Cost: else O(changes the others saved).
+    /// any thread. Throws 134090 and 134180 where a store cannot be looked at. Cost: a look at
+    /// shared memory for each store; where others saved, O(their changes).
     @discardableResult
     public final func processForeignChanges() throws -> Bool {
         var found = false

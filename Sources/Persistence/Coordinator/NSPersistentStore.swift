@@ -126,8 +126,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
     /// The metadata of the store's file at `url`. A registered class gives its own. Throws 134080
-    /// for a file that is no store, 134180 for a damaged one. Cost: a few rows of SQLite, the head
-    /// of other files.
+    /// for a file that is no store, 134180 for a damaged one. Cost: a few rows of SQLite; other
+    /// files are read, and parsed as far as their metadata.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         try StoreFileType(recognizing: url).metadata(at: url)
     }

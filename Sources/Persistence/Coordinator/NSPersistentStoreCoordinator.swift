@@ -233,8 +233,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The store's metadata, read from it at each call; empty where it cannot be read.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-    /// Replaces the application's metadata, at once and not with the next save, as Apple does. What
-    /// cannot be written is dropped without an error.
+    /// Replaces the application's metadata at once; Apple's waits for the next save. What cannot be
+    /// written is dropped without an error.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         store.metadata = metadata ?? [:]
     }

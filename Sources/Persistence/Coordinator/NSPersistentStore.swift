@@ -73,7 +73,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         parameters.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
     }
     public final var options: [AnyHashable: Any]? { parameters.options }
-    public final var isReadOnly: Bool { parameters.isReadOnly }
+    /// Whether nothing can be saved: asked for by `NSReadOnlyPersistentStoreOption`; or, as with
+    /// Apple, `NSPersistentHistoryTrackingKey` is false and the file has a history.
+    public final var isReadOnly: Bool {
+        parameters.isReadOnly || rowStore.isClosedToWriting
+    }
 
     /// The store's UUID, which is part of its objects' URIs.
     open var identifier: String { rowStore.identifier }

@@ -1,3 +1,4 @@
+public import Foundation
 public import SQLiteDriver
 public import Stores
 
@@ -128,8 +129,26 @@ public final class StoreTransaction: RowWriting {
 
     // MARK: History
 
+    /// The transactions of the history that a query names, oldest first.
+    public func history(_ query: HistoryQuery) throws -> [HistoryTransaction] {
+        try working { try $0.history(query) }
+    }
+    /// The transactions after `number` with their changes, oldest first, at most `limit`.
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try working { try $0.history(after: number, limit: limit) }
+        var query = HistoryQuery(after: number)
+        query.limit = limit
+        return try history(query)
+    }
+    /// Notes that a consumer has seen the history up to and with a number. It never goes back.
+    public func setHistoryConsumer(_ name: String, lastSeen number: Int64, at date: Date) throws {
+        try writing { store in
+            try HistoryConsumers(connection: store.connection).set(
+                HistoryConsumer(name: name, lastSeen: number, date: date))
+        }
+    }
+    /// Forgets a consumer: what it has not seen may go.
+    public func removeHistoryConsumer(_ name: String) throws {
+        try writing { try HistoryConsumers(connection: $0.connection).remove(name) }
     }
     public func lastTransactionNumber() throws -> Int64 {
         try working { try $0.lastTransactionNumber() }

@@ -7,12 +7,10 @@ public import Predicates
 /// A store has one writer at a time; every function may be called from any thread and blocks until
 /// done. What a save wrote is seen by every read that begins after it returned. Failures are
 /// `StoreError`, `SaveConflicts` or `UniquenessViolation`.
-public protocol RowStore: RowReading, RowWriting {
+public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
-    /// Whether saves write history.
-    var keepsHistory: Bool { get }
 
     /// The metadata dictionary of `Z_METADATA`, hashes included.
     func metadata() throws -> [String: Any]
@@ -27,13 +25,6 @@ public protocol RowStore: RowReading, RowWriting {
     /// Carries out a batch update in one statement, with its history, and returns the rows. Nil
     /// where the store has no statement for it: the caller reads and saves rows then.
     func update(_ batch: BatchUpdate) throws -> [RowID]?
-
-    /// The transactions after `number`, oldest first, at most `limit`.
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction]
-    /// Removes transactions up to and including `number`.
-    func deleteHistory(upTo number: Int64) throws
-    /// The number of the newest transaction, 0 when there is none.
-    func lastTransactionNumber() throws -> Int64
 
     /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
     /// without a log of its own. States that are equal may be one snapshot.

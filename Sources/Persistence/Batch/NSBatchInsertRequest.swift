@@ -111,12 +111,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         self.entity = entity
         let shape = ObjectLayout.of(entity)
         let stores = affectedStores ?? coordinator.persistentStores
-        guard let store = stores.first(where: { !$0.isReadOnly && $0.layout(of: shape) != nil }),
-            let layout = store.layout(of: shape)
-        else {
-            if let store = stores.first(where: \.isReadOnly) {
-                throw PersistenceErrors.readOnly(store)
-            }
+        let store = try coordinator.storeForNew(shape, among: stores)
+        guard let layout = store.layout(of: shape) else {
             throw PersistenceErrors.noStore(for: name)
         }
         var insertion = BatchInsertion(

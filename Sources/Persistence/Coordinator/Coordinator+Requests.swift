@@ -14,7 +14,9 @@ extension NSPersistentStoreCoordinator {
         case let fetch as any FetchRequesting: return try context.results(of: fetch)
         case let fetch as any AsynchronousRequest: return try fetch.begin(in: context)
         case let history as NSPersistentHistoryChangeRequest:
-            return try translating { try history.run(self) }
+            return try translating {
+                try HistoryRequestRun(request: history, coordinator: self).run()
+            }
         case let batch as NSBatchInsertRequest: return try batch.run(context)
         case let batch as NSBatchUpdateRequest: return try batch.run(context)
         case let batch as NSBatchDeleteRequest: return try batch.run(context)

@@ -79,9 +79,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
     /// As they were given to the coordinator.
     public final var options: [AnyHashable: Any]? { parameters.options }
-    /// Whether it was opened with `NSReadOnlyPersistentStoreOption`; saves of its objects throw
-    /// 134030.
-    public final var isReadOnly: Bool { parameters.isReadOnly }
+    /// Whether nothing can be saved: asked for by `NSReadOnlyPersistentStoreOption`; or, as with
+    /// Apple, `NSPersistentHistoryTrackingKey` is false and the file has a history. Saves of its
+    /// objects throw 134030.
+    public final var isReadOnly: Bool {
+        parameters.isReadOnly || rowStore.isClosedToWriting
+    }
 
     /// The store's UUID, which is part of its objects' URIs.
     open var identifier: String { rowStore.identifier }

@@ -71,6 +71,9 @@ enum PersistenceErrors {
                 + "path first.", ["reason": reason])
     }
 
+    /// Apple's code for a token that names none of the stores; it has no public name.
+    static let historyTokenOfOtherStores = 134_501
+
     static func unsupported(_ message: String) -> NSError {
         make(NSPersistentStoreUnsupportedRequestTypeError, message)
     }
@@ -85,7 +88,10 @@ enum PersistenceErrors {
     static func readOnly(_ store: NSPersistentStore) -> NSError {
         make(
             NSPersistentStoreSaveError,
-            "The store is read-only; open it without that option to save.",
+            store.rowStore.isClosedToWriting
+                ? "The store has a history, in which a save without one would leave a gap: open it "
+                    + "with NSPersistentHistoryTrackingKey, or delete its history first."
+                : "The store is read-only; open it without that option to save.",
             [NSAffectedStoresErrorKey: [store]])
     }
 

@@ -114,12 +114,6 @@ final class HistoryLog {
         try connection.run(
             "UPDATE ACHANGE SET \(list) WHERE Z_PK = ?", values + [.integer(change)])
     }
-
-    /// Removes the transactions up to `number` and their changes. Numbers are never given again.
-    func delete(upTo number: Int64) throws {
-        try connection.run("DELETE FROM ACHANGE WHERE ZTRANSACTIONID <= ?", [.integer(number)])
-        try connection.run("DELETE FROM ATRANSACTION WHERE Z_PK <= ?", [.integer(number)])
-    }
 }
 
 /// Who writes: goes into each transaction of the history.

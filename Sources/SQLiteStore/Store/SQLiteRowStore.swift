@@ -24,14 +24,18 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     public let identifier: String
     /// As it was given; nil for a store in memory.
     public let url: URL?
-    public let keepsHistory: Bool
+    /// Whether saves write history. Where the options leave it to the file, that begins as soon as
+    /// somebody begins one: `beginHistory()`, here or in another process.
+    public var keepsHistory: Bool { historyIsOn.withLock { $0 } }
     /// What the schema could not do as the model asks.
     public let schemaNotes: [SchemaNote]
     /// What speaks against the place where the file lies, for the user to read: a file system
     /// without locks, or one shared between machines.
     public let fileSystemWarning: String?
-    private let isReadOnly: Bool
-    private let platform: Environment
+    let permission: WritePermission
+    let historyIsOn: Lock<Bool>
+    public var isClosedToWriting: Bool { permission.isClosed }
+    let platform: Environment
     let lock = StoreLock()
     let open: OpenStore
     /// Nil where the connection that writes serves readers, too.
@@ -60,8 +64,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         identifier = made.identifier
         layout = made.store.schema.layout
         schemaNotes = made.store.schema.notes
-        keepsHistory = options.tracksHistory && !options.isReadOnly
-        isReadOnly = options.isReadOnly
+        historyIsOn = Lock(made.writesHistory)
+        permission = WritePermission(
+            isReadOnly: options.isReadOnly, tracksHistory: options.tracksHistory,
+            isClosed: made.isClosedToWriting && !options.isReadOnly)
         fileSystemWarning = url.flatMap(FileSystem.present.warning)
         self.platform = platform
         self.url = url
@@ -107,11 +113,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// it throws. Throws `StoreError` `.readOnly`, `.busy`, `.diskFull`, `.failed`, and what `body`
     /// throws. Cost: one commit, beside what `body` does.
     public func write<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
-        guard !isReadOnly else {
-            throw StoreError(
-                .readOnly, "The store was opened read-only; open it for writing to save.",
-                fields: ["path": open.path])
-        }
+        try permission.check(path: open.path)
         return try perform(body)
     }
 
@@ -153,12 +155,11 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
             var isKept = false
             defer { if !isKept { open.forget() } }
             let result = try StoreError.mapping(path: open.path) {
-                try open.connection.transaction(.immediate) {
-                    let handed = StoreTransaction(open)
-                    defer { handed.end() }
-                    let result = try body(handed)
-                    try platform.faults.reach("store.beforeCommit")
-                    return result
+                do {
+                    return try inTransaction(body)
+                } catch is HistoryHasBegun {
+                    try turnHistoryOn()
+                    return try inTransaction(body)
                 }
             }
             isKept = true
@@ -170,6 +171,26 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
             return result
         }
     }
+
+    private func inTransaction<Result>(
+        _ body: (StoreTransaction) throws -> Result
+    ) throws -> Result {
+        let isJoined = open.connection.isInTransaction
+        return try open.connection.transaction(.immediate) {
+            if !isJoined, !open.writesHistory, try HistoryTables.areInUse(open.connection) {
+                throw permission.tracksHistory == nil
+                    ? HistoryHasBegun() : WritePermission.wouldLeaveGap(path: open.path)
+            }
+            let handed = StoreTransaction(open)
+            defer { handed.end() }
+            let result = try body(handed)
+            try platform.faults.reach("store.beforeCommit")
+            return result
+        }
+    }
+
+    /// Somebody reads the file's history now: a save without one would be hidden from them.
+    private struct HistoryHasBegun: Error {}
 
     // MARK: RowStore
 
@@ -221,17 +242,5 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
 
     public func update(_ batch: BatchUpdate) throws -> [RowID]? {
         try write { try $0.update(batch) }
-    }
-
-    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try read { try $0.history(after: number, limit: limit) }
-    }
-
-    public func deleteHistory(upTo number: Int64) throws {
-        try write { _ in try open.history?.log.delete(upTo: number) }
-    }
-
-    public func lastTransactionNumber() throws -> Int64 {
-        try read { try $0.lastTransactionNumber() }
     }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import SQLiteDriver
 public import Stores
 
@@ -136,10 +137,27 @@ public final class StoreTransaction: RowWriting {
 
     // MARK: History
 
-    /// The transactions after `number`, oldest first. Throws `.historyExpired` where some of them
-    /// were removed.
+    /// The transactions of the history that a query names, oldest first. Throws `.historyExpired`
+    /// where some of them were removed.
+    public func history(_ query: HistoryQuery) throws -> [HistoryTransaction] {
+        try working { try $0.history(query) }
+    }
+    /// The transactions after `number` with their changes, oldest first, at most `limit`.
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try working { try $0.history(after: number, limit: limit) }
+        var query = HistoryQuery(after: number)
+        query.limit = limit
+        return try history(query)
+    }
+    /// Notes that a consumer has seen the history up to and with a number. It never goes back.
+    public func setHistoryConsumer(_ name: String, lastSeen number: Int64, at date: Date) throws {
+        try writing { store in
+            try HistoryConsumers(connection: store.connection).set(
+                HistoryConsumer(name: name, lastSeen: number, date: date))
+        }
+    }
+    /// Forgets a consumer: what it has not seen may go.
+    public func removeHistoryConsumer(_ name: String) throws {
+        try writing { try HistoryConsumers(connection: $0.connection).remove(name) }
     }
     /// The number of the newest transaction, this one's own included once it has written; 0 for
     /// none.

@@ -9,14 +9,12 @@ public import Predicates
 ///
 /// Every function throws `StoreError`, and those that save `SaveConflicts` or
 /// `UniquenessViolation`. Cost: stated by each store's type.
-public protocol RowStore: RowReading, RowWriting {
+public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
     /// Where the properties of the store's entities stand in rows. It stays the same while the
     /// store is open.
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
-    /// Whether saves write history.
-    var keepsHistory: Bool { get }
 
     /// The metadata dictionary of `Z_METADATA`, hashes included. What another process wrote is
     /// seen.
@@ -35,16 +33,6 @@ public protocol RowStore: RowReading, RowWriting {
     /// `.invalidValue` for a value its attribute cannot hold, `.unsupported` for an expression
     /// without SQL.
     func update(_ batch: BatchUpdate) throws -> [RowID]?
-
-    /// The transactions after `number`, oldest first, at most `limit`. Throws `.historyExpired`
-    /// where some of them were removed, unless `number` is 0; `.unsupported` where the store keeps
-    /// no history. Cost: O(changes that are returned).
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction]
-    /// Removes transactions up to and including `number`; readers of what came before find it
-    /// expired.
-    func deleteHistory(upTo number: Int64) throws
-    /// The number of the newest transaction, 0 when there is none.
-    func lastTransactionNumber() throws -> Int64
 
     /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
     /// without a log of its own. States that are equal may be one snapshot.

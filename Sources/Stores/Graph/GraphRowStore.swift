@@ -7,7 +7,7 @@ public import Platform
 /// The rows are those of a `MemoryRowStore`, so every rule of the contract holds. Queue: any
 /// thread. Cost: opening reads the file, each save writes all of it. It keeps no history. After a
 /// crash the file is the one before the save or the one after it.
-public final class GraphRowStore<Format: GraphFormat>: RowStore {
+public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
     private struct State {
         var file: GraphFile
         var metadata: GraphMetadata
@@ -18,7 +18,6 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
 
     public let layout: ModelLayout
     public let identifier: String
-    public let keepsHistory = false
     private let rows: MemoryRowStore
     private let isReadOnly: Bool
     private let platform: Environment
@@ -164,13 +163,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
 
     // MARK: History
 
-    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        throw noHistory
-    }
-    public func deleteHistory(upTo number: Int64) throws { throw noHistory }
-    public func lastTransactionNumber() throws -> Int64 { throw noHistory }
-
-    private var noHistory: StoreError {
+    public var historyRefusal: StoreError {
         StoreError(
             .unsupported,
             "Stores of type \(Format.storeType) keep no history; migrate to a SQLite store.",

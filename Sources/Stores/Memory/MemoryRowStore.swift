@@ -83,24 +83,6 @@ public final class MemoryRowStore: RowStore {
         }
     }
 
-    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try tables.withLock { tables in
-            let oldest = tables.history.first?.number ?? tables.lastTransaction + 1
-            guard number <= 0 || oldest <= number + 1 else {
-                throw StoreError(
-                    .historyExpired,
-                    "The history after this token was removed; fetch everything instead.",
-                    fields: ["after": "\(number)", "oldest": "\(oldest)"])
-            }
-            let later = tables.history.drop { $0.number <= number }
-            return Array(limit.map { later.prefix($0) } ?? later)
-        }
-    }
-
-    public func deleteHistory(upTo number: Int64) throws {
-        tables.withLock { $0.history.removeAll { $0.number <= number } }
-    }
-
     public func lastTransactionNumber() throws -> Int64 {
         tables.withLock { $0.lastTransaction }
     }

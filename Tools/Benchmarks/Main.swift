@@ -31,6 +31,8 @@ struct Main {
         switch arguments.role {
         case .objects: try ObjectFigures.play(arguments)
         case .changes: try ChangeFigures.play(arguments)
+        case .memory: try MemoryFigures.play(arguments)
+        case .single: try SingleSaveFigures.play(arguments)
         case .serve: try ServiceRole.play(arguments)
         case .bareServe: try BareExchange.serve(arguments)
         case .bareSend: try BareExchange.send(arguments)

@@ -3,11 +3,14 @@ internal import ObjectModel
 internal import Stores
 
 /// Turns a context's changed objects into the change set of one store.
-struct ChangeSetBuilder {
+final class ChangeSetBuilder {
     let store: NSPersistentStore
     private(set) var changes = ChangeSet()
-    /// The objects whose rows the change set writes.
-    private(set) var written: [NSManagedObject] = []
+    // The objects whose rows the change set writes, in its order.
+    private(set) var inserted: [NSManagedObject] = []
+    private(set) var updated: [NSManagedObject] = []
+    private(set) var deleted: [NSManagedObject] = []
+    var written: [NSManagedObject] { updated + inserted + deleted }
 
     init(store: NSPersistentStore, author: String?, contextName: String?) {
         self.store = store
@@ -15,7 +18,7 @@ struct ChangeSetBuilder {
         changes.contextName = contextName
     }
 
-    mutating func add(_ object: NSManagedObject) throws {
+    func add(_ object: NSManagedObject) throws {
         guard let row = object.reservedRow else {
             throw PersistenceErrors.noStore(for: object.entity.name ?? "")
         }
@@ -23,39 +26,43 @@ struct ChangeSetBuilder {
         case (true, true): return
         case (true, false):
             changes.deletes.append(RowDelete(id: row, expectedVersion: object.expectedVersion))
+            deleted.append(object)
         case (false, true):
+            let toOnes = object.toOnes
             changes.inserts.append(
                 Row(
                     id: row, version: 1, attributes: object.attributes,
-                    toOnes: try object.toOnes.map { try link($0, from: object) }))
-            try addMembers(of: object, row)
+                    toOnes: toOnes.isEmpty ? [] : try toOnes.map { try link($0, from: object) }))
+            if !object.toManys.isEmpty { try addMembers(of: object, row) }
+            inserted.append(object)
         case (false, false): try addUpdate(of: object, row)
         }
-        written.append(object)
     }
 
-    private mutating func addUpdate(of object: NSManagedObject, _ row: RowID) throws {
+    private func addUpdate(of object: NSManagedObject, _ row: RowID) throws {
         guard let snapshot = object.snapshot else {
             // Nothing says what changed, so it cannot count as written.
             throw PersistenceErrors.missingObject(object.objectID)
         }
         var update = RowUpdate(id: row, expectedVersion: object.expectedVersion)
-        for slot in object.attributes.indices
-        where object.attributes[slot] != snapshot.attributes[slot] {
-            update.attributes.append((slot, object.attributes[slot]))
+        let attributes = object.attributes
+        for slot in attributes.indices where attributes[slot] != snapshot.attributes[slot] {
+            update.attributes.append((slot, attributes[slot]))
         }
-        for slot in object.toOnes.indices where object.toOnes[slot] !== snapshot.toOnes[slot] {
-            update.toOnes.append((slot, try link(object.toOnes[slot], from: object)))
+        let toOnes = object.toOnes
+        for slot in toOnes.indices where toOnes[slot] !== snapshot.toOnes[slot] {
+            update.toOnes.append((slot, try link(toOnes[slot], from: object)))
         }
         for slot in object.toManys.indices where object.toManys[slot].isChanged {
             update.changedToManys.append(slot)
         }
         guard !update.isEmpty else { return }
         changes.updates.append(update)
-        try addMembers(of: object, row)
+        updated.append(object)
+        if !update.changedToManys.isEmpty { try addMembers(of: object, row) }
     }
 
-    private mutating func addMembers(of object: NSManagedObject, _ owner: RowID) throws {
+    private func addMembers(of object: NSManagedObject, _ owner: RowID) throws {
         for (slot, members) in object.toManys.enumerated() where members.isChanged {
             let relationship = object.shape.layout.toManys[slot]
             let isOneToMany = relationship.inverseRelationship.map { !$0.isToMany } ?? false

@@ -96,7 +96,6 @@ extension NSManagedObjectContext {
     private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
         let taken = pending.takeObjects()
         forgetUnsaved(taken)
-        for object in taken { object.state.subtract([.inserted, .updated]) }
         announce(saved, after: event)
     }
 
@@ -122,9 +121,13 @@ extension NSManagedObjectContext {
         persistentStoreCoordinator?.contextDidSave(self, ids)
     }
 
-    /// Objects that were made and deleted between two saves.
+    /// Ends the changes of objects; those that were made and deleted between two saves leave.
     private func forgetUnsaved(_ objects: [NSManagedObject]) {
-        for object in objects where object.isInserted && object.isDeleted {
+        for object in objects {
+            guard object.isInserted && object.isDeleted else {
+                object.state.subtract([.inserted, .updated])
+                continue
+            }
             registry.unregister(object)
             object.leaveContext()
             object.state = []
@@ -222,6 +225,17 @@ struct SavedObjects {
         SavedIDs(
             inserted: inserted.map(\.objectID), updated: updated.map(\.objectID),
             deleted: deleted.map(\.objectID))
+    }
+
+    /// Takes what was written to one store.
+    mutating func add(_ gathered: ChangeSetBuilder) {
+        guard !isEmpty else {
+            (inserted, updated, deleted) = (gathered.inserted, gathered.updated, gathered.deleted)
+            return
+        }
+        inserted += gathered.inserted
+        updated += gathered.updated
+        deleted += gathered.deleted
     }
 
     mutating func add(_ object: NSManagedObject) {

@@ -59,11 +59,23 @@ struct ObjectRegistry {
         object.shelf?.announce(object)
     }
 
-    /// Gives an object that was new its place among the rows.
-    mutating func reindex(_ object: NSManagedObject) {
-        guard object.shelf === unsavedObjects else { return }
-        unsavedObjects.remove(object)
-        register(object)
+    /// Gives objects that were new their places among the rows.
+    mutating func reindex(_ objects: [NSManagedObject]) {
+        let moved = objects.filter { $0.shelf === unsavedObjects }
+        unsavedObjects.remove(moved)
+        var begin = 0
+        while begin < moved.count {
+            guard let space = moved[begin].objectID.space else {
+                register(moved[begin])
+                begin += 1
+                continue
+            }
+            let end = moved[begin...].firstIndex { $0.objectID.space !== space } ?? moved.count
+            let shelf = shelf(of: space)
+            for object in moved[begin..<end] { object.stand(on: shelf, at: object.objectID.key) }
+            shelf.replace(with: moved[begin..<end])
+            begin = end
+        }
     }
 
     /// Forgets an object, which still belongs to the context.
@@ -100,10 +112,10 @@ struct ObjectRegistry {
 
     /// The entity of a class in the context's model, remembered.
     mutating func entity(
-        of type: NSManagedObject.Type, in model: NSManagedObjectModel?
+        of type: NSManagedObject.Type, in model: @autoclosure () -> NSManagedObjectModel?
     ) -> NSEntityDescription? {
         if let known = entities[ObjectIdentifier(type)] { return known }
-        let entity = KnownClasses.entity(of: type, in: model)
+        let entity = KnownClasses.entity(of: type, in: model())
         entities[ObjectIdentifier(type)] = entity
         return entity
     }

@@ -91,8 +91,10 @@ struct EventObjects {
 
 /// Objects in order, and as the set that notifications carry, which is made once.
 struct ObjectList {
-    var objects: [NSManagedObject] = []
+    // Before the list: the last to go are objects in the order in which they came, which is quicker
+    // than that of a set.
     private(set) lazy var set = Set(objects)
+    var objects: [NSManagedObject] = []
 
     var isEmpty: Bool { objects.isEmpty }
 

@@ -72,6 +72,27 @@ final class RegisteredObjectTable: Sendable {
         }
     }
 
+    /// Registers objects of this table, each in the place of what was registered for its key.
+    func replace(with objects: ArraySlice<NSManagedObject>) {
+        table.withLock { table in
+            table.reserve(objects.count)
+            for object in objects {
+                table.set(LiveReference.address(of: object), for: object.key)
+            }
+        }
+        guard ObjectUseNotice.isUsed else { return }
+        for object in objects { announce(object) }
+    }
+
+    /// Takes objects of this table off, which no notice tells of.
+    func remove(_ objects: [NSManagedObject]) {
+        table.withLock { table in
+            for object in objects {
+                table.remove(LiveReference.address(of: object), for: object.key)
+            }
+        }
+    }
+
     /// Takes an object off. Called by the object as it ends, too.
     func remove(_ object: NSManagedObject) {
         let address = LiveReference.address(of: object)

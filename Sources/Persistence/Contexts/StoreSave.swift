@@ -15,92 +15,66 @@ struct StoreSave {
     }
 
     mutating func run() throws {
-        try coordinator.reserveRows(for: context.pending.objects(.inserted))
-        for store in try stores() {
+        for part in try parts() {
             do {
-                try save(to: store)
+                try save(part)
             } catch {
                 throw PersistenceErrors.translate(error)
             }
         }
     }
 
-    /// The stores that have a part in the save.
-    private func stores() throws -> [NSPersistentStore] {
-        var stores: [NSPersistentStore] = []
+    /// What each store has to write. Cost: one pass over the changed objects.
+    private func parts() throws -> [StorePart] {
+        let choice = StoreChoice(coordinator)
+        var parts: [StorePart] = []
         for object in context.pending.objects where object.isPending {
-            if let last = stores.last, object.objectID.isOf(last) { continue }
-            guard let store = object.objectID.persistentStore else {
-                throw PersistenceErrors.noStore(for: object.entity.name ?? "")
+            let store = try choice.store(for: object)
+            if let last = parts.last, last.store === store {
+                last.add(object)
+                continue
             }
-            if stores.contains(where: { $0 === store }) { continue }
-            guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
-            guard store.persistentStoreCoordinator === coordinator else {
-                throw PersistenceErrors.noStore(for: object.entity.name ?? "")
-            }
-            stores.append(store)
+            let part = parts.first { $0.store === store } ?? StorePart(store)
+            if part.objects.isEmpty { parts.append(part) }
+            part.add(object)
         }
-        return stores
+        return parts
     }
 
-    private mutating func save(to store: NSPersistentStore) throws {
+    private mutating func save(_ part: StorePart) throws {
+        let store = part.store
         let resolution = ConflictResolution(context: context, store: store)
+        var part = part
         // Each round resolves at least one conflict; others may appear meanwhile.
         for _ in 0...context.pending.objects.count + 16 {
-            let gathered = try gather(store)
             do {
-                let outcome = try write(gathered, to: store)
+                let (gathered, outcome) = try part.write(for: context)
                 return commit(gathered, outcome, store)
             } catch let conflicts as SaveConflicts {
-                try resolution.resolve(conflicts)
+                try part.releasingRows { try resolution.resolve(conflicts) }
             } catch let violation as UniquenessViolation {
-                try resolution.resolve(violation)
+                try part.releasingRows { try resolution.resolve(violation) }
+            } catch {
+                part.releaseRows()
+                throw error
             }
+            guard let next = try parts().first(where: { $0.store === store }) else { return }
+            part = next
         }
         throw PersistenceErrors.make(
             NSPersistentStoreSaveConflictsError,
             "The conflicts of the save could not be resolved; refresh the objects and save again.")
     }
 
-    /// The IDs of new rows are permanent before others can see the rows, and temporary again where
-    /// the rows were not written.
-    private func write(
-        _ gathered: ChangeSetBuilder, to store: NSPersistentStore
-    ) throws -> SaveOutcome {
-        let fresh = gathered.written.filter { $0.isInserted && $0.objectID.isTemporaryID }
-        for object in fresh { store.publish(object.objectID) }
-        do {
-            return try store.write(gathered, of: context)
-        } catch {
-            for object in fresh { object.objectID.becomeReserved() }
-            throw error
-        }
-    }
-
-    private func gather(_ store: NSPersistentStore) throws -> ChangeSetBuilder {
-        try coordinator.reserveRows(for: context.pending.objects(.inserted))
-        var gathering = ChangeSetBuilder(
-            store: store, author: context.transactionAuthor, contextName: context.name)
-        for object in context.pending.objects
-        where object.isPending && object.objectID.isOf(store) {
-            try gathering.add(object)
-        }
-        return gathering
-    }
-
     private mutating func commit(
         _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
-        for object in gathered.written { saved.add(object) }
+        saved.add(gathered)
         var versions = WrittenVersions(outcome)
-        for object in gathered.written where !object.isDeleted && !object.isInserted {
-            commit(object, &versions)
-        }
-        for object in gathered.written where !object.isDeleted && object.isInserted {
-            context.registry.reindex(object)
-            commit(object, &versions)
-        }
-        clearLinks(outcome, &versions, known: gathered.written, store)
+        for object in gathered.updated { commit(object, &versions) }
+        context.registry.reindex(gathered.inserted)
+        for object in gathered.inserted { commit(object, &versions) }
+        clearLinks(outcome, &versions, known: gathered, store)
         for (row, values) in outcome.derivedValues {
             guard let id = store.knownID(row), let object = context.registry.object(id) else {
                 continue
@@ -112,11 +86,11 @@ struct StoreSave {
 
     /// The store took links to deleted rows out of rows that the save need not have named.
     private mutating func clearLinks(
-        _ outcome: SaveOutcome, _ versions: inout WrittenVersions, known: [NSManagedObject],
+        _ outcome: SaveOutcome, _ versions: inout WrittenVersions, known: ChangeSetBuilder,
         _ store: NSPersistentStore
     ) {
         guard !outcome.clearedLinks.isEmpty else { return }
-        let known = Set(known.map(ObjectIdentifier.init))
+        let known = Set(known.written.map(ObjectIdentifier.init))
         for (row, slots) in outcome.clearedLinks.sorted(by: { $0.key < $1.key }) {
             let object = context.object(with: store.id(for: row))
             if !known.contains(ObjectIdentifier(object)) { saved.updated.append(object) }

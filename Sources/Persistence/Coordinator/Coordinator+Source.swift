@@ -56,7 +56,9 @@ extension NSPersistentStoreCoordinator: ObjectSource {
             guard let store, let layout = store.layout(of: shape) else {
                 throw PersistenceErrors.noStore(for: shape.layout.name)
             }
-            let rows = try translating { try store.reserveRows(for: group, layout) }
+            let rows = try translating {
+                try store.reserveRows(for: group, layout, by: store.rowStore)
+            }
             for (object, row) in zip(group, rows) { object.objectID.reserve(row, in: store) }
         }
     }

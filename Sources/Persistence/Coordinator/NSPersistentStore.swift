@@ -211,18 +211,23 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
                 + "NSPersistentStore.", fields: ["class": "\(Swift.type(of: self))"])
     }
 
+    /// Whether the program's store chooses rows, which stay chosen when a save fails.
+    var namesRowsItself: Bool { false }
+
     /// Reserves rows for new objects, all of the layout's entity.
-    func reserveRows(for objects: [NSManagedObject], _ layout: EntityLayout) throws -> [RowID] {
-        try rowStore.reserveKeys(entity: layout.number, count: objects.count).map {
+    func reserveRows(
+        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
+    ) throws -> [RowID] {
+        try writer.reserveKeys(entity: layout.number, count: objects.count).map {
             RowID(entity: layout.number, key: $0)
         }
     }
 
     /// Writes what a context gathered.
     func write(
-        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext, by writer: any RowWriting
     ) throws -> SaveOutcome {
-        try rowStore.save(gathered.changes)
+        try writer.save(gathered.changes)
     }
 
     /// What a query finds; `rows` is the query in the store's terms.

@@ -88,7 +88,9 @@ struct ConstraintSearch {
                 ComparisonNode(left: .keyPath([name]), operator: .in, right: .constant(constants)))
         }
         query.predicate = .and(parts)
-        let rewritten = Set(context.pending.objects.compactMap { $0.identity?.reservedRow })
+        // The rows of new objects are not there yet, whatever keys were reserved for them.
+        let stored = context.pending.objects.lazy.filter { !$0.isInserted }
+        let rewritten = Set(stored.compactMap { $0.identity?.reservedRow })
         var holders: [[Part]: RowID] = [:]
         for row in try store.rowStore.rows(matching: query) where !rewritten.contains(row.id) {
             guard let own = store.rowStore.layout.entity(row.id.entity) else { continue }

@@ -88,6 +88,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// Takes back what was published for a save that failed.
     func becomeReserved() { stage.store(Stage.reserved, ordering: .releasing) }
 
+    /// Takes back the row of an insert that failed, unless the ID is permanent.
+    func forgetRow() {
+        guard isTemporaryID else { return }
+        stage.store(Stage.temporary, ordering: .releasing)
+    }
+
     /// `x-coredata://<store>/<entity>/p<key>`, or `x-coredata:///<entity>/t<text>` while temporary.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? ""

@@ -49,10 +49,24 @@ final class ObjectIDTable: Sendable {
 
     /// Makes a temporary ID the permanent one of the key that was reserved for it. Called before
     /// the row can be seen, so that nobody finds the row and makes another ID for it.
-    func publish(_ id: NSManagedObjectID) {
+    func publish(_ id: NSManagedObjectID) { publish([id]) }
+
+    /// The same for several IDs of this space.
+    func publish(_ ids: [NSManagedObjectID]) {
         table.withLock { table in
-            table.put(id)
-            id.becomePermanent()
+            table.makeRoom(for: ids.count)
+            for id in ids {
+                table.put(id)
+                id.becomePermanent()
+            }
+        }
+    }
+
+    /// Makes published IDs, whose rows were not written after all, reserved ones again.
+    func withdraw(_ ids: ArraySlice<NSManagedObjectID>) {
+        table.withLock { table in
+            table.remove(Set(ids))
+            for id in ids { id.becomeReserved() }
         }
     }
 }
@@ -96,12 +110,28 @@ private struct IDTable {
         entries[place] = Entry(key: id.key, id: id)
     }
 
+    /// Forgets IDs.
+    mutating func remove(_ ids: Set<NSManagedObjectID>) {
+        let others = entries.compactMap(\.id).filter { !ids.contains($0) }
+        fill(with: others, capacity: entries.count)
+    }
+
     /// Makes room for `more` IDs; returns whether places changed. A new table has room for as many
     /// again as are still held, so the cost of the look through all of them spreads.
     @discardableResult
     private mutating func reserve(_ more: Int) -> Bool {
         // One at least is free, whatever was expected.
         guard (count + 1) * 2 > entries.count else { return false }
+        grow(by: more)
+        return true
+    }
+
+    /// Makes room for all of `more` IDs.
+    mutating func makeRoom(for more: Int) {
+        if (count + more) * 2 > entries.count { grow(by: more) }
+    }
+
+    private mutating func grow(by more: Int) {
         var held: [NSManagedObjectID] = []
         for place in entries.indices where entries[place].id != nil {
             if !isKnownUniquelyReferenced(&entries[place].id), let id = entries[place].id {
@@ -110,10 +140,13 @@ private struct IDTable {
         }
         var capacity = 16
         while (held.count + max(more, held.count)) * 2 > capacity { capacity *= 2 }
+        fill(with: held, capacity: capacity)
+    }
+
+    private mutating func fill(with ids: [NSManagedObjectID], capacity: Int) {
         entries = Array(repeating: Entry(), count: capacity)
-        for id in held { entries[place(of: id.key)] = Entry(key: id.key, id: id) }
-        count = held.count
-        return true
+        for id in ids { entries[place(of: id.key)] = Entry(key: id.key, id: id) }
+        count = ids.count
     }
 
     /// Where a key is, or would be. There must be places.

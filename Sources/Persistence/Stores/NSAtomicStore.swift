@@ -141,8 +141,10 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
             loading: graph, layout: layout, platform: platform, path: url?.path ?? "")
     }
 
+    override var namesRowsItself: Bool { true }
+
     override func reserveRows(
-        for objects: [NSManagedObject], _ layout: EntityLayout
+        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
     ) throws -> [RowID] {
         objects.map { object in
             let reference = newReferenceObject(for: object)
@@ -154,12 +156,12 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override func write(
-        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext, by writer: any RowWriting
     ) throws -> SaveOutcome {
         saving.lock()
         defer { saving.unlock() }
         guard let rows = rowStore as? MemoryRowStore else {
-            return try rowStore.save(gathered.changes)
+            return try writer.save(gathered.changes)
         }
         return try rows.save(gathered.changes) {
             let former = contents.withLock { $0.nodes }

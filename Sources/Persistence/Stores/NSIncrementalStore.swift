@@ -144,8 +144,10 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             ?? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     }
 
+    override var namesRowsItself: Bool { true }
+
     override func reserveRows(
-        for objects: [NSManagedObject], _ layout: EntityLayout
+        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
     ) throws -> [RowID] {
         let rows = try obtainPermanentIDs(for: objects).compactMap(\.reservedRow)
         guard rows.count == objects.count, rows.allSatisfy({ $0.entity == layout.number }) else {
@@ -158,7 +160,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     }
 
     override func write(
-        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext
+        _ gathered: ChangeSetBuilder, of context: NSManagedObjectContext, by writer: any RowWriting
     ) throws -> SaveOutcome {
         let living = gathered.written.filter { !$0.isDeleted }
         let request = NSSaveChangesRequest(

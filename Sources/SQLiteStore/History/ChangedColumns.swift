@@ -2,6 +2,13 @@ internal import Foundation
 internal import ObjectModel
 internal import Stores
 
+/// One bitmap (ZCOLUMNS), made once for many changes of the same properties.
+final class ChangeBitmap: Sendable {
+    let bytes: Data
+
+    init(_ bytes: Data) { self.bytes = bytes }
+}
+
 /// Which bit of a history change's bitmap (ZCOLUMNS) stands for which property of one entity.
 ///
 /// Most significant bit first. To-one relationships come first, each with a further bit for its

@@ -10,7 +10,7 @@ final class HistoryLog {
     struct Entry {
         var kind: HistoryChange.Kind
         var id: RowID
-        var bitmap: Data?
+        var bitmap: ChangeBitmap?
         var tombstone: [SQLiteValue] = []
     }
 
@@ -19,7 +19,10 @@ final class HistoryLog {
     private let platform: Environment
     private let origin: HistoryOrigin
     private var strings: [LiteralText: Int64] = [:]
-    private var insertion: Statement?
+    /// Statements of one row and of several.
+    private var single: HistoryRows?
+    private var several: HistoryRows?
+    private static let rowsPerStatement = 40
     /// What this connection wrote itself.
     var own = OwnTransactions()
 
@@ -70,30 +73,31 @@ final class HistoryLog {
         return key
     }
 
-    /// Writes `count` entries, which `next` gives one after the other.
-    func write(count: Int, transaction: Int64, next: () throws -> Entry?) throws {
-        var key = try keys.reserve(HistoryTables.change, count: count)
-        let statement = try insertionStatement()
-        try statement.bind(.integer(transaction), at: 5)
-        while let entry = try next() {
-            try statement.bind(.integer(key), at: 1)
-            try statement.bind(.integer(entry.kind.rawValue), at: 2)
-            try statement.bind(.integer(Int64(entry.id.entity)), at: 3)
-            try statement.bind(.integer(entry.id.key), at: 4)
-            try statement.bind(SQLiteValue(entry.bitmap), at: 6)
-            try statement.perform()
-            if !entry.tombstone.isEmpty { try bury(entry.tombstone, change: key) }
-            key += 1
+    /// Writes `count` entries, each of which `entry` gives once, in order.
+    func write(count: Int, transaction: Int64, entry: (Int) throws -> Entry) throws {
+        let first = try keys.reserve(HistoryTables.change, count: count)
+        var done = 0
+        var graves: [(key: Int64, tombstone: [SQLiteValue])] = []
+        while done < count {
+            let rows = try rows(atMost: count - done)
+            let key = first + Int64(done)
+            try rows.write(from: key, transaction: transaction) { row in
+                let entry = try entry(done + row)
+                if !entry.tombstone.isEmpty { graves.append((key + Int64(row), entry.tombstone)) }
+                return entry
+            }
+            done += rows.count
         }
+        for grave in graves { try bury(grave.tombstone, change: grave.key) }
     }
 
-    private func insertionStatement() throws -> Statement {
-        if let insertion { return insertion }
-        let statement = try connection.compile(
-            "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, "
-                + "ZCOLUMNS) VALUES (?, \(HistoryTables.change), ?, ?, ?, ?, ?)")
-        insertion = statement
-        return statement
+    private func rows(atMost count: Int) throws -> HistoryRows {
+        let isSingle = count < Self.rowsPerStatement
+        if let known = isSingle ? single : several { return known }
+        let fresh = try HistoryRows(
+            count: isSingle ? 1 : Self.rowsPerStatement, connection: connection)
+        if isSingle { single = fresh } else { several = fresh }
+        return fresh
     }
 
     private func bury(_ values: [SQLiteValue], change: Int64) throws {

@@ -16,6 +16,8 @@ final class ChangeWriter {
     private let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
     private let history: (log: HistoryLog, reader: HistoryReader)?
+    /// The last update's bitmap: the next one mostly changes the same properties.
+    private var lastBitmap: (update: RowUpdate, bitmap: ChangeBitmap?)?
 
     init(
         connection: Connection, schema: StoreSchema, reader: RowReader, keys: KeyRegister,
@@ -66,15 +68,21 @@ final class ChangeWriter {
 
     private func insert(_ inserts: [Row], _ outcome: inout SaveOutcome) throws {
         var highest: [Int32: Int64] = [:]
+        var last: (entity: Int32, key: Int64) = (0, 0)
         for row in inserts {
             do {
-                try rows.insert(try withOrderKeys(row))
+                try rows.insert(row, orders: toManys)
             } catch let fault as SQLiteFault where fault.isConstraint {
                 throw try uniqueKeys.violation(by: row)?.violation ?? failure(row.id, fault)
             }
             outcome.written.append((row.id, 1))
-            if row.id.key > highest[row.id.entity] ?? 0 { highest[row.id.entity] = row.id.key }
+            if row.id.entity != last.entity {
+                if last.key > highest[last.entity] ?? 0 { highest[last.entity] = last.key }
+                last = (row.id.entity, 0)
+            }
+            last.key = max(last.key, row.id.key)
         }
+        if last.key > highest[last.entity] ?? 0 { highest[last.entity] = last.key }
         for (entity, key) in highest {
             guard let root = schema.columns(of: entity)?.root else { continue }
             try keys.raise(Int64(root), to: key)
@@ -90,7 +98,7 @@ final class ChangeWriter {
         guard var update = updates.first else { return }
         for index in update.toOnes.indices {
             let (slot, link) = update.toOnes[index]
-            update.toOnes[index].link = try withOrderKey(link, slot, of: update.id.entity)
+            update.toOnes[index].link = try toManys.ordered(link, slot, of: update.id.entity)
         }
         if let version = try write(update, later: updates.dropFirst()) {
             outcome.written.append((update.id, version))
@@ -155,30 +163,6 @@ final class ChangeWriter {
             fields: ["entity": schema.name(of: id.entity), "key": "\(id.key)"], cause: fault)
     }
 
-    // MARK: Order keys
-
-    /// Gives a place at the end to each link of an ordered relationship that has none yet.
-    private func withOrderKeys(_ row: Row) throws -> Row {
-        guard let columns = schema.columns(of: row.id.entity), columns.hasOrderedLinks else {
-            return row
-        }
-        var row = row
-        for slot in row.toOnes.indices {
-            row.toOnes[slot] = try withOrderKey(row.toOnes[slot], slot, of: row.id.entity)
-        }
-        return row
-    }
-
-    private func withOrderKey(_ link: Link?, _ slot: Int, of entity: Int32) throws -> Link? {
-        guard var link, link.orderKey == nil, let columns = schema.columns(of: entity),
-            columns.toOnes.indices.contains(slot), let order = columns.toOnes[slot].order
-        else { return link }
-        link.orderKey = try toManys.nextOrder(
-            table: columns.table, order: order, owner: columns.toOnes[slot].key,
-            key: link.target.key)
-        return link
-    }
-
     // MARK: History
 
     private func tombstone(of id: RowID) throws -> [SQLiteValue] {
@@ -198,25 +182,36 @@ final class ChangeWriter {
     ) throws -> Int64? {
         guard let history else { return nil }
         let updates = changes.updates.filter { !$0.isEmpty } + toManys.displaced + cleared
-        let count = changes.inserts.count + updates.count + graves.count
+        let (inserted, updated) = (changes.inserts.count, updates.count)
+        let count = inserted + updated + graves.count
         guard count > 0 else { return nil }
         let number = try history.log.begin(author: changes.author, contextName: changes.contextName)
-        var (inserted, updated, buried) = (0, 0, 0)
-        try history.log.write(count: count, transaction: number) {
-            if inserted < changes.inserts.count {
-                inserted += 1
-                return .init(kind: .insert, id: changes.inserts[inserted - 1].id)
-            }
-            if updated < updates.count {
-                updated += 1
-                let update = updates[updated - 1]
-                let bits = history.reader.columns(of: update.id.entity)
-                return .init(kind: .update, id: update.id, bitmap: bits?.bitmap(of: update))
-            }
-            guard buried < graves.count else { return nil }
-            buried += 1
-            return graves[buried - 1]
+        try history.log.write(count: count, transaction: number) { index in
+            if index < inserted { return .init(kind: .insert, id: changes.inserts[index].id) }
+            guard index < inserted + updated else { return graves[index - inserted - updated] }
+            let update = updates[index - inserted]
+            return .init(
+                kind: .update, id: update.id, bitmap: bitmap(of: update, history.reader))
         }
+        lastBitmap = nil
         return number
+    }
+
+    private func bitmap(of update: RowUpdate, _ reader: HistoryReader) -> ChangeBitmap? {
+        if let lastBitmap, lastBitmap.update.changesSame(as: update) { return lastBitmap.bitmap }
+        let bitmap = reader.columns(of: update.id.entity).map {
+            ChangeBitmap($0.bitmap(of: update))
+        }
+        lastBitmap = (update, bitmap)
+        return bitmap
+    }
+}
+
+extension RowUpdate {
+    /// Whether another update is of the same entity and slots.
+    fileprivate func changesSame(as other: RowUpdate) -> Bool {
+        id.entity == other.id.entity && changedToManys == other.changedToManys
+            && attributes.elementsEqual(other.attributes) { $0.slot == $1.slot }
+            && toOnes.elementsEqual(other.toOnes) { $0.slot == $1.slot }
     }
 }

@@ -12,9 +12,11 @@ final class RowWriter {
     private let platform: Environment
     private var inserts: [Int32: InsertPlan] = [:]
     private var updates: [UpdateShape: UpdatePlan] = [:]
-    private var deletes: [Int32: Statement] = [:]
-    /// The plan of the last update: the next one is mostly of the same shape.
-    private var lastUpdate: (shape: UpdateShape, plan: UpdatePlan)?
+    private var deletes: [Int32: DeletePlan] = [:]
+    /// The plans used last: the next row mostly takes the same.
+    private var lastInsert: InsertPlan?
+    private var lastUpdate: UpdatePlan?
+    private var lastDelete: DeletePlan?
 
     init(
         connection: Connection, schema: StoreSchema, external: ExternalWrites?,
@@ -27,7 +29,8 @@ final class RowWriter {
         self.external = external
     }
 
-    func insert(_ row: Row) throws {
+    /// `orders` gives links of ordered relationships their places.
+    func insert(_ row: Row, orders: ToManyWriter) throws {
         let plan = try insertPlan(for: row.id.entity)
         guard row.attributes.count == plan.attributeCount, row.toOnes.count == plan.toOneCount
         else {
@@ -41,7 +44,11 @@ final class RowWriter {
         for slot in plan.attributes {
             try bind(row.attributes[slot.slot], slot, of: row.id, to: statement)
         }
-        for slot in plan.toOnes { try slot.bind(row.toOnes[slot.slot], to: statement) }
+        for slot in plan.toOnes {
+            var link = row.toOnes[slot.slot]
+            if slot.order > 0 { link = try orders.ordered(link, slot.slot, of: row.id.entity) }
+            try slot.bind(link, to: statement)
+        }
         for slot in plan.written {
             let source = slot.derivation.source.map { row.attributes[$0] }
             try bind(source ?? .null, slot, of: row.id, to: statement)
@@ -82,15 +89,18 @@ final class RowWriter {
     /// Returns whether there was such a row of the expected version.
     func delete(_ delete: RowDelete) throws -> Bool {
         let id = delete.id
-        if let external, let columns = schema.columns(of: id.entity) {
-            try external.leaving(columns.externalColumns, of: id.key, table: columns.table)
+        let plan = try deletePlan(for: id.entity)
+        if let external, !plan.columns.externalColumns.isEmpty {
+            try external.leaving(
+                plan.columns.externalColumns, of: id.key, table: plan.columns.table)
         }
-        let statement = try deleteStatement(for: id.entity)
-        try statement.bind(.integer(id.key), at: 1)
-        try statement.bind(SQLiteValue(delete.expectedVersion), at: 2)
-        guard try statement.perform() > 0 else { return false }
-        guard let columns = schema.columns(of: id.entity) else { return true }
-        for place in columns.toManys { try clear(place, of: id.key) }
+        try plan.statement.bind(.integer(id.key), at: 1)
+        try plan.statement.bind(SQLiteValue(delete.expectedVersion), at: 2)
+        guard try plan.statement.perform() > 0 else { return false }
+        for statement in plan.clearing {
+            try statement.bind(.integer(id.key), at: 1)
+            try statement.perform()
+        }
         return true
     }
 
@@ -99,23 +109,6 @@ final class RowWriter {
         guard let table = schema.columns(of: row.entity)?.table else { return }
         let list = columns.map { "\($0) = NULL" }.joined(separator: ", ")
         try connection.run("UPDATE \(table) SET \(list) WHERE Z_PK = ?", [.integer(row.key)])
-    }
-
-    /// Takes a deleted owner out of join tables and of the columns of members without inverse.
-    private func clear(_ place: ToManyPlace, of key: Int64) throws {
-        switch place {
-        case .inverse, .absent: return
-        case .owned(let members):
-            let order = members.order.map { ", \($0) = NULL" } ?? ""
-            try connection.run(
-                "UPDATE \(members.table) SET \(members.key) = NULL\(order) "
-                    + "WHERE \(members.key) = ?",
-                [.integer(key)])
-        case .join(let side):
-            let other = side.isReflexive ? " OR \(side.member) = ?1" : ""
-            try connection.run(
-                "DELETE FROM \(side.table) WHERE \(side.owner) = ?1\(other)", [.integer(key)])
-        }
     }
 
     private func bind(
@@ -153,40 +146,44 @@ final class RowWriter {
     // MARK: Plans
 
     private func insertPlan(for entity: Int32) throws -> InsertPlan {
-        if let known = inserts[entity] { return known }
-        guard let columns = schema.columns(of: entity) else { throw schema.unknownEntity(entity) }
-        let plan = try InsertPlan(columns: columns, connection: connection)
+        if let lastInsert, lastInsert.entity == entity { return lastInsert }
+        let plan = try inserts[entity] ?? InsertPlan(columns: columns(of: entity), connection)
         inserts[entity] = plan
+        lastInsert = plan
         return plan
     }
 
     private func updatePlan(for update: RowUpdate) throws -> UpdatePlan {
-        if let lastUpdate, lastUpdate.shape.fits(update) { return lastUpdate.plan }
+        if let lastUpdate, lastUpdate.shape.fits(update) { return lastUpdate }
         let shape = UpdateShape(
             entity: update.id.entity, attributes: update.attributes.map(\.slot),
             toOnes: update.toOnes.map(\.slot), isChecked: update.expectedVersion != nil)
         if let known = updates[shape] {
-            lastUpdate = (shape, known)
+            lastUpdate = known
             return known
         }
-        guard let columns = schema.columns(of: shape.entity),
-            shape.attributes.allSatisfy(columns.attributes.indices.contains),
+        let columns = try columns(of: shape.entity)
+        guard shape.attributes.allSatisfy(columns.attributes.indices.contains),
             shape.toOnes.allSatisfy(columns.toOnes.indices.contains)
         else { throw schema.unknownEntity(shape.entity) }
         if updates.count >= Self.updatePlansMax { updates.removeAll() }
-        let plan = try UpdatePlan(shape: shape, columns: columns, connection: connection)
+        let plan = try UpdatePlan(shape: shape, columns: columns, connection)
         updates[shape] = plan
+        lastUpdate = plan
         return plan
     }
 
-    private func deleteStatement(for entity: Int32) throws -> Statement {
-        if let known = deletes[entity] { return known }
+    private func deletePlan(for entity: Int32) throws -> DeletePlan {
+        if let lastDelete, lastDelete.columns.number == entity { return lastDelete }
+        let plan = try deletes[entity] ?? DeletePlan(columns: columns(of: entity), connection)
+        deletes[entity] = plan
+        lastDelete = plan
+        return plan
+    }
+
+    private func columns(of entity: Int32) throws -> EntityColumns {
         guard let columns = schema.columns(of: entity) else { throw schema.unknownEntity(entity) }
-        let statement = try connection.compile(
-            "DELETE FROM \(columns.table) WHERE Z_PK = ?1 AND \(columns.condition ?? "1") "
-                + "AND (?2 IS NULL OR IFNULL(Z_OPT, 0) = ?2)")
-        deletes[entity] = statement
-        return statement
+        return columns
     }
 
     private static let updatePlansMax = 256

@@ -63,6 +63,17 @@ final class ToManyWriter {
         return next
     }
 
+    /// Gives a link of an ordered relationship that has no place yet one at the end.
+    func ordered(_ link: Link?, _ slot: Int, of entity: Int32) throws -> Link? {
+        guard var link, link.orderKey == nil, let columns = schema.columns(of: entity),
+            columns.toOnes.indices.contains(slot), let order = columns.toOnes[slot].order
+        else { return link }
+        link.orderKey = try nextOrder(
+            table: columns.table, order: order, owner: columns.toOnes[slot].key,
+            key: link.target.key)
+        return link
+    }
+
     // MARK: Members with a column of their own
 
     private func writeMembers(_ change: ToManyChange, in place: MemberColumns) throws {

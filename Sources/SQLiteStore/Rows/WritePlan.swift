@@ -62,7 +62,8 @@ extension ColumnList {
 }
 
 /// The insertion of a whole row of one entity. Parameter 1 is the key.
-struct InsertPlan {
+final class InsertPlan {
+    let entity: Int32
     let statement: Statement
     let attributes: [AttributeBinding]
     let toOnes: [LinkBinding]
@@ -70,7 +71,8 @@ struct InsertPlan {
     let toOneCount: Int
     let written: [WrittenBinding]
 
-    init(columns: EntityColumns, connection: Connection) throws {
+    init(columns: EntityColumns, _ connection: Connection) throws {
+        entity = columns.number
         var list = ColumnList(first: 2)
         attributes = columns.attributes.enumerated().filter { !$1.isDerived }.map { slot, column in
             AttributeBinding(slot: slot, index: list.add(column.name), kind: column.kind)
@@ -103,7 +105,8 @@ struct UpdateShape: Hashable {
 }
 
 /// The update of some slots of one entity. The key follows the values, then the expected version.
-struct UpdatePlan {
+final class UpdatePlan {
+    let shape: UpdateShape
     let statement: Statement
     let attributes: [AttributeBinding]
     let toOnes: [LinkBinding]
@@ -112,7 +115,8 @@ struct UpdatePlan {
     /// Those of its columns whose large values have files; nil where it has none.
     let externalColumns: (table: String, names: [String])?
 
-    init(shape: UpdateShape, columns: EntityColumns, connection: Connection) throws {
+    init(shape: UpdateShape, columns: EntityColumns, _ connection: Connection) throws {
+        self.shape = shape
         var list = ColumnList(first: 1)
         attributes = shape.attributes.map { slot in
             let column = columns.attributes[slot]
@@ -131,5 +135,35 @@ struct UpdatePlan {
         statement = try connection.compile(
             "UPDATE \(columns.table) SET Z_OPT = IFNULL(Z_OPT, 0) + 1\(changes) "
                 + "WHERE Z_PK = ? AND \(columns.condition ?? "1")\(end)")
+    }
+}
+
+/// The deletion of one entity's rows. Parameter 1 is the key, 2 the expected version.
+final class DeletePlan {
+    let columns: EntityColumns
+    let statement: Statement
+    /// What takes a deleted owner, parameter 1, out of join tables and of the columns of members
+    /// without inverse.
+    let clearing: [Statement]
+
+    init(columns: EntityColumns, _ connection: Connection) throws {
+        self.columns = columns
+        statement = try connection.compile(
+            "DELETE FROM \(columns.table) WHERE Z_PK = ?1 AND \(columns.condition ?? "1") "
+                + "AND (?2 IS NULL OR IFNULL(Z_OPT, 0) = ?2)")
+        clearing = try columns.toManys.compactMap(Self.clearing).map(connection.compile)
+    }
+
+    private static func clearing(_ place: ToManyPlace) -> String? {
+        switch place {
+        case .inverse, .absent: return nil
+        case .owned(let members):
+            let order = members.order.map { ", \($0) = NULL" } ?? ""
+            return "UPDATE \(members.table) SET \(members.key) = NULL\(order) "
+                + "WHERE \(members.key) = ?1"
+        case .join(let side):
+            let other = side.isReflexive ? " OR \(side.member) = ?1" : ""
+            return "DELETE FROM \(side.table) WHERE \(side.owner) = ?1\(other)"
+        }
     }
 }

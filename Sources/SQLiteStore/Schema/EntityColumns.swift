@@ -1,5 +1,5 @@
 /// Where the slots of an entity's layout are kept: the table and the columns.
-public struct EntityColumns: Sendable {
+public final class EntityColumns: Sendable {
     /// The entity's number (Z_ENT).
     public let number: Int32
     /// The number of the root of its inheritance tree: the row of `Z_PRIMARYKEY` that hands out
@@ -16,8 +16,6 @@ public struct EntityColumns: Sendable {
     /// The condition that tells the entity's rows from others of the table; nil where it holds no
     /// others. (Some files have no Z_ENT in such tables.)
     let condition: String?
-    /// Whether a link of this entity has a place among ordered members.
-    let hasOrderedLinks: Bool
     /// The columns whose large values have files of their own.
     let externalColumns: [String]
     /// What is computed where a row is written.
@@ -35,7 +33,6 @@ public struct EntityColumns: Sendable {
         self.attributes = attributes
         self.toOnes = toOnes
         self.toManys = toManys
-        hasOrderedLinks = toOnes.contains { $0.order != nil }
         externalColumns = attributes.filter { $0.kind == .binary(external: true) }.map(\.name)
     }
 

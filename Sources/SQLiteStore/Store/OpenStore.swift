@@ -79,13 +79,16 @@ final class OpenStore {
         derived.take()
     }
 
+    /// Writes a change set, within a transaction that is undone where this throws.
+    func write(_ changes: ChangeSet) throws -> SaveOutcome {
+        var outcome = try writer.apply(changes)
+        outcome.derivedValues = derived.take()
+        return outcome
+    }
+
     func apply(_ changes: ChangeSet) throws -> SaveOutcome {
         do {
-            return try connection.transaction {
-                var outcome = try writer.apply(changes)
-                outcome.derivedValues = derived.take()
-                return outcome
-            }
+            return try connection.transaction { try write(changes) }
         } catch {
             forget()
             throw error

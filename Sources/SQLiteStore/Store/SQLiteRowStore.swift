@@ -186,7 +186,11 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     }
 
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {
-        try write { try $0.apply(changes) }
+        try write { try $0.save(changes) }
+    }
+
+    public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        try write { try body($0) }
     }
 
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {

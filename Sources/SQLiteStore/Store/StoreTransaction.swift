@@ -6,7 +6,7 @@ public import Stores
 /// Valid on that thread until the body returns; afterwards every function throws. Failures are
 /// `StoreError`, `SaveConflicts` or `UniquenessViolation`; what is done with `connection` throws
 /// `SQLiteFault`.
-public final class StoreTransaction {
+public final class StoreTransaction: RowWriting {
     private let store: OpenStore
     private var isOver = false
 
@@ -32,6 +32,12 @@ public final class StoreTransaction {
     /// called several times; when it throws, what was written before stays.
     public func apply(_ changes: ChangeSet) throws -> SaveOutcome {
         try working { try $0.apply(changes) }
+    }
+
+    /// The same without a savepoint of its own: when it throws, so must the body, which undoes the
+    /// transaction.
+    public func save(_ changes: ChangeSet) throws -> SaveOutcome {
+        try working { try $0.write(changes) }
     }
 
     public func row(_ id: RowID) throws -> Row? { try working { try $0.reader.row(id) } }

@@ -5,7 +5,7 @@ public import Predicates
 ///
 /// A store serialises its own work; every function may be called from any thread and blocks until
 /// done. Failures are `StoreError`, `SaveConflicts` or `UniquenessViolation`.
-public protocol RowStore: AnyObject, Sendable {
+public protocol RowStore: RowWriting, AnyObject, Sendable {
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
@@ -16,10 +16,6 @@ public protocol RowStore: AnyObject, Sendable {
     func metadata() throws -> [String: Any]
     /// Replaces the application's metadata; the store's own keys are kept right by the store.
     func setMetadata(_ metadata: [String: Any]) throws
-
-    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
-    /// again.
-    func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
 
     func row(_ id: RowID) throws -> Row?
     /// The rows that exist among `ids`, in no particular order.
@@ -32,8 +28,10 @@ public protocol RowStore: AnyObject, Sendable {
     /// The same for several owners of one entity; owners without members may be left out.
     func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]]
 
-    /// Writes everything or nothing, with its history, in one transaction.
-    func save(_ changes: ChangeSet) throws -> SaveOutcome
+    /// Runs `body`, whose reservations and one save are one transaction where the store has such:
+    /// keys it reserved come back when it throws. `body` ends with its save, and throws what that
+    /// throws.
+    func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result
 
     /// The transactions after `number`, oldest first, at most `limit`.
     func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction]
@@ -43,7 +41,20 @@ public protocol RowStore: AnyObject, Sendable {
     func lastTransactionNumber() throws -> Int64
 }
 
+/// What writing takes.
+public protocol RowWriting {
+    /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
+    /// again.
+    func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
+    /// Writes everything or nothing, with its history, in one transaction.
+    func save(_ changes: ChangeSet) throws -> SaveOutcome
+}
+
 extension RowStore {
+    public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        try body(self)
+    }
+
     public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
         var members: [RowID: [Link]] = [:]
         for owner in owners { members[owner] = try self.members(of: owner, toMany: slot) }

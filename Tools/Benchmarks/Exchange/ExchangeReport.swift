@@ -15,7 +15,8 @@ enum ExchangeReport {
         // Last, since the peak that the system tells of a child is never below its parent's.
         try check(folder.path("again.jsonl"), count)
         var floor = Findings()
-        try RawFigures.measure(Sample.many(count), at: folder.path("raw.sqlite"), into: &floor)
+        try RawFigures.measure(
+            Sample.many(count), at: folder.path("raw.sqlite"), keepsHistory: false, into: &floor)
 
         Report.title("Lines: \(Report.grouped(Double(count))) objects of 7 attributes, by diptych")
         Report.rate("import", count, seconds: written.cpuSeconds, floor: floor["raw.insert"])

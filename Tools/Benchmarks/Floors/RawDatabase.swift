@@ -48,7 +48,7 @@ final class RawDatabase {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure }
     }
 
-    private func compile(_ sql: String) throws -> OpaquePointer {
+    func compile(_ sql: String) throws -> OpaquePointer {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement
         else { throw failure }

@@ -2,12 +2,15 @@ internal import CSQLite
 internal import Foundation
 
 /// The same rows in plain SQLite, through its C interface: WAL, synchronous NORMAL, one transaction
-/// for each piece of work, every statement compiled once.
+/// for each piece of work, every statement compiled once. With a history, each row that is written
+/// has its row there, in the same transaction.
 final class RawTable {
     private let database: RawDatabase
+    private let history: RawHistory?
 
-    init(path: String) throws {
+    init(path: String, keepsHistory: Bool) throws {
         database = try RawDatabase(path: path)
+        history = keepsHistory ? try RawHistory(database) : nil
         try database.run(
             "CREATE TABLE IF NOT EXISTS ZENTRY (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, "
                 + "Z_OPT INTEGER, ZCOUNT INTEGER, ZISDONE INTEGER, ZAMOUNT FLOAT, "
@@ -15,8 +18,8 @@ final class RawTable {
     }
 
     func insert(_ samples: [Sample]) throws {
-        try database.transaction("INSERT INTO ZENTRY VALUES (?, 1, 1, ?, ?, ?, ?, ?, ?, ?)") {
-            statement in
+        try write(.insert, "INSERT INTO ZENTRY VALUES (?, 1, 1, ?, ?, ?, ?, ?, ?, ?)") {
+            statement, log in
             for (index, sample) in samples.enumerated() {
                 sqlite3_bind_int64(statement, 1, Int64(index + 1))
                 sqlite3_bind_int64(statement, 2, sample.count)
@@ -29,7 +32,18 @@ final class RawTable {
                     diptych_bind_blob(statement, 8, $0.baseAddress, 16)
                 }
                 try database.finish(statement)
+                try log?.note(Int64(index + 1))
             }
+        }
+    }
+
+    /// Performs `sql` many times in one transaction; `work` notes each key it wrote.
+    private func write(
+        _ kind: RawHistory.Kind, _ sql: String,
+        _ work: (OpaquePointer, RawHistory.Entries?) throws -> Void
+    ) throws {
+        try database.transaction(sql) { statement in
+            try work(statement, try history?.begin(kind))
         }
     }
 
@@ -49,20 +63,23 @@ final class RawTable {
     }
 
     func update(_ count: Int, to value: Int64) throws {
-        try database.transaction("UPDATE ZENTRY SET ZCOUNT = ?2 WHERE Z_PK = ?1") { statement in
+        let sql = "UPDATE ZENTRY SET ZCOUNT = ?2, Z_OPT = Z_OPT + 1 WHERE Z_PK = ?1"
+        try write(.update, sql) { statement, log in
             for key in 1...Int64(count) {
                 sqlite3_bind_int64(statement, 1, key)
                 sqlite3_bind_int64(statement, 2, value)
                 try database.finish(statement)
+                try log?.note(key)
             }
         }
     }
 
     func delete(_ count: Int) throws {
-        try database.transaction("DELETE FROM ZENTRY WHERE Z_PK = ?") { statement in
+        try write(.delete, "DELETE FROM ZENTRY WHERE Z_PK = ?") { statement, log in
             for key in 1...Int64(count) {
                 sqlite3_bind_int64(statement, 1, key)
                 try database.finish(statement)
+                try log?.note(key)
             }
         }
     }

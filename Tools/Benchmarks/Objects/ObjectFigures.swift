@@ -16,7 +16,8 @@ struct ObjectFigures {
             func path(_ name: String) -> String {
                 folder.appendingPathComponent("\(name)\(round).sqlite").path
             }
-            try RawFigures.measure(samples, at: path("raw"), into: &found)
+            try RawFigures.measure(samples, at: path("raw"), keepsHistory: false, into: &found)
+            try RawFigures.measure(samples, at: path("logged"), keepsHistory: true, into: &found)
             let url = URL(fileURLWithPath: path("objects"))
             try ObjectFigures(at: url, samples).measureInsertion(into: &found)
             // Opened anew, so that nothing is known of the rows.

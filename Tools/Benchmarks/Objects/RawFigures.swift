@@ -1,11 +1,19 @@
 internal import Foundation
 
-/// Times the floor of the object figures: raw SQLite doing the same with the same rows.
+/// Times the floors of the object figures: raw SQLite doing the same with the same rows, without
+/// history and with it.
 enum RawFigures {
-    static func measure(_ samples: [Sample], at path: String, into found: inout Findings) throws {
-        let table = try RawTable(path: path)
+    /// What the findings of a floor begin with.
+    static let plain = "raw."
+    static let logged = "logged."
+
+    static func measure(
+        _ samples: [Sample], at path: String, keepsHistory: Bool, into found: inout Findings
+    ) throws {
+        let prefix = keepsHistory ? logged : plain
+        let table = try RawTable(path: path, keepsHistory: keepsHistory)
         func time(_ name: String, _ work: () throws -> Void) throws {
-            found.note("raw.\(name)", seconds: try Stopwatch.processorSeconds(work))
+            found.note(prefix + name, seconds: try Stopwatch.processorSeconds(work))
         }
         try time("insert") { try table.insert(samples) }
         try time("fetch") { try check(table.fetch(), samples.count) }

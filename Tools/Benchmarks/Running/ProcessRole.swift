@@ -3,7 +3,8 @@ internal import Foundation
 /// What one process of a run does. The program starts itself once for each, so that the peak memory
 /// of each is its own.
 enum ProcessRole: String {
-    case objects, changes, serve, bareServe, bareSend, fill, sync, make, open, iterate
+    case objects, changes, memory, single, serve, bareServe, bareSend, fill, sync, make, open
+    case iterate
 }
 
 /// The words after the role: folder or file first, then whatever the role needs.

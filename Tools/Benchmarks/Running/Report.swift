@@ -2,18 +2,27 @@ internal import Foundation
 
 /// Prints lines of figures: what was measured, its floor in the same run, and the ratio.
 struct Report {
-    private static let columns = [34, 13, 13, 8]
+    private static let columns = [34, 13, 13, 8, 13, 8]
 
-    static func title(_ text: String, _ unit: String = "per second") {
+    /// `secondFloor` names the floor of the last two columns, where there are two.
+    static func title(
+        _ text: String, _ unit: String = "per second", secondFloor: String? = nil
+    ) {
         print("\n\(text)")
-        line(["", unit, "floor", "ratio"])
+        line(["", unit, "floor", "ratio"] + (secondFloor.map { [$0, "ratio"] } ?? []))
     }
 
     /// One line: `count` things in `seconds`, and in `floor` seconds by the floor's way.
-    static func rate(_ name: String, _ count: Int, seconds: Double, floor: Double) {
+    static func rate(
+        _ name: String, _ count: Int, seconds: Double, floor: Double, secondFloor: Double? = nil
+    ) {
         let own = Double(count) / seconds
-        let raw = Double(count) / floor
-        line([name, grouped(own), grouped(raw), String(format: "%.2f", own / raw)])
+        var cells = [name, grouped(own)]
+        for seconds in [floor] + (secondFloor.map { [$0] } ?? []) {
+            let raw = Double(count) / seconds
+            cells += [grouped(raw), String(format: "%.2f", own / raw)]
+        }
+        line(cells)
     }
 
     /// One line of seconds, where less is better.

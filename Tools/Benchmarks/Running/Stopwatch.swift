@@ -44,3 +44,12 @@ enum PeakMemory {
         try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
     }
 }
+
+/// The memory the process holds at the moment (VmRSS less what is of files).
+enum Heap {
+    static var bytes: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        let pages = status.split(separator: " ").prefix(3).compactMap { Int($0) }
+        return pages.count == 3 ? (pages[1] - pages[2]) * Int(sysconf(Int32(_SC_PAGESIZE))) : 0
+    }
+}

@@ -48,9 +48,9 @@ final class StorePart {
                 gathered.makeRoom(
                     for: objects.count, inserted: fresh.reduce(0) { $0 + $1.ids.count })
                 for object in objects { try gathered.add(object) }
-                let outcome = try store.write(gathered, of: context, by: writer)
                 // Before others can see the rows, so that nobody makes other IDs for them.
                 publish(gathered)
+                let outcome = try store.write(gathered, of: context, by: writer)
                 gathered.forgetChanges()
                 return (gathered, outcome)
             }

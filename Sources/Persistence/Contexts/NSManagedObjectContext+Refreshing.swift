@@ -218,8 +218,8 @@ extension NSManagedObjectContext {
 extension SavedIDs {
     var userInfo: [AnyHashable: Any] {
         [
-            NSInsertedObjectIDsKey: Set(list: inserted), NSUpdatedObjectIDsKey: Set(list: updated),
-            NSDeletedObjectIDsKey: Set(list: deleted),
+            NSInsertedObjectIDsKey: Set(inserted), NSUpdatedObjectIDsKey: Set(updated),
+            NSDeletedObjectIDsKey: Set(deleted),
         ]
     }
 }

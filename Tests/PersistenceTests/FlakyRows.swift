@@ -11,6 +11,7 @@ final class FlakyRows: RowStore {
     private let failsReading = Atomic(false)
     private let failsMembers = Atomic(false)
     private let failsSaving = Atomic(false)
+    private let failsCommitting = Atomic(false)
 
     static let type = "Flaky"
 
@@ -46,6 +47,31 @@ final class FlakyRows: RowStore {
         failsSaving.store(true, ordering: .sequentiallyConsistent)
         defer { failsSaving.store(false, ordering: .sequentiallyConsistent) }
         return try work()
+    }
+
+    /// Transactions fail at their end, when all is written.
+    @discardableResult
+    func whileUncommittable<Value>(_ work: () throws -> Value) rethrows -> Value {
+        failsCommitting.store(true, ordering: .sequentiallyConsistent)
+        defer { failsCommitting.store(false, ordering: .sequentiallyConsistent) }
+        return try work()
+    }
+
+    /// Deletes what a transaction left that failed so: memory has nothing to roll back.
+    func forgetRows() throws {
+        var changes = ChangeSet()
+        for entity in layout.entities {
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            changes.deletes += try rows.ids(matching: query).map { RowDelete(id: $0) }
+        }
+        _ = try rows.save(changes)
+    }
+
+    func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        let result = try body(self)
+        try check(failsCommitting)
+        return result
     }
 
     private func check(_ fails: borrowing Atomic<Bool>) throws {

@@ -25,9 +25,7 @@ extension NSPersistentStoreCoordinator {
             guard let store, let layout = store.layout(of: shape) else {
                 throw PersistenceErrors.noStore(for: shape.layout.name)
             }
-            let rows = try translating {
-                try store.reserveRows(for: group, layout, by: store.rowStore)
-            }
+            let rows = try translating { try store.reserveRows(for: group, layout) }
             for (object, row) in zip(group, rows) { object.objectID.reserve(row, in: store) }
         }
     }

@@ -45,7 +45,7 @@ public protocol RowStore: RowReading, RowWriting {
 /// What writing takes.
 public protocol RowWriting {
     /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
-    /// again.
+    /// again, unless the transaction is undone.
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
     /// Writes everything or nothing, with its history, in one transaction.
     func save(_ changes: ChangeSet) throws -> SaveOutcome

@@ -12,6 +12,7 @@ final class FlakyRows: RowStore {
     private let failsMembers = Atomic(false)
     private let failsSaving = Atomic(false)
     private let failsCommitting = Atomic(false)
+    private let readings = Atomic(0)
 
     static let type = "Flaky"
 
@@ -23,6 +24,9 @@ final class FlakyRows: RowStore {
     }
 
     private init(_ layout: ModelLayout) { rows = MemoryRowStore(layout: layout) }
+
+    /// How often rows were asked for.
+    var readingCount: Int { readings.load(ordering: .sequentiallyConsistent) }
 
     @discardableResult
     func whileUnreadable<Value>(_ work: () throws -> Value) rethrows -> Value {
@@ -90,10 +94,12 @@ final class FlakyRows: RowStore {
         try rows.reserveKeys(entity: entity, count: count)
     }
     func row(_ id: RowID) throws -> Row? {
+        readings.add(1, ordering: .sequentiallyConsistent)
         try check(failsReading)
         return try rows.row(id)
     }
     func rows(_ ids: [RowID]) throws -> [Row] {
+        readings.add(1, ordering: .sequentiallyConsistent)
         try check(failsReading)
         return try rows.rows(ids)
     }

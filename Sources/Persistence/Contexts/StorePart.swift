@@ -26,7 +26,7 @@ final class StorePart {
     func add(_ object: NSManagedObject) {
         objects.append(object)
         guard object.isInserted, object.reservedRow == nil else { return }
-        if let last = fresh.last, last.shape === object.shape {
+        if fresh.last?.shape === object.shape {
             fresh[fresh.count - 1].ids.append(object.objectID)
         } else if let index = fresh.firstIndex(where: { $0.shape === object.shape }) {
             fresh[index].ids.append(object.objectID)

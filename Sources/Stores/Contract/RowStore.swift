@@ -35,6 +35,10 @@ public protocol RowStore: RowReading, RowWriting {
     /// The number of the newest transaction, 0 when there is none.
     func lastTransactionNumber() throws -> Int64
 
+    /// Runs `body` on this thread with one state of the store: what anybody saves meanwhile is not
+    /// seen through what it is handed. A store that can hold no state hands itself.
+    func readingOneState<Result>(_ body: (any RowReading) throws -> Result) throws -> Result
+
     /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
     /// without a log of its own. States that are equal may be one snapshot.
     func makeSnapshot() throws -> (any RowSnapshot)?
@@ -55,6 +59,12 @@ extension RowStore {
     public func update(_ batch: BatchUpdate) throws -> [RowID]? { nil }
 
     public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        try body(self)
+    }
+
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
         try body(self)
     }
 

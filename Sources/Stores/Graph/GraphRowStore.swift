@@ -162,6 +162,12 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
         try rows.members(of: owner, toMany: slot)
     }
 
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
+        try rows.readingOneState(body)
+    }
+
     // MARK: History
 
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {

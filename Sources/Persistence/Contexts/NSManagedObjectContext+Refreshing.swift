@@ -79,6 +79,10 @@ extension NSManagedObjectContext {
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard owns(object), !flag || !object.isInserted else { return }
         readAhead.forget(object.objectID)
+        reread(object, mergeChanges: flag)
+    }
+
+    private func reread(_ object: NSManagedObject, mergeChanges flag: Bool) {
         pending.note(.refreshedNow, of: object)
         guard flag && object.hasChanges else {
             if !flag { dropPostponed(of: object) }
@@ -89,7 +93,8 @@ extension NSManagedObjectContext {
         }
         scheduleProcessing()
         do {
-            guard let found = try storedSnapshot(of: object) else { return }
+            let known = object.identity.flatMap { readAhead.takeRow(of: $0) }
+            guard let found = try known ?? storedSnapshot(of: object) else { return }
             object.observing { object.rebase(onto: found) }
             object.awake(fromSnapshotEvents: .refresh)
         } catch {
@@ -100,8 +105,28 @@ extension NSManagedObjectContext {
     /// Refreshes all objects; their own changes stay.
     public final func refreshAllObjects() {
         readAhead.forgetRows()
-        for object in registry.objects where !object.isInserted {
-            refresh(object, mergeChanges: true)
+        var rest = registry.objects.filter { !$0.isInserted }[...]
+        while !rest.isEmpty {
+            let group = rest.prefix(Self.readCountMax)
+            rest = rest.dropFirst(group.count)
+            readTogether(group.filter(\.hasChanges))
+            for object in group where owns(object) && !object.isInserted {
+                reread(object, mergeChanges: true)
+            }
+        }
+        readAhead.forgetRows()
+    }
+
+    /// How many objects' rows are read with one question.
+    static let readCountMax = 500
+
+    /// Reads the rows of objects with one question, for those who take them from what was read
+    /// ahead. What cannot be read so is left out: who reads it alone meets the failure.
+    final func readTogether(_ objects: [NSManagedObject]) {
+        let ids = objects.compactMap(\.identity)
+        guard ids.count > 1, let found = try? source?.snapshots(of: ids) else { return }
+        for found in found {
+            if let snapshot = found.snapshot { readAhead.keep(snapshot, of: found.id) }
         }
     }
 

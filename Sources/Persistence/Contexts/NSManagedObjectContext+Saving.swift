@@ -205,8 +205,8 @@ struct SavedObjects {
 
     var ids: SavedIDs {
         SavedIDs(
-            inserted: inserted.map(\.objectID), updated: updated.map(\.objectID),
-            deleted: deleted.map(\.objectID))
+            inserted: inserted.map { $0.objectID }, updated: updated.map { $0.objectID },
+            deleted: deleted.map { $0.objectID })
     }
 
     /// Takes what was written to one store.

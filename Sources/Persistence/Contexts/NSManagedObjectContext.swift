@@ -246,7 +246,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.objectID.isTemporaryID,
             let layout = store.layout(of: object.shape),
-            let row = try? store.reserveRows(for: [object], layout, by: store.rowStore).first
+            let row = try? store.reserveRows(for: [object], layout).first
         else { return }
         object.objectID.reserve(row, in: store)
     }

@@ -241,10 +241,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     var namesRowsItself: Bool { false }
 
     /// Reserves rows for new objects, all of the layout's entity.
-    func reserveRows(
-        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
-    ) throws -> [RowID] {
-        try writer.reserveKeys(entity: layout.number, count: objects.count).map {
+    func reserveRows(for objects: [NSManagedObject], _ layout: EntityLayout) throws -> [RowID] {
+        try rowStore.reserveKeys(entity: layout.number, count: objects.count).map {
             RowID(entity: layout.number, key: $0)
         }
     }

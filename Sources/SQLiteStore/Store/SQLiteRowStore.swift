@@ -220,6 +220,14 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         try reading { try $0.members(ofEach: owners, toMany: slot) }
     }
 
+    /// One reading transaction, which no writer ends: it does not expire. Without a log writers
+    /// wait for it.
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
+        try read { _ in try body(self) }
+    }
+
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {
         try write { try $0.save(changes) }
     }

@@ -26,6 +26,10 @@ public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
     /// where the store has no statement for it: the caller reads and saves rows then.
     func update(_ batch: BatchUpdate) throws -> [RowID]?
 
+    /// Runs `body` on this thread with one state of the store: what anybody saves meanwhile is not
+    /// seen through what it is handed. A store that can hold no state hands itself.
+    func readingOneState<Result>(_ body: (any RowReading) throws -> Result) throws -> Result
+
     /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
     /// without a log of its own. States that are equal may be one snapshot.
     func makeSnapshot() throws -> (any RowSnapshot)?
@@ -36,7 +40,7 @@ public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
 /// What writing takes.
 public protocol RowWriting {
     /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
-    /// again.
+    /// again, unless the transaction is undone.
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
     /// Writes everything or nothing, with its history, in one transaction.
     func save(_ changes: ChangeSet) throws -> SaveOutcome
@@ -46,6 +50,12 @@ extension RowStore {
     public func update(_ batch: BatchUpdate) throws -> [RowID]? { nil }
 
     public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        try body(self)
+    }
+
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
         try body(self)
     }
 

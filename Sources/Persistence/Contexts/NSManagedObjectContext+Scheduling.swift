@@ -16,7 +16,8 @@ extension NSManagedObjectContext {
         queue.enqueue { self.runEvent(passed.value) }
     }
 
-    /// Runs `block` on the context's queue and returns what it returns.
+    /// Runs `block` on the context's queue and returns what it returns. Throws what `block` throws.
+    /// Cost: a turn on the queue, and the end of the event (see `processPendingChanges()`).
     public final func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
@@ -25,7 +26,7 @@ extension NSManagedObjectContext {
     }
 
     /// Runs `block` on the context's queue and waits. May be called from any queue, also from this
-    /// one.
+    /// one. Throws what `block` throws. Cost: as `perform`, and the caller's thread waits.
     public final func performAndWait<T, Failure: Error>(
         _ block: () throws(Failure) -> T
     ) throws(Failure) -> T {

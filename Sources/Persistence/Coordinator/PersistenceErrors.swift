@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import SQLiteDriver
 internal import Stores
 
 /// Makes the errors of this module: Apple's domain, codes and keys, with a sentence that says what
@@ -100,6 +101,9 @@ enum PersistenceErrors {
         guard let failure = error as? StoreError else { return error }
         var userInfo: [String: Any] = failure.fields
         userInfo[NSUnderlyingErrorKey] = failure
+        if let fault = failure.cause as? SQLiteFault {
+            userInfo[NSSQLiteErrorDomain] = NSNumber(value: fault.code)
+        }
         return make(code(for: failure.code), failure.message, userInfo)
     }
 

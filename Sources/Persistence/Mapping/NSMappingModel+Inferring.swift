@@ -13,7 +13,8 @@ extension NSMappingModel {
     /// empty. Throws `NSInferredMappingModelError` (134190), with `entity`, `property` and `reason`
     /// in its user info, where an attribute's type is another one, a to-many would become a to-one,
     /// or two entities come from one. Values that a mandatory attribute lacks are found by the
-    /// migration. Unlike Apple's, trees that had no common root may become one.
+    /// migration. Unlike Apple's, trees that had no common root may become one. Cost: O(entities
+    /// and properties), in memory.
     public class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {

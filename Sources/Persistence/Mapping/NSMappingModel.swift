@@ -4,6 +4,7 @@ public import ObjectModel
 internal import class Predicates.NSExpression
 
 /// How a store of one version of a model becomes one of another. Source: Apple, NSMappingModel.
+/// Queue: one; used by one migration at a time.
 open class NSMappingModel: NSObject, @unchecked Sendable {
     // @unchecked: see NSEntityMapping.
 
@@ -50,7 +51,7 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
     }
 
     /// Reads a compiled mapping model. Throws `ModelFileError` for what is none, and for one that
-    /// holds an expression of a kind this package does not know.
+    /// holds an expression of a kind this package does not know. Cost: reads the file, O(mappings).
     public static func load(from url: URL) throws -> NSMappingModel {
         let model = NSMappingModel()
         model.entityMappings = try mappings(in: url)

@@ -118,9 +118,12 @@ final class HistoryLog {
 
 /// Who writes: goes into each transaction of the history.
 public struct HistoryOrigin: Sendable {
+    /// ZBUNDLEID of each transaction; nil writes none.
     public var bundleIdentifier: String?
+    /// ZPROCESSID of each transaction, which is a name, not a number; nil writes none.
     public var processName: String?
 
+    /// An origin by given names, such as a mirror's; `thisProcess` is the usual one.
     public init(bundleIdentifier: String? = nil, processName: String? = nil) {
         self.bundleIdentifier = bundleIdentifier
         self.processName = processName

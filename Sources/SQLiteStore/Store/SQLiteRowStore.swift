@@ -6,17 +6,23 @@ public import Stores
 
 /// A store in a SQLite file of Apple's format.
 ///
-/// One connection writes, for one thread at a time; others wait for their turn. Reads have
-/// connections of their own, and wait neither for a write nor for each other. Where there is no log
-/// (`journal_mode` other than WAL, in memory, read-only) one connection serves all in turn.
+/// Queue: any thread. One connection writes, for one thread at a time; others wait for their turn.
+/// Reads have connections of their own, and wait neither for a write nor for each other. Where
+/// there is no log (`journal_mode` other than WAL, in memory, read-only) one connection serves all
+/// in turn.
 ///
 /// A call made inside `write` or `read` on the same thread joins that transaction; a write inside a
 /// `read` is a transaction of its own, of which that `read` sees nothing.
+///
+/// Cost: a read outside of `read` and `write` is one statement in a transaction of its own; a save
+/// is one transaction, with a run of a compiled statement for each row it names and one for some
+/// dozens of rows of the history.
 public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     // @unchecked: `open` and `foreign` are used under `lock` only; the pool has a lock of its
     // own; all else never changes.
     public let layout: ModelLayout
     public let identifier: String
+    /// As it was given; nil for a store in memory.
     public let url: URL?
     /// Whether saves write history. Where the options leave it to the file, that begins as soon as
     /// somebody begins one: `beginHistory()`, here or in another process.
@@ -40,7 +46,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     ///
     /// Throws `StoreError`: `.notAStore`, `.cannotOpen`, `.modelMismatch` (fields `changed`,
     /// `onlyInModel`, `onlyInStore` name the entities), `.readOnly`, `.diskFull`, `.busy`,
-    /// `.corrupt`, `.unsupported`.
+    /// `.corrupt`, `.unsupported`. Cost: O(entities and properties of the model), whatever the
+    /// file's size.
     public init(
         url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
         options: SQLiteStoreOptions = .init(), platform: Environment = .system
@@ -70,7 +77,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// write can.
     deinit { readers?.close() }
 
-    /// The metadata of the store at `url`, which is not opened for work and not changed.
+    /// The metadata of the store at `url`, which is not opened for work and not changed. Throws
+    /// `StoreError` `.cannotOpen`, `.notAStore`, `.corrupt`, `.busy`. Cost: reads one row.
     public static func metadata(at url: URL) throws -> [String: Any] {
         let file = StoreFile(url: url, options: .init())
         return try StoreError.mapping(path: file.path) {
@@ -80,7 +88,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     }
 
     /// The model that the store at `url` keeps of itself, for migrations; nil where it keeps none.
-    /// It can be older than the file's tables.
+    /// It can be older than the file's tables. Throws as `metadata(at:)` does; `.corrupt` for bytes
+    /// that are no model. Cost: inflates and reads the model.
     public static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
         let file = StoreFile(url: url, options: .init())
         return try StoreError.mapping(path: file.path) {
@@ -89,7 +98,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     }
 
     /// A model made of the tables of the store at `url`, for a look at stores that keep none. Its
-    /// hashes are not those of the store's own model.
+    /// hashes are not those of the store's own model. Throws as `metadata(at:)` does. Cost:
+    /// O(tables and columns).
     public static func inferredModel(at url: URL) throws -> NSManagedObjectModel {
         let file = StoreFile(url: url, options: .init())
         return try StoreError.mapping(path: file.path) {
@@ -100,14 +110,16 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     // MARK: Transactions
 
     /// Runs `body` in one writing transaction: all of it stays when `body` returns, none of it when
-    /// it throws.
+    /// it throws. Throws `StoreError` `.readOnly`, `.busy`, `.diskFull`, `.failed`, and what `body`
+    /// throws. Cost: one commit, beside what `body` does.
     public func write<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
         try permission.check(path: open.path)
         return try perform(body)
     }
 
-    /// Runs `body` with one state of the store: what anybody writes meanwhile is not seen.
-    /// What writes inside it throws `.readOnly`.
+    /// Runs `body` with one state of the store: what anybody writes meanwhile is not seen. What
+    /// writes inside it throws `.readOnly`. Throws what `body` throws, and the failures of reading
+    /// (`StoreError`). Cost: one reading transaction, for all that `body` reads.
     public func read<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
         func hand(_ reader: StoreReader) throws -> Result {
             let handed = StoreTransaction(reading: reader)

@@ -35,9 +35,13 @@ public struct SQLiteStoreOptions: Sendable {
 
     /// Values are those of SQLite's pragma.
     public enum Synchronous: String, Sendable {
+        /// A commit never waits for the disk: a power cut may damage the file.
         case off = "OFF"
+        /// Waits when the log is emptied into the file, not at each commit.
         case normal = "NORMAL"
+        /// Waits for the disk at each commit, so that a power cut loses none.
         case full = "FULL"
+        /// As `full`, and for the folder where a journal is deleted; the same as `full` with a log.
         case extra = "EXTRA"
     }
 }

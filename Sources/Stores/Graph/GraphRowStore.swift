@@ -4,9 +4,9 @@ public import Platform
 
 /// A store whose whole graph lives in memory and in one file, which each save replaces.
 ///
-/// The rows are those of a `MemoryRowStore`, so every rule of the contract holds. Cost: opening
-/// reads the file, each save writes all of it. It keeps no history. After a crash the file is the
-/// one before the save or the one after it.
+/// The rows are those of a `MemoryRowStore`, so every rule of the contract holds. Queue: any
+/// thread. Cost: opening reads the file, each save writes all of it. It keeps no history. After a
+/// crash the file is the one before the save or the one after it.
 public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
     private struct State {
         var file: GraphFile
@@ -180,7 +180,8 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
 // MARK: - Files that are not open
 
 extension GraphRowStore {
-    /// The metadata of the store at `url`, which is not opened for work and not changed.
+    /// The metadata of the store at `url`, which is not opened for work and not changed. Throws
+    /// `StoreError` `.cannotOpen`, `.notAStore`, `.corrupt`.
     public static func metadata(at url: URL) throws -> [String: Any] {
         let file = GraphFile(url)
         let graph = try Format.readHead(file.read(), path: file.path)
@@ -188,7 +189,9 @@ extension GraphRowStore {
             identifier: graph.identifier, type: Format.storeType)
     }
 
-    /// Replaces the application's metadata of the store at `url`, which is not open.
+    /// Replaces the application's metadata of the store at `url`, which is not open. Throws as
+    /// `contents` does, and `StoreError` `.diskFull` and `.readOnly` where the file cannot be
+    /// replaced. Cost: reads and writes the whole file.
     public static func setMetadata(
         _ metadata: [String: Any], at url: URL, platform: Environment = .system
     ) throws {
@@ -200,7 +203,8 @@ extension GraphRowStore {
         try file.replace(with: Format.write(graph), platform: platform)
     }
 
-    /// All that the file at `url` says; no model is needed.
+    /// All that the file at `url` says; no model is needed. Throws `StoreError` `.cannotOpen`,
+    /// `.notAStore`, `.corrupt`.
     public static func contents(at url: URL) throws -> StoredGraph {
         let file = GraphFile(url)
         return try Format.read(file.read(), path: file.path)

@@ -5,8 +5,8 @@ public import Platform
 /// A store whose rows live in dictionaries and end with it.
 ///
 /// It keeps every rule of the contract (optimistic lock, uniqueness, history), so whatever is
-/// tested upon it holds for the stores on disk. Cost: a save touches only the rows it names; a
-/// query walks its entity's rows.
+/// tested upon it holds for the stores on disk. Queue: any thread; a lock guards the rows. Cost: a
+/// save touches only the rows it names; a query walks its entity's rows.
 public final class MemoryRowStore: RowStore {
     public let layout: ModelLayout
     public let identifier: String
@@ -14,6 +14,7 @@ public final class MemoryRowStore: RowStore {
     let platform: Environment
     let tables: Lock<MemoryTables>
 
+    /// An empty store. Without an `identifier` the platform's randomness makes one.
     public init(
         layout: ModelLayout, platform: Environment = .system, identifier: String? = nil,
         keepsHistory: Bool = true

@@ -7,6 +7,10 @@ public protocol RowReading: AnyObject, Sendable {
     /// The rows that exist among `ids`, in no particular order.
     func rows(_ ids: [RowID]) throws -> [Row]
     func rows(matching query: RowQuery) throws -> [Row]
+    /// `rows(_:)` in packs; nil where the store gives no packs of them.
+    func packs(_ ids: [RowID]) throws -> [RowPack]?
+    /// `rows(matching:)` in packs; nil where the store gives no packs of them.
+    func packs(matching query: RowQuery) throws -> [RowPack]?
     func ids(matching query: RowQuery) throws -> [RowID]
     func count(matching query: RowQuery) throws -> Int
     /// Values computed of rows or of groups of rows, one array for each line; see `ValueQuery`.
@@ -18,6 +22,9 @@ public protocol RowReading: AnyObject, Sendable {
 }
 
 extension RowReading {
+    public func packs(_ ids: [RowID]) throws -> [RowPack]? { nil }
+    public func packs(matching query: RowQuery) throws -> [RowPack]? { nil }
+
     public func values(of query: ValueQuery) throws -> [[Any?]] {
         throw StoreError(
             .unsupported, "This store computes no values; fetch objects and compute of them.")

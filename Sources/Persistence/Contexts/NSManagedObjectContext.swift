@@ -46,13 +46,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         self.concurrencyType = concurrencyType
         queue = ContextQueue(isMain: concurrencyType == .mainQueueConcurrencyType)
         tie = ZeroingReference()
-        registry = ObjectRegistry(context: tie)
+        registry = ObjectRegistry(context: tie, awakening: pending.awakening)
         super.init()
         tie.begin(self)
     }
 
     deinit {
         tie.end()
+        pending.awakening.end()
         // Objects that lead to each other would keep each other alive.
         for object in registry.objects { object.letGoOfEnds() }
     }

@@ -215,6 +215,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     public func rows(matching query: RowQuery) throws -> [Row] {
         try reading { try $0.rows(matching: query) }
     }
+    public func packs(_ ids: [RowID]) throws -> [RowPack]? { try reading { try $0.packs(ids) } }
+    public func packs(matching query: RowQuery) throws -> [RowPack]? {
+        try reading { try $0.packs(matching: query) }
+    }
     public func ids(matching query: RowQuery) throws -> [RowID] {
         try reading { try $0.ids(matching: query) }
     }

@@ -66,6 +66,16 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying {
             })
     }
 
+    /// Reads `format`, with the arguments of a C function, as `withVaList` gives them.
+    public convenience init(format: String, arguments list: CVaListPointer) {
+        self.init(
+            node: parsedOrTrapped {
+                let placeholders = try Lexer.placeholders(of: format)
+                return try PredicateParser.expression(
+                    format, arguments: Placeholder.values(of: placeholders, from: list))
+            })
+    }
+
     public convenience init(forConstantValue value: Any?) {
         self.init(node: .constant(plainConstant(value)))
     }

@@ -298,6 +298,8 @@ struct ContextSettings {
     var shouldDeleteInaccessibleFaults = true
     var propagatesDeletesAtEndOfEvent = true
     var stalenessInterval: TimeInterval = -1
+    /// See `keepUntilEventEnds`.
+    var justSaved: [NSManagedObject] = []
     var retained: [NSManagedObject]?
     var undo: ContextUndo?
     /// Whether a look at the changes is queued already.

@@ -108,9 +108,14 @@ public final class Statement {
 
     /// The column as text, a number in SQLite's digits; nil for no value.
     public func text(at index: Int) -> String? {
+        textBytes(at: index).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes of the text at `index` in UTF-8; good until the next row.
+    public func textBytes(at index: Int) -> UnsafeBufferPointer<UInt8>? {
         guard let bytes = sqlite3_column_text(handle, Int32(index)) else { return nil }
         let count = Int(sqlite3_column_bytes(handle, Int32(index)))
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+        return UnsafeBufferPointer(start: bytes, count: count)
     }
 
     /// The column's bytes, copied; nil for no value.

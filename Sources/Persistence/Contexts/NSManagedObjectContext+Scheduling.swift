@@ -50,7 +50,10 @@ extension NSManagedObjectContext {
     private func runEvent<T>(_ block: () -> T) -> T {
         defer {
             processPendingChanges()
-            if !queue.isMain { settings.undo?.manager.endEvent() }
+            if !queue.isMain {
+                settings.undo?.manager.endEvent()
+                settings.justSaved = []
+            }
         }
         return Self.$current.withValue(self) { block() }
     }
@@ -62,7 +65,16 @@ extension NSManagedObjectContext {
         settings.isProcessingScheduled = true
         queue.enqueue {
             self.settings.isProcessingScheduled = false
+            self.settings.justSaved = []
             self.processPendingChanges()
         }
+    }
+
+    /// Keeps what a save wrote alive until the event ends, as Apple's autorelease pools do: on the
+    /// main queue until its next turn, or the next save, else until the block ends.
+    final func keepUntilEventEnds(_ saved: SavedObjects) {
+        guard queue.isMain ? ContextQueue.isOnMain : Self.current === self else { return }
+        settings.justSaved = saved.inserted + saved.updated
+        scheduleProcessing()
     }
 }

@@ -46,13 +46,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         self.concurrencyType = concurrencyType
         queue = ContextQueue(isMain: concurrencyType == .mainQueueConcurrencyType)
         tie = ZeroingReference()
-        registry = ObjectRegistry(context: tie)
+        registry = ObjectRegistry(context: tie, awakening: pending.awakening)
         super.init()
         tie.begin(self)
     }
 
     deinit {
         tie.end()
+        pending.awakening.end()
         // Objects that lead to each other would keep each other alive.
         for object in registry.objects { object.letGoOfEnds() }
     }
@@ -252,7 +253,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.objectID.isTemporaryID,
             let layout = store.layout(of: object.shape),
-            let row = try? store.reserveRows(for: [object], layout, by: store.rowStore).first
+            let row = try? store.reserveRows(for: [object], layout).first
         else { return }
         object.objectID.reserve(row, in: store)
     }
@@ -297,6 +298,8 @@ struct ContextSettings {
     var shouldDeleteInaccessibleFaults = true
     var propagatesDeletesAtEndOfEvent = true
     var stalenessInterval: TimeInterval = -1
+    /// See `keepUntilEventEnds`.
+    var justSaved: [NSManagedObject] = []
     var retained: [NSManagedObject]?
     var undo: ContextUndo?
     /// Whether a look at the changes is queued already.

@@ -23,9 +23,7 @@ extension NSPersistentStoreCoordinator {
             guard let shape = group.first?.shape else { continue }
             let store = try storeForNew(shape, among: persistentStores)
             guard let layout = store.layout(of: shape) else { continue }
-            let rows = try translating {
-                try store.reserveRows(for: group, layout, by: store.rowStore)
-            }
+            let rows = try translating { try store.reserveRows(for: group, layout) }
             for (object, row) in zip(group, rows) { object.objectID.reserve(row, in: store) }
         }
     }

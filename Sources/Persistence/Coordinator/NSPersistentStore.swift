@@ -231,6 +231,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             version: row.version, attributes: row.attributes, toOnes: targets(of: row.toOnes))
     }
 
+    final func snapshot(_ row: PackedRow) -> ObjectSnapshot {
+        ObjectSnapshot(row) { id(for: $0) }
+    }
+
     /// The snapshot of a row that is not needed any more: its values pass over.
     final func snapshot(consuming row: inout Row) -> ObjectSnapshot {
         if !row.missing.isEmpty { MissingValueNotice.tell(row, in: rowStore.layout) }
@@ -258,10 +262,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     var namesRowsItself: Bool { false }
 
     /// Reserves rows for new objects, all of the layout's entity.
-    func reserveRows(
-        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
-    ) throws -> [RowID] {
-        try writer.reserveKeys(entity: layout.number, count: objects.count).map {
+    func reserveRows(for objects: [NSManagedObject], _ layout: EntityLayout) throws -> [RowID] {
+        try rowStore.reserveKeys(entity: layout.number, count: objects.count).map {
             RowID(entity: layout.number, key: $0)
         }
     }
@@ -278,7 +280,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func find(
         _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
     ) throws -> FoundObjects {
-        .rows(FoundRows(try reader.rows(matching: rows), of: self))
+        if let packs = try reader.packs(matching: rows) { return .packs(packs, of: self) }
+        return .rows(FoundRows(try reader.rows(matching: rows), of: self))
     }
 
     func findIDs(

@@ -42,9 +42,9 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
     public static var supportsSecureCoding: Bool { true }
 
     public required init?(coder: NSCoder) {
-        guard let stored = coder.decodeObject(forKey: "numbers") as? [String: Any] else {
-            return nil
-        }
+        let classes = [NSDictionary.self, NSString.self, NSNumber.self]
+        guard let stored = coder.decodeObject(of: classes, forKey: "numbers") as? [String: Any]
+        else { return nil }
         numbers = stored.compactMapValues { ($0 as? NSNumber)?.int64Value }
     }
 

@@ -1,8 +1,6 @@
 internal import Foundation
 public import ObjectModel
 
-internal import enum Predicates.ExpressionNode
-internal import enum Predicates.FunctionName
 internal import class Predicates.NSExpression
 
 extension NSMappingModel {
@@ -62,7 +60,7 @@ extension NSEntityMapping {
             let mapping = NSPropertyMapping()
             mapping.name = attribute.destination.name
             mapping.valueExpression = attribute.source.map {
-                NSExpression(node: .path(from: .variable(NSMigrationSourceObjectKey), [$0.name]))
+                NSExpression(node: MigrationFunction.ofSource([$0.name]))
             }
             return mapping
         }
@@ -77,14 +75,9 @@ extension NSEntityMapping {
     /// What became of the objects that a source relationship leads to.
     private static func destinations(of relationship: NSRelationshipDescription) -> NSExpression {
         NSExpression(
-            node: .function(
-                FunctionName.perform,
-                [
-                    .variable(NSMigrationManagerKey),
-                    .constant("destinationInstancesForSourceRelationshipNamed:sourceInstances:"),
-                    .constant(relationship.name),
-                    .path(from: .variable(NSMigrationSourceObjectKey), [relationship.name]),
-                ]))
+            node: MigrationFunction.ofRelationship.node([
+                .constant(relationship.name), MigrationFunction.ofSource([relationship.name]),
+            ]))
     }
 
     fileprivate convenience init(removing entity: NSEntityDescription) {

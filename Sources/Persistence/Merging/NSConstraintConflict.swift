@@ -51,7 +51,8 @@ open class NSConstraintConflict: NSObject {
     /// stored object takes its former values back, or takes the place of the other.
     final func resolve(_ type: NSMergePolicyType) {
         let objects = conflictingObjects.filter { !$0.isDeleted }
-        guard let keeper = databaseObject ?? objects.first else { return }
+        guard let keeper = databaseObject ?? objects.first(where: holdsStored) ?? objects.first
+        else { return }
         let objectWins =
             type == .overwriteMergePolicyType || type == .mergeByPropertyObjectTrumpMergePolicyType
         for object in objects where object !== keeper {
@@ -67,6 +68,12 @@ open class NSConstraintConflict: NSObject {
                 object.revert()
             }
         }
+    }
+
+    /// Whether an object has the values since it was saved, and another change now.
+    private func holdsStored(_ object: NSManagedObject) -> Bool {
+        let changed = object.changedValues()
+        return !object.isInserted && constraint.allSatisfy { changed[$0] == nil }
     }
 }
 

@@ -181,22 +181,22 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         }
         let text = arguments.first as? String ?? ""
         let last = arguments.count > 1 ? arguments[1] : nil
-        switch name {
-        case "destinationInstancesForEntityMappingNamed:sourceInstances:":
+        switch MigrationFunction(rawValue: name) {
+        case .ofMapping:
             return destinationInstances(
                 forEntityMappingName: text, sourceInstances: objects(last))
-        case "sourceInstancesForEntityMappingNamed:destinationInstances:":
+        case .sourcesOfMapping:
             return sourceInstances(
                 forEntityMappingName: text, destinationInstances: objects(last))
-        case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
+        case .ofRelationship:
             let found = objects(last)
             return (work?.mapping.entityMappings ?? []).flatMap {
                 destinationInstances(
                     forEntityMappingName: $0.name ?? "", sourceInstances: found)
             }
-        case "fetchRequestForSourceEntityNamed:predicateString:":
+        case .fetchRequest:
             return try fetchRequest(text, predicate: last as? String)
-        default:
+        case nil:
             throw EvaluationError(
                 .badFunction, "A migration manager has no function \(name).",
                 fields: ["function": name])

@@ -84,7 +84,9 @@ extension NSManagedObject {
         if let record = AccessRecord.current { return probed(key, record) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
-        if case .attribute(let slot) = shape.slot(key), let quick: Value = plain(attributes[slot]) {
+        if case .attribute(let slot) = shape.slot(key),
+            let quick: Value = plain(attribute(at: slot))
+        {
             return quick
         }
         return typed(primitiveValue(forKey: key), key)

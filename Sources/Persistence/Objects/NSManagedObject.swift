@@ -13,20 +13,21 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     // Exclusivity is not checked at run time below: an object is used on one queue, no access calls
     // out while it lasts, and the checks cost more than the reads.
     final let shape: ObjectLayout
+    @exclusivity(unchecked) final var state: ObjectState = []
+    /// Slots whose texts were made of the pack, one bit for each and all that share it.
+    @exclusivity(unchecked) final var textsRead: UInt32 = 0
+    /// The row the object was read as, as long as it stands for its values; `contents` has none then.
+    @exclusivity(unchecked) final var packed: PackedRow?
     /// Where the object stands in its context; nil while it belongs to none.
     @exclusivity(unchecked) private(set) final var shelf: RegisteredObjectTable?
     /// Its place there.
     @exclusivity(unchecked) private(set) final var key: Int64 = 0
     /// Its ID, once there is one: an object that was read needs none until somebody asks.
     @exclusivity(unchecked) final var madeID: NSManagedObjectID?
-    @exclusivity(unchecked) final var state: ObjectState = []
-    @exclusivity(unchecked) final var attributes: [AttributeValue]
-    @exclusivity(unchecked) final var toOnes: [NSManagedObjectID?]
+    @exclusivity(unchecked) final var contents: ObjectContents
     @exclusivity(unchecked) final var toManys: [ToManyMembers]
     /// The objects of to-one links that were followed, by slot; empty before.
     @exclusivity(unchecked) final var heldToOnes: [NSManagedObject?] = []
-    /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
-    @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
     @exclusivity(unchecked) final var extras: ObjectExtras?
     @exclusivity(unchecked) final var event = ObjectEvent()
 
@@ -36,8 +37,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ) {
         let shape = context?.registry.shape(of: entity) ?? ObjectLayout.of(entity)
         self.shape = shape
-        attributes = shape.defaults
-        toOnes = shape.noToOnes
+        contents = ObjectContents(attributes: shape.defaults, toOnes: shape.noToOnes)
         toManys = shape.emptyToManys
         super.init()
         if QueueGuard.isOn { state.insert(.guarded) }
@@ -117,6 +117,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Belongs to no context from now on; keeps its ID.
     final func leaveContext() {
         guard let shelf else { return }
+        // Without its place it would not find what its links lead to.
+        if packed != nil { unpack() }
         madeID = objectID
         shelf.remove(self)
         self.shelf = nil

@@ -83,8 +83,13 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// Notes the key an insert will have. Called by the saving queue only.
     func reserve(_ row: RowID, in store: NSPersistentStore) {
-        key = row.key
-        home = store.space(row.entity)
+        reserve(row.key, in: store.space(row.entity))
+    }
+
+    /// The same where the space of the row's entity is at hand.
+    func reserve(_ key: Int64, in space: ObjectIDTable) {
+        self.key = key
+        home = space
         stage.store(Stage.reserved, ordering: .releasing)
     }
 

@@ -145,7 +145,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     override var namesRowsItself: Bool { true }
 
     override func reserveRows(
-        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
+        for objects: [NSManagedObject], _ layout: EntityLayout
     ) throws -> [RowID] {
         objects.map { object in
             let reference = newReferenceObject(for: object)

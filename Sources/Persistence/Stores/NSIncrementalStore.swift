@@ -151,7 +151,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     override var namesRowsItself: Bool { true }
 
     override func reserveRows(
-        for objects: [NSManagedObject], _ layout: EntityLayout, by writer: any RowWriting
+        for objects: [NSManagedObject], _ layout: EntityLayout
     ) throws -> [RowID] {
         let rows = try obtainPermanentIDs(for: objects).compactMap(\.reservedRow)
         guard rows.count == objects.count, rows.allSatisfy({ $0.entity == layout.number }) else {

@@ -81,6 +81,16 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying {
             })
     }
 
+    /// Reads `format`, with the arguments of a C function, as `withVaList` gives them.
+    public convenience init(format: String, arguments list: CVaListPointer) {
+        self.init(
+            node: parsedOrTrapped {
+                let placeholders = try Lexer.placeholders(of: format)
+                return try PredicateParser.expression(
+                    format, arguments: Placeholder.values(of: placeholders, from: list))
+            })
+    }
+
     /// A value, compared by what it says: numbers by value, texts by letters, objects by identity.
     public convenience init(forConstantValue value: Any?) {
         self.init(node: .constant(plainConstant(value)))

@@ -61,6 +61,14 @@ public enum ColumnKind: Hashable, Sendable {
         }
     }
 
+    /// Whether values are bytes of any length.
+    var holdsBytes: Bool {
+        switch self {
+        case .transformable, .binary: true
+        case .integer, .boolean, .date, .double, .float, .decimal, .text, .uuid, .uri: false
+        }
+    }
+
     /// The type in the column's declaration.
     var declaration: String {
         switch self {

@@ -215,6 +215,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     public func rows(matching query: RowQuery) throws -> [Row] {
         try reading { try $0.rows(matching: query) }
     }
+    public func packs(_ ids: [RowID]) throws -> [RowPack]? { try reading { try $0.packs(ids) } }
+    public func packs(matching query: RowQuery) throws -> [RowPack]? {
+        try reading { try $0.packs(matching: query) }
+    }
     public func ids(matching query: RowQuery) throws -> [RowID] {
         try reading { try $0.ids(matching: query) }
     }
@@ -230,6 +234,14 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     }
     public func members(ofEach owners: [RowID], toMany slot: Int) throws -> [RowID: [Link]] {
         try reading { try $0.members(ofEach: owners, toMany: slot) }
+    }
+
+    /// One reading transaction, which no writer ends: it does not expire. Without a log writers
+    /// wait for it.
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
+        try read { _ in try body(self) }
     }
 
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {

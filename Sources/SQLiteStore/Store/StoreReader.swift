@@ -46,6 +46,8 @@ final class StoreReader {
         return try transaction { try rows.rows(ids) }
     }
 
+    func packs(_ ids: [RowID]) throws -> [RowPack]? { try rows.packs(ids) }
+
     func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try rows.members(of: owner, toMany: slot)
     }
@@ -60,6 +62,14 @@ final class StoreReader {
         let plan = try rows.plan(
             for: query.entity, includesSubentities: query.includesSubentities)
         return try run(query, .rows) { try rows.rows(of: $0, plan: plan) }
+    }
+
+    /// Nil where values may be in files: whether these are there must be told at once.
+    func packs(matching query: RowQuery) throws -> [RowPack]? {
+        let plan = try rows.plan(
+            for: query.entity, includesSubentities: query.includesSubentities)
+        guard !plan.mayMiss else { return nil }
+        return try run(query, .rows) { try rows.packs(of: $0, plan: plan) }
     }
 
     func ids(matching query: RowQuery) throws -> [RowID] {

@@ -138,11 +138,12 @@ public final class StoreTransaction: RowWriting {
     // MARK: History
 
     /// The transactions of the history that a query names, oldest first. Throws `.historyExpired`
-    /// where some of them were removed.
+    /// where some that came after its beginning were removed.
     public func history(_ query: HistoryQuery) throws -> [HistoryTransaction] {
         try working { try $0.history(query) }
     }
-    /// The transactions after `number` with their changes, oldest first, at most `limit`.
+    /// The transactions after `number` with their changes, oldest first. Throws `.historyExpired`
+    /// where some of them were removed.
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
         var query = HistoryQuery(after: number)
         query.limit = limit

@@ -14,6 +14,10 @@ public protocol RowReading: AnyObject, Sendable {
     func rows(_ ids: [RowID]) throws -> [Row]
     /// The rows that a query finds, in its order; without one in the order of their keys.
     func rows(matching query: RowQuery) throws -> [Row]
+    /// `rows(_:)` in packs; nil where the store gives no packs of them.
+    func packs(_ ids: [RowID]) throws -> [RowPack]?
+    /// `rows(matching:)` in packs; nil where the store gives no packs of them.
+    func packs(matching query: RowQuery) throws -> [RowPack]?
     /// The IDs of the rows that a query finds, in its order, without their values.
     func ids(matching query: RowQuery) throws -> [RowID]
     /// How many rows a query finds; its limit and offset count.
@@ -27,6 +31,11 @@ public protocol RowReading: AnyObject, Sendable {
 }
 
 extension RowReading {
+    /// Nil, for stores that give no packs.
+    public func packs(_ ids: [RowID]) throws -> [RowPack]? { nil }
+    /// Nil, for stores that give no packs.
+    public func packs(matching query: RowQuery) throws -> [RowPack]? { nil }
+
     /// Throws `StoreError` `.unsupported`, for stores that compute nothing.
     public func values(of query: ValueQuery) throws -> [[Any?]] {
         throw StoreError(

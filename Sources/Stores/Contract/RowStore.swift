@@ -34,6 +34,10 @@ public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
     /// without SQL.
     func update(_ batch: BatchUpdate) throws -> [RowID]?
 
+    /// Runs `body` on this thread with one state of the store: what anybody saves meanwhile is not
+    /// seen through what it is handed. A store that can hold no state hands itself.
+    func readingOneState<Result>(_ body: (any RowReading) throws -> Result) throws -> Result
+
     /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
     /// without a log of its own. States that are equal may be one snapshot.
     func makeSnapshot() throws -> (any RowSnapshot)?
@@ -47,7 +51,7 @@ public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
 /// and only until it returns. Every function throws `StoreError`. Cost: O(what is written).
 public protocol RowWriting {
     /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
-    /// again. Cost: one statement, whatever `count` is.
+    /// again, unless the transaction is undone. Cost: one statement, whatever `count` is.
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
     /// Writes everything or nothing, with its history, in one transaction. Throws `SaveConflicts`,
     /// `UniquenessViolation`, and of `StoreError` `.missingRow` for an update without an expected
@@ -62,6 +66,12 @@ extension RowStore {
     /// Lets `body` write to the store itself, for stores without transactions. Throws what `body`
     /// throws.
     public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        try body(self)
+    }
+
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
         try body(self)
     }
 

@@ -161,6 +161,12 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
         try rows.members(of: owner, toMany: slot)
     }
 
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
+        try rows.readingOneState(body)
+    }
+
     // MARK: History
 
     public var historyRefusal: StoreError {

@@ -70,6 +70,15 @@ public final class MemoryRowStore: RowStore {
         tables.withLock { $0.links.members(of: owner, slot: slot) }
     }
 
+    /// The tables are values: holding them costs nothing but what is written meanwhile.
+    public func readingOneState<Result>(
+        _ body: (any RowReading) throws -> Result
+    ) throws -> Result {
+        let held = MemoryRowStore(layout: layout, platform: platform, identifier: identifier)
+        held.install(tables.withLock { $0 })
+        return try body(held)
+    }
+
     public func save(_ changes: ChangeSet) throws -> SaveOutcome {
         let now = platform.clock.now()
         return try tables.withLock { tables in

@@ -38,8 +38,8 @@ public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyO
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
 /// Taken and without effect: connections for reading are opened as threads read at once.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// True keeps a history of saves, in SQLite and in memory. False keeps none, and a file that has one
-/// can then only be read. Where it is not set, a file goes on as it is.
+/// True keeps a history of saves, in SQLite and in memory. False keeps none, and a file that has
+/// one can then only be read. Where it is not set, a file goes on as it is.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 /// True posts `NSPersistentStoreRemoteChange` after each save, the coordinator's own and others'.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =

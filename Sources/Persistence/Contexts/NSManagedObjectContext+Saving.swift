@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     /// Cost: O(changed objects); one transaction for each store, in it a run of a compiled
-    /// statement for each row, and one for some dozens of rows of the history.
+    /// statement for each row or ten new ones, and one for some dozens of rows of the history.
     public final func save() throws {
         if QueueGuard.isOn { checkQueue() }
         try readUnread()

@@ -43,6 +43,8 @@ extension NSManagedObjectContext {
             pending.note(.refreshedNow, of: object)
             object.awake(fromSnapshotEvents: .rollback)
         }
+        revealMembers()
+        pending.hidden = []
         settings.undo?.forgetAll()
         postEvent(isUndoable: false)
     }
@@ -53,6 +55,7 @@ extension NSManagedObjectContext {
     /// Apple's raise an exception. Posts `NSInvalidatedAllObjectsKey` with their IDs.
     public final func reset() {
         pending.forget()
+        pending.hidden = []
         for object in pending.takeObjects() { object.state.subtract(.pending) }
         pending.endPosting(pending.takeEvent())
         let objects = registry.objects

@@ -38,8 +38,7 @@ final class StorePart {
         do {
             return try store.rowStore.writing { writer in
                 try reserveRows(by: writer)
-                let gathered = ChangeSetBuilder(
-                    store: store, author: context.transactionAuthor, contextName: context.name)
+                let gathered = ChangeSetBuilder(store: store, context: context)
                 for object in objects { try gathered.add(object) }
                 // Before others can see the rows, so that nobody makes other IDs for them.
                 publish(gathered)

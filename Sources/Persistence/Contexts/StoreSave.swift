@@ -70,6 +70,7 @@ struct StoreSave {
         _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
         saved.add(gathered)
+        for link in gathered.goneLinks { context.pending.note(.refreshedNow, of: link.clear()) }
         var versions = WrittenVersions(
             outcome, of: gathered.updated.count + gathered.inserted.count)
         for object in gathered.updated { commit(object, &versions) }

@@ -77,6 +77,8 @@ extension NSManagedObjectContext {
     private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
         let taken = pending.takeObjects()
         forgetUnsaved(taken)
+        revealMembers()
+        pending.hidden = []
         announce(saved, after: event)
     }
 
@@ -122,7 +124,8 @@ extension NSManagedObjectContext {
         try parent.queue.run(isReading: true) {
             Result {
                 try parent.reading { parent.read(forTaking: changed) }
-                for object in changed where !object.isDeleted { parent.take(object) }
+                // The links of what is deleted, too: its delete rules follow them.
+                for object in changed { parent.take(object) }
                 for object in changed where object.isDeleted {
                     parent.delete(parent.object(with: object.objectID))
                 }

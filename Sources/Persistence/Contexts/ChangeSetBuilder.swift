@@ -40,17 +40,17 @@ final class ChangeSetBuilder {
     }
 
     private func addUpdate(of object: NSManagedObject, _ row: RowID) throws {
-        guard let snapshot = object.snapshot else {
+        guard object.hasRow else {
             // Nothing says what changed, so it cannot count as written.
             throw PersistenceErrors.missingObject(object.objectID)
         }
         var update = RowUpdate(id: row, expectedVersion: object.expectedVersion)
         let attributes = object.attributes
-        for slot in attributes.indices where attributes[slot] != snapshot.attributes[slot] {
+        for slot in attributes.indices where object.isChanged(attribute: slot) {
             update.attributes.append((slot, attributes[slot]))
         }
         let toOnes = object.toOnes
-        for slot in toOnes.indices where toOnes[slot] !== snapshot.toOnes[slot] {
+        for slot in toOnes.indices where toOnes[slot] !== object.snapshot?.toOnes[slot] {
             update.toOnes.append((slot, try link(toOnes[slot], from: object)))
         }
         for slot in object.toManys.indices where object.toManys[slot].isChanged {
@@ -98,5 +98,5 @@ final class ChangeSetBuilder {
 
 extension NSManagedObject {
     /// The version a save builds upon; nil in a child context, which has no rows.
-    final var expectedVersion: Int64? { snapshot?.version }
+    final var expectedVersion: Int64? { storedVersion }
 }

@@ -85,7 +85,9 @@ extension NSManagedObjectContext {
             let members =
                 try readAhead.takeMembers(of: id, toMany: slot)
                 ?? source?.members(of: id, toMany: slot) ?? []
-            return members.filter { registry.object($0)?.isDeleted != true }.map(Reference.init)
+            let here = registered(members)
+            return zip(members, here).lazy.filter { $1?.isDeleted != true }
+                .map { Reference($0.0) }
         } catch {
             pending.failure = error
             return nil

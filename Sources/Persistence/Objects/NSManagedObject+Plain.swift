@@ -8,7 +8,7 @@ extension NSManagedObject {
     @usableFromInline final func plainInteger(_ key: String) -> Int64? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed { return packed.pack.integer(slot, of: packed.index) }
+        if let row { return row.pack.integer(slot, of: row.index) }
         guard case .integer(let integer) = contents.attributes[slot] else { return nil }
         return integer
     }
@@ -16,7 +16,7 @@ extension NSManagedObject {
     @usableFromInline final func plainDouble(_ key: String) -> Double? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed { return packed.pack.double(slot, of: packed.index) }
+        if let row { return row.pack.double(slot, of: row.index) }
         guard case .double(let number) = contents.attributes[slot] else { return nil }
         return number
     }
@@ -25,8 +25,8 @@ extension NSManagedObject {
     @usableFromInline final func plainDate(_ key: String) -> Date? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed {
-            return packed.pack.date(slot, of: packed.index).map {
+        if let row {
+            return row.pack.date(slot, of: row.index).map {
                 Date(timeIntervalSinceReferenceDate: $0)
             }
         }
@@ -37,29 +37,16 @@ extension NSManagedObject {
     @usableFromInline final func plainText(_ key: String) -> String? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        return text(at: slot)
+        guard case .text(let text) = attribute(at: slot) else { return nil }
+        return text
     }
 
     @usableFromInline final func plainUUID(_ key: String) -> UUID? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed { return packed.pack.uuid(slot, of: packed.index) }
+        if let row { return row.pack.uuid(slot, of: row.index) }
         guard case .uuid(let uuid) = contents.attributes[slot] else { return nil }
         return uuid
-    }
-
-    /// The text of a slot; nil for any other value. One that is asked for again stays made.
-    final func text(at slot: Int) -> String? {
-        if let packed {
-            let bit = UInt32(1) << UInt32(slot & 31)
-            if textsRead & bit == 0, let text = packed.pack.text(slot, of: packed.index) {
-                textsRead |= bit
-                return text
-            }
-            unpack()
-        }
-        guard case .text(let text) = contents.attributes[slot] else { return nil }
-        return text
     }
 
     /// The slot of an attribute that can be read now, once the reading was announced; its end is

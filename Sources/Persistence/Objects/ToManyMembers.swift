@@ -40,6 +40,11 @@ struct ToManyMembers {
     /// Takes the stored members and applies what was changed meanwhile.
     mutating func load(_ stored: [Reference]) {
         let known = Set(stored)
+        guard !added.isEmpty || !removed.isEmpty else {
+            if isOrdered { sequence = stored }
+            (current, held) = (known, nil)
+            return
+        }
         added.subtract(known)
         removed.formIntersection(known)
         let members = known.subtracting(removed).union(added)

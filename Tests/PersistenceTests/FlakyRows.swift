@@ -11,6 +11,8 @@ final class FlakyRows: RowStore {
     private let failsReading = Atomic(false)
     private let failsMembers = Atomic(false)
     private let failsSaving = Atomic(false)
+    private let failsCommitting = Atomic(false)
+    private let readings = Atomic(0)
 
     static let type = "Flaky"
 
@@ -22,6 +24,9 @@ final class FlakyRows: RowStore {
     }
 
     private init(_ layout: ModelLayout) { rows = MemoryRowStore(layout: layout) }
+
+    /// How often rows were asked for.
+    var readingCount: Int { readings.load(ordering: .sequentiallyConsistent) }
 
     @discardableResult
     func whileUnreadable<Value>(_ work: () throws -> Value) rethrows -> Value {
@@ -48,6 +53,31 @@ final class FlakyRows: RowStore {
         return try work()
     }
 
+    /// Transactions fail at their end, when all is written.
+    @discardableResult
+    func whileUncommittable<Value>(_ work: () throws -> Value) rethrows -> Value {
+        failsCommitting.store(true, ordering: .sequentiallyConsistent)
+        defer { failsCommitting.store(false, ordering: .sequentiallyConsistent) }
+        return try work()
+    }
+
+    /// Deletes what a transaction left that failed so: memory has nothing to roll back.
+    func forgetRows() throws {
+        var changes = ChangeSet()
+        for entity in layout.entities {
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            changes.deletes += try rows.ids(matching: query).map { RowDelete(id: $0) }
+        }
+        _ = try rows.save(changes)
+    }
+
+    func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
+        let result = try body(self)
+        try check(failsCommitting)
+        return result
+    }
+
     private func check(_ fails: borrowing Atomic<Bool>) throws {
         guard fails.load(ordering: .sequentiallyConsistent) else { return }
         throw StoreError(.failed, "The disk does not answer; try again.")
@@ -64,10 +94,12 @@ final class FlakyRows: RowStore {
         try rows.reserveKeys(entity: entity, count: count)
     }
     func row(_ id: RowID) throws -> Row? {
+        readings.add(1, ordering: .sequentiallyConsistent)
         try check(failsReading)
         return try rows.row(id)
     }
     func rows(_ ids: [RowID]) throws -> [Row] {
+        readings.add(1, ordering: .sequentiallyConsistent)
         try check(failsReading)
         return try rows.rows(ids)
     }
@@ -91,10 +123,16 @@ final class FlakyRows: RowStore {
         try check(failsSaving)
         return try rows.save(changes)
     }
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try rows.history(after: number, limit: limit)
+    func history(_ query: HistoryQuery) throws -> [HistoryTransaction] { try rows.history(query) }
+    @discardableResult
+    func deleteHistory(_ extent: HistoryExtent) throws -> HistoryRemoval {
+        try rows.deleteHistory(extent)
     }
-    func deleteHistory(upTo number: Int64) throws { try rows.deleteHistory(upTo: number) }
+    func historyConsumers() throws -> [HistoryConsumer] { try rows.historyConsumers() }
+    func setHistoryConsumer(_ name: String, lastSeen number: Int64) throws {
+        try rows.setHistoryConsumer(name, lastSeen: number)
+    }
+    func removeHistoryConsumer(_ name: String) throws { try rows.removeHistoryConsumer(name) }
     func lastTransactionNumber() throws -> Int64 { try rows.lastTransactionNumber() }
 }
 

@@ -15,11 +15,14 @@ struct EntityLookup {
     let relationshipsByName: [String: NSRelationshipDescription]
     let subentitiesByName: [String: NSEntityDescription]
 
+    static func byName(_ properties: [NSPropertyDescription]) -> [String: NSPropertyDescription] {
+        Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { _, own in own })
+    }
+
     /// Where a name stands twice, the last property and the first subentity win.
     init(_ entity: NSEntityDescription) {
         properties = entity.properties
-        propertiesByName = Dictionary(
-            properties.map { ($0.name, $0) }, uniquingKeysWith: { _, own in own })
+        propertiesByName = Self.byName(properties)
         attributesByName = propertiesByName.compactMapValues { $0 as? NSAttributeDescription }
         relationshipsByName = propertiesByName.compactMapValues { $0 as? NSRelationshipDescription }
         subentitiesByName = Dictionary(

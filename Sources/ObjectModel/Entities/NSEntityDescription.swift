@@ -110,7 +110,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// All properties by name. Cost: O(properties) until the model is frozen, then O(1).
     open var propertiesByName: [String: NSPropertyDescription] {
-        place.lookup?.propertiesByName ?? EntityLookup(self).propertiesByName
+        place.lookup?.propertiesByName ?? EntityLookup.byName(properties)
     }
 
     /// All attributes by name, inherited ones included. Cost as `propertiesByName`.

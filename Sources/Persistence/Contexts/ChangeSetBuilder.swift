@@ -18,6 +18,16 @@ final class ChangeSetBuilder {
         changes.contextName = contextName
     }
 
+    /// Makes room for what a save has at the most.
+    func makeRoom(for count: Int, inserted new: Int) {
+        changes.inserts.reserveCapacity(new)
+        inserted.reserveCapacity(new)
+        updated.reserveCapacity(count - new)
+    }
+
+    /// Lets go of the values, once they are written.
+    func forgetChanges() { changes = ChangeSet() }
+
     func add(_ object: NSManagedObject) throws {
         guard let row = object.reservedRow else {
             throw PersistenceErrors.noStore(for: object.entity.name ?? "")

@@ -56,8 +56,11 @@ extension NSManagedObjectContext {
         if changes.count > Self.mergeCountMax {
             refreshAllObjects()
         } else {
-            refreshed = changes.updated.filter(mergeUpdate)
-            for id in changes.inserted { mergeInsertion(of: id) }
+            refreshed = inGroups(changes.updated) { $0.filter(mergeUpdate) }
+            _ = inGroups(changes.inserted) { group in
+                for id in group { mergeInsertion(of: id) }
+                return []
+            }
         }
         if relaxed { unloadUnchangedMembers() }
         postEvent(isUndoable: false)
@@ -117,7 +120,7 @@ extension NSManagedObjectContext {
             return true
         }
         do {
-            guard let found = try storedSnapshot(of: object) else {
+            guard let found = try readAhead.takeRow(of: id) ?? storedSnapshot(of: object) else {
                 mergeDeletion(of: id)
                 return true
             }
@@ -128,6 +131,27 @@ extension NSManagedObjectContext {
             if object.hasChanges { pending.failure = error } else { object.turnIntoFault() }
         }
         return true
+    }
+
+    /// Hands `ids` on in groups whose rows were read with one question.
+    private func inGroups(
+        _ ids: [NSManagedObjectID],
+        _ merge: (ArraySlice<NSManagedObjectID>) -> [NSManagedObjectID]
+    ) -> [NSManagedObjectID] {
+        var merged: [NSManagedObjectID] = []
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let group = rest.prefix(Self.readCountMax)
+            rest = rest.dropFirst(group.count)
+            readTogether(
+                group.compactMap { registry.object($0) }.filter {
+                    !$0.isFault && !$0.isInserted && !$0.isDeleted
+                })
+            merged += merge(group)
+        }
+        // Those of objects that were let go meanwhile.
+        readAhead.forgetRows()
+        return merged
     }
 
     private func mergeInsertion(of id: NSManagedObjectID) {

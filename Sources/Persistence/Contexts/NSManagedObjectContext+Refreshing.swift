@@ -52,10 +52,11 @@ extension NSManagedObjectContext {
     /// Objects that are still held become faults that belong to no context: they stay empty, where
     /// Apple's raise an exception. Posts `NSInvalidatedAllObjectsKey` with their IDs.
     public final func reset() {
+        // Only their changes keep some of them alive.
+        let objects = registry.objects
         pending.forget()
         for object in pending.takeObjects() { object.state.subtract(.pending) }
         pending.endPosting(pending.takeEvent())
-        let objects = registry.objects
         for object in objects {
             object.turnIntoFault()
             object.leaveContext()
@@ -64,6 +65,7 @@ extension NSManagedObjectContext {
         readAhead = ReadAhead()
         pin?.advance()
         if settings.retained != nil { settings.retained = [] }
+        settings.justSaved = []
         settings.undo?.forgetAll()
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,
@@ -79,6 +81,10 @@ extension NSManagedObjectContext {
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard owns(object), !flag || !object.isInserted else { return }
         readAhead.forget(object.objectID)
+        reread(object, mergeChanges: flag)
+    }
+
+    private func reread(_ object: NSManagedObject, mergeChanges flag: Bool) {
         pending.note(.refreshedNow, of: object)
         guard flag && object.hasChanges else {
             if !flag { dropPostponed(of: object) }
@@ -89,7 +95,8 @@ extension NSManagedObjectContext {
         }
         scheduleProcessing()
         do {
-            guard let found = try storedSnapshot(of: object) else { return }
+            let known = object.identity.flatMap { readAhead.takeRow(of: $0) }
+            guard let found = try known ?? storedSnapshot(of: object) else { return }
             object.observing { object.rebase(onto: found) }
             object.awake(fromSnapshotEvents: .refresh)
         } catch {
@@ -100,8 +107,28 @@ extension NSManagedObjectContext {
     /// Refreshes all objects; their own changes stay.
     public final func refreshAllObjects() {
         readAhead.forgetRows()
-        for object in registry.objects where !object.isInserted {
-            refresh(object, mergeChanges: true)
+        var rest = registry.objects.filter { !$0.isInserted }[...]
+        while !rest.isEmpty {
+            let group = rest.prefix(Self.readCountMax)
+            rest = rest.dropFirst(group.count)
+            readTogether(group.filter(\.hasChanges))
+            for object in group where owns(object) && !object.isInserted {
+                reread(object, mergeChanges: true)
+            }
+        }
+        readAhead.forgetRows()
+    }
+
+    /// How many objects' rows are read with one question.
+    static let readCountMax = 500
+
+    /// Reads the rows of objects with one question, for those who take them from what was read
+    /// ahead. What cannot be read so is left out: who reads it alone meets the failure.
+    final func readTogether(_ objects: [NSManagedObject]) {
+        let ids = objects.compactMap(\.identity)
+        guard ids.count > 1, let found = try? source?.snapshots(of: ids) else { return }
+        for found in found {
+            if let snapshot = found.snapshot { readAhead.keep(snapshot, of: found.id) }
         }
     }
 
@@ -110,16 +137,22 @@ extension NSManagedObjectContext {
     /// `event` is what was posted just before; its sets serve again where they are the same.
     final func postSaved(_ saved: SavedObjects, _ ids: SavedIDs, after event: EventObjects) {
         var event = event
+        var tokens: [AnyHashable: Any] = [:]
+        tokens[NSPersistentHistoryTokenKey] = saved.historyToken
+        // A save moves a pinned context on to what is present.
+        tokens[NSManagedObjectContextQueryGenerationKey] =
+            queryGenerationToken.map { _ in NSQueryGenerationToken.current }
+        let objects: [AnyHashable: Any] = [
+            NSInsertedObjectsKey: event.inserted.set(of: saved.inserted),
+            NSUpdatedObjectsKey: event.updated.set(of: saved.updated),
+            NSDeletedObjectsKey: event.deleted.set(of: saved.deleted),
+        ]
         let center = NotificationCenter.default
         center.post(
             name: .NSManagedObjectContextDidSave, object: self,
-            userInfo: [
-                NSInsertedObjectsKey: event.inserted.set(of: saved.inserted),
-                NSUpdatedObjectsKey: event.updated.set(of: saved.updated),
-                NSDeletedObjectsKey: event.deleted.set(of: saved.deleted),
-            ])
+            userInfo: objects.merging(tokens) { $1 })
         center.post(
             name: .NSManagedObjectContextDidSaveObjectIDs, object: self,
-            userInfo: ids.userInfo)
+            userInfo: ids.userInfo.merging(tokens) { $1 })
     }
 }

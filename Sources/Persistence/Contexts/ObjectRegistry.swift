@@ -75,20 +75,12 @@ struct ObjectRegistry {
 
     /// Gives objects that were new their places among the rows.
     mutating func reindex(_ objects: [NSManagedObject]) {
-        let moved = objects.filter { $0.shelf === unsavedObjects }
-        unsavedObjects.remove(moved)
+        unsavedObjects.remove(objects)
         var begin = 0
-        while begin < moved.count {
-            guard let space = moved[begin].objectID.space else {
-                register(moved[begin])
-                begin += 1
-                continue
-            }
-            let end = moved[begin...].firstIndex { $0.objectID.space !== space } ?? moved.count
+        while begin < objects.count {
+            guard let space = objects[begin].objectID.space else { return }
             let shelf = shelf(of: space)
-            for object in moved[begin..<end] { object.stand(on: shelf, at: object.objectID.key) }
-            shelf.replace(with: moved[begin..<end])
-            begin = end
+            begin = shelf.adopt(objects[begin...], from: unsavedObjects)
         }
     }
 

@@ -27,7 +27,9 @@ struct ParentSource: ObjectSource {
     }
 
     func snapshots(of ids: [NSManagedObjectID]) throws -> [FoundObject] {
-        try ids.map { FoundObject(id: $0, snapshot: try snapshot(of: $0)) }
+        try inParent {
+            try ids.map { FoundObject(id: $0, snapshot: try snapshot(of: parent.object(with: $0))) }
+        }
     }
 
     func members(

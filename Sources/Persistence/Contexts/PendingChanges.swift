@@ -117,6 +117,9 @@ struct EventObjects {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
     }
 
+    /// What a save would have to write.
+    var changed: [NSManagedObject] { inserted.objects + updated.objects + deleted.objects }
+
     mutating func add(_ object: NSManagedObject) {
         let state = object.state
         switch (state.contains(.insertedNow), state.contains(.deletedNow)) {

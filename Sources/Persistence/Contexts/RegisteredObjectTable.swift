@@ -80,22 +80,33 @@ final class RegisteredObjectTable: Sendable {
         }
     }
 
-    /// Registers objects of this table, each in the place of what was registered for its key.
-    func replace(with objects: ArraySlice<NSManagedObject>) {
+    /// Registers the first of `objects` that have rows of this table's space, as far as they stood
+    /// in another table until now; returns where the others begin.
+    func adopt(
+        _ objects: ArraySlice<NSManagedObject>, from other: RegisteredObjectTable
+    ) -> Int {
+        var index = objects.startIndex
         table.withLock { table in
-            table.reserve(objects.count)
-            for object in objects {
-                table.set(LiveReference.address(of: object), for: object.key)
+            // Mostly all are of one entity.
+            if objects.last?.madeID?.space === space { table.reserve(objects.count) }
+            while index < objects.endIndex {
+                let object = objects[index]
+                guard let id = object.madeID, id.space === space else { return }
+                index += 1
+                guard object.shelf === other else { continue }
+                object.stand(on: self, at: id.key)
+                table.set(LiveReference.address(of: object), for: id.key)
             }
         }
-        guard ObjectUseNotice.isUsed else { return }
-        for object in objects { announce(object) }
+        guard ObjectUseNotice.isUsed else { return index }
+        for object in objects[..<index] where object.shelf === self { announce(object) }
+        return index
     }
 
-    /// Takes objects of this table off, which no notice tells of.
+    /// Takes those objects off that stand here and that no notice tells of.
     func remove(_ objects: [NSManagedObject]) {
         table.withLock { table in
-            for object in objects {
+            for object in objects where object.shelf === self {
                 table.remove(LiveReference.address(of: object), for: object.key)
             }
         }

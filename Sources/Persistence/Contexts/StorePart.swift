@@ -9,12 +9,17 @@ internal import Stores
 final class StorePart {
     let store: NSPersistentStore
     private(set) var objects: [NSManagedObject] = []
-    /// New objects without rows, by their shapes.
-    private var fresh: [(shape: ObjectLayout, objects: [NSManagedObject])] = []
+    /// The IDs of new objects without rows, by their shapes.
+    private var fresh: [Group] = []
     /// Whether the rows of `fresh` were reserved for this attempt alone.
     private var holdsRows = false
     /// The IDs that this attempt made permanent.
     private var published: [NSManagedObjectID] = []
+
+    private struct Group {
+        let shape: ObjectLayout
+        var ids: [NSManagedObjectID]
+    }
 
     init(_ store: NSPersistentStore) { self.store = store }
 
@@ -22,11 +27,11 @@ final class StorePart {
         objects.append(object)
         guard object.isInserted, object.reservedRow == nil else { return }
         if fresh.last?.shape === object.shape {
-            fresh[fresh.count - 1].objects.append(object)
+            fresh[fresh.count - 1].ids.append(object.objectID)
         } else if let index = fresh.firstIndex(where: { $0.shape === object.shape }) {
-            fresh[index].objects.append(object)
+            fresh[index].ids.append(object.objectID)
         } else {
-            fresh.append((object.shape, [object]))
+            fresh.append(Group(shape: object.shape, ids: [object.objectID]))
         }
     }
 
@@ -40,10 +45,14 @@ final class StorePart {
                 try reserveRows(by: writer)
                 let gathered = ChangeSetBuilder(
                     store: store, author: context.transactionAuthor, contextName: context.name)
+                gathered.makeRoom(
+                    for: objects.count, inserted: fresh.reduce(0) { $0 + $1.ids.count })
                 for object in objects { try gathered.add(object) }
                 // Before others can see the rows, so that nobody makes other IDs for them.
                 publish(gathered)
-                return (gathered, try store.write(gathered, of: context, by: writer))
+                let outcome = try store.write(gathered, of: context, by: writer)
+                gathered.forgetChanges()
+                return (gathered, outcome)
             }
         } catch {
             withdraw()
@@ -55,20 +64,29 @@ final class StorePart {
 
     private func reserveRows(by writer: any RowWriting) throws {
         holdsRows = !store.namesRowsItself
-        for (shape, objects) in fresh {
-            guard let layout = store.layout(of: shape) else {
-                throw PersistenceErrors.noStore(for: shape.layout.name)
+        for group in fresh {
+            guard let layout = store.layout(of: group.shape) else {
+                throw PersistenceErrors.noStore(for: group.shape.layout.name)
             }
-            let rows = try store.reserveRows(for: objects, layout, by: writer)
-            for (object, row) in zip(objects, rows) { object.objectID.reserve(row, in: store) }
+            let rows =
+                holdsRows
+                ? try writer.reserveKeys(entity: layout.number, count: group.ids.count)
+                : try store.reserveRows(for: objects(of: group), layout).map(\.key)
+            let space = store.space(layout.number)
+            for (id, key) in zip(group.ids, rows) { id.reserve(key, in: space) }
         }
+    }
+
+    /// The objects of a group, for stores that look at them.
+    private func objects(of group: Group) -> [NSManagedObject] {
+        let ids = Set(group.ids)
+        return objects.filter { ids.contains($0.objectID) }
     }
 
     private func publish(_ gathered: ChangeSetBuilder) {
         for group in fresh {
-            let ids = group.objects.map(\.objectID)
-            ids.first?.reservedSpace?.publish(ids)
-            published += ids
+            group.ids.first?.reservedSpace?.publish(group.ids)
+            published += group.ids
         }
         for object in gathered.inserted where object.objectID.isTemporaryID {
             store.publish(object.objectID)
@@ -97,7 +115,7 @@ final class StorePart {
     func releaseRows() {
         guard holdsRows else { return }
         holdsRows = false
-        for group in fresh { for object in group.objects { object.objectID.forgetRow() } }
+        for group in fresh { for id in group.ids { id.forgetRow() } }
     }
 }
 
@@ -127,9 +145,8 @@ final class StoreChoice {
     private func storeForNew(_ shape: ObjectLayout) throws -> NSPersistentStore {
         if let lastFresh, lastFresh.shape === shape { return lastFresh.store }
         let store =
-            fresh[ObjectIdentifier(shape)]
-            ?? coordinator.persistentStores.first { !$0.isReadOnly && $0.layout(of: shape) != nil }
-        guard let store else { throw PersistenceErrors.noStore(for: shape.layout.name) }
+            try fresh[ObjectIdentifier(shape)]
+            ?? coordinator.storeForNew(shape, among: coordinator.persistentStores)
         fresh[ObjectIdentifier(shape)] = store
         lastFresh = (shape, store)
         return store

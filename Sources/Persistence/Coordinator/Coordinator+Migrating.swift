@@ -8,8 +8,13 @@ internal import Stores
 extension NSPersistentStoreCoordinator {
     /// Writes all of a store into a new one at `storeURL`, and opens that in its place.
     ///
-    /// Rows get new keys; the old store leaves the coordinator, and its files stay. Nothing may be
-    /// at the new place yet. Where it fails, the old store stays open and the new files are gone.
+    /// Rows get new keys; what another context saves meanwhile is in the new store wholly or not at
+    /// all (of an incremental store, as its class answers). The old store leaves the coordinator,
+    /// and its files stay. Nothing may be at the new place yet. Where it fails, the old store stays
+    /// open and the new files are gone. Throws 134070 for a store of another coordinator or a place
+    /// that is taken, 134000 for an unknown type, 134030 for a full disk, 134091 for what the other
+    /// type cannot hold. Cost: O(rows), written in one transaction; what is read is let go of on
+    /// the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -37,7 +42,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Writes all of a store into a new one, and opens that in its place.
+    /// As `migratePersistentStore(_:to:options:type:)`. Throws 134000, 134030, 134070, 134091.
+    /// Cost: the same.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil,
@@ -86,11 +92,10 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func fill(_ rows: any RowStore, from store: NSPersistentStore) throws {
-        var copy = StoreCopy(from: store.rowStore, to: rows)
-        try copy.run()
-        guard copy.missingCount > 0 else { return }
+        let missing = try StoreCopy.run(from: store.rowStore, to: rows)
+        guard missing > 0 else { return }
         MissingValueNotice.write(
-            "\(copy.missingCount) values are not in the new store: the files that held them are "
+            "\(missing) values are not in the new store: the files that held them are "
                 + "gone from beside the old one.")
     }
 
@@ -112,11 +117,12 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Finishes what a lightweight migration left for later. Here none does: it returns at once.
+    /// Finishes what a lightweight migration left for later. Here none does: it returns at once,
+    /// and throws nothing (at Apple 134110). Cost: none.
     public final func finishDeferredLightweightMigration() throws {}
 
     /// Does one task of what a lightweight migration left for later. Here none leaves any: it
-    /// returns at once.
+    /// returns at once, and throws nothing (at Apple 134110). Cost: none.
     public final func finishDeferredLightweightMigrationTask() throws {}
 
     private func checkIsFree(_ parameters: StoreParameters) throws {

@@ -18,11 +18,15 @@ public struct Managed<Value> {
     @available(
         *, unavailable, message: "@Managed works on properties of NSManagedObject subclasses"
     )
+    /// Ends the program: the wrapper works as a property of a managed object's class only, where
+    /// the compiler asks `subscript(_enclosingInstance:wrapped:storage:)` instead.
     public var wrappedValue: Value {
         get { ProgrammingMistake.wrapperOutsideObject() }
         set { ProgrammingMistake.wrapperOutsideObject() }
     }
 
+    /// What the compiler calls for a property: the object's value of the property's name, with all
+    /// that `value(forKey:)` and `setValue(_:forKey:)` do. Queue: the context's.
     @inlinable
     public static subscript<Owner: NSManagedObject>(
         _enclosingInstance object: Owner,

@@ -8,7 +8,7 @@ internal import Synchronization
 /// NSManagedObjectID.
 ///
 /// One instance stands for one row, so identity is equality. A new object's ID is temporary; at the
-/// save the same instance becomes permanent, so a kept ID stays good.
+/// save the same instance becomes permanent, so a kept ID stays good. Queue: any.
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: `home` and `key` are written by the saving queue before `stage` is released, and
     // by nobody once the ID is permanent.
@@ -83,8 +83,13 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
 
     /// Notes the key an insert will have. Called by the saving queue only.
     func reserve(_ row: RowID, in store: NSPersistentStore) {
-        key = row.key
-        home = store.space(row.entity)
+        reserve(row.key, in: store.space(row.entity))
+    }
+
+    /// The same where the space of the row's entity is at hand.
+    func reserve(_ key: Int64, in space: ObjectIDTable) {
+        self.key = key
+        home = space
         stage.store(Stage.reserved, ordering: .releasing)
     }
 

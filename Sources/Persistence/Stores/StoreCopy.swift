@@ -5,28 +5,42 @@ internal import Stores
 
 /// Copies all rows and links of one store into an empty one, whatever their types.
 ///
+/// All of it is read of one state of the store, whoever saves meanwhile, where the store can hold
+/// one: all but programs' own incremental stores.
+///
 /// Rows get new keys, in the order of the old. Into SQLite they go in batches within one
 /// transaction; the other types hold everything in memory anyway and are written once.
 ///
 /// Of a one-to-one link that only one end knows the other end gets to know, too. A value whose file
 /// is gone is counted in `missingCount`; it has none in the copy.
 struct StoreCopy {
-    private let source: any RowStore
+    private let layout: ModelLayout
+    private let source: any RowReading
     private let target: any RowStore
     private var ids: [RowID: RowID] = [:]
     /// Rows of the source that another points at by a one-to-one, and which point nowhere: by slot,
     /// who does.
     private var openEnds: [RowID: [Int: RowID]] = [:]
-    /// How many values were lost before, with their files.
-    private(set) var missingCount = 0
+    private var missingCount = 0
     private static let batchCount = 2000
 
-    init(from source: any RowStore, to target: any RowStore) {
+    /// Returns how many values were lost before, with their files.
+    static func run(from store: any RowStore, to target: any RowStore) throws -> Int {
+        try store.readingOneState { source in
+            var copy = StoreCopy(layout: store.layout, source: source, target: target)
+            try copy.copyRows()
+            try target.setMetadata(applicationMetadata(of: store))
+            return copy.missingCount
+        }
+    }
+
+    private init(layout: ModelLayout, source: any RowReading, target: any RowStore) {
+        self.layout = layout
         self.source = source
         self.target = target
     }
 
-    mutating func run() throws {
+    private mutating func copyRows() throws {
         try mapKeys()
         try findOpenEnds()
         let copy = self
@@ -42,18 +56,17 @@ struct StoreCopy {
             }
             if !whole.isEmpty { _ = try target.save(whole) }
         }
-        try target.setMetadata(try applicationMetadata())
     }
 
     /// The metadata that the application put there.
-    private func applicationMetadata() throws -> [String: Any] {
-        try source.metadata().filter { key, _ in
+    private static func applicationMetadata(of store: any RowStore) throws -> [String: Any] {
+        try store.metadata().filter { key, _ in
             !["NSStore", "_NS", "NSPersistence"].contains(where: key.hasPrefix)
         }
     }
 
     private mutating func mapKeys() throws {
-        for entity in source.layout.entities {
+        for entity in layout.entities {
             guard let other = target.layout.entity(named: entity.name) else {
                 throw StoreError(
                     .modelMismatch, "The new store's configuration lacks an entity of the old one.",
@@ -71,7 +84,7 @@ struct StoreCopy {
 
     /// A pointing end wins over an end that nobody set; of several claims the first by key.
     private mutating func findOpenEnds() throws {
-        for entity in source.layout.entities {
+        for entity in layout.entities {
             let slots = entity.toOnes.indices.filter {
                 entity.toOnes[$0].inverseRelationship.map { !$0.isToMany } ?? false
             }
@@ -95,7 +108,7 @@ struct StoreCopy {
         let ends = Dictionary(targets.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         for row in rows {
             guard let target = row.toOnes[slot].flatMap({ ends[$0.target] }),
-                let end = source.layout.entity(target.id.entity)?.toOneSlot(back),
+                let end = layout.entity(target.id.entity)?.toOneSlot(back),
                 target.toOnes[end] == nil, openEnds[target.id]?[end] == nil
             else { continue }
             openEnds[target.id, default: [:]][end] = row.id
@@ -110,14 +123,14 @@ struct StoreCopy {
 
     /// First all rows, then the links that are not in rows: a link's ends are there before it.
     private func forEachChangeSet(_ body: (ChangeSet) throws -> Void) throws {
-        for entity in source.layout.entities {
+        for entity in layout.entities {
             try forEachBatch(of: entity) { batch in
                 var part = ChangeSet()
                 part.inserts = try source.rows(batch).sorted { $0.id < $1.id }.map(moved)
                 try body(part)
             }
         }
-        for entity in source.layout.entities {
+        for entity in layout.entities {
             let slots = entity.toManys.indices.filter { Self.namesMembers(entity.toManys[$0]) }
             guard !slots.isEmpty else { continue }
             try forEachBatch(of: entity) { batch in

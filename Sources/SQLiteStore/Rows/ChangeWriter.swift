@@ -15,7 +15,7 @@ final class ChangeWriter {
     private let reader: RowReader
     private let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
-    let history: (log: HistoryLog, reader: HistoryReader)?
+    var history: (log: HistoryLog, reader: HistoryReader)?
     /// The last update's bitmap: the next one mostly changes the same properties.
     private var lastBitmap: (update: RowUpdate, bitmap: ChangeBitmap?)?
 
@@ -67,14 +67,15 @@ final class ChangeWriter {
     // MARK: Rows
 
     private func insert(_ inserts: [Row], _ outcome: inout SaveOutcome) throws {
+        var next = 0
+        while next < inserts.count {
+            let several = try rows.insertSeveral(inserts[next...])
+            if several == 0 { try insert(inserts[next]) }
+            next += max(several, 1)
+        }
         var highest: [Int32: Int64] = [:]
         var last: (entity: Int32, key: Int64) = (0, 0)
         for row in inserts {
-            do {
-                try rows.insert(row, orders: toManys)
-            } catch let fault as SQLiteFault where fault.isConstraint {
-                throw try uniqueKeys.violation(by: row)?.violation ?? failure(row.id, fault)
-            }
             outcome.written.append((row.id, 1))
             if row.id.entity != last.entity {
                 if last.key > highest[last.entity] ?? 0 { highest[last.entity] = last.key }
@@ -86,6 +87,14 @@ final class ChangeWriter {
         for (entity, key) in highest {
             guard let root = schema.columns(of: entity)?.root else { continue }
             try keys.raise(Int64(root), to: key)
+        }
+    }
+
+    private func insert(_ row: Row) throws {
+        do {
+            try rows.insert(row, orders: toManys)
+        } catch let fault as SQLiteFault where fault.isConstraint {
+            throw try uniqueKeys.violation(by: row)?.violation ?? failure(row.id, fault)
         }
     }
 

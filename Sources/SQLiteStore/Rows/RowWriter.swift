@@ -32,18 +32,9 @@ final class RowWriter {
     /// `orders` gives links of ordered relationships their places.
     func insert(_ row: Row, orders: ToManyWriter) throws {
         let plan = try insertPlan(for: row.id.entity)
-        guard row.attributes.count == plan.attributeCount, row.toOnes.count == plan.toOneCount
-        else {
-            throw StoreError(
-                .invalidValue,
-                "A row does not have its entity's slots; make it from this store's layout.",
-                fields: ["entity": schema.name(of: row.id.entity)])
-        }
+        try check(row, plan)
         let statement = plan.statement
-        try statement.bind(.integer(row.id.key), at: 1)
-        for slot in plan.attributes {
-            try bind(row.attributes[slot.slot], slot, of: row.id, to: statement)
-        }
+        try bindValues(of: row, plan, to: statement)
         for slot in plan.toOnes {
             var link = row.toOnes[slot.slot]
             if slot.order > 0 { link = try orders.ordered(link, slot.slot, of: row.id.entity) }
@@ -54,6 +45,51 @@ final class RowWriter {
             try bind(source ?? .null, slot, of: row.id, to: statement)
         }
         try statement.perform()
+    }
+
+    /// Writes the first of `rows` with one statement. Returns how many: 0 where they are to be
+    /// written one by one, since they are few or special, or one of them breaks a rule.
+    func insertSeveral(_ rows: ArraySlice<Row>) throws -> Int {
+        let count = InsertPlan.rowsPerStatement
+        guard rows.count >= count, let entity = rows.first?.id.entity else { return 0 }
+        let plan = try insertPlan(for: entity)
+        let several = rows.prefix(count)
+        guard plan.isPlain, several.allSatisfy({ $0.id.entity == entity }) else { return 0 }
+        let statement = try plan.several(connection)
+        var offset = 0
+        for row in several {
+            try check(row, plan)
+            try bindValues(of: row, plan, to: statement, offset: offset)
+            for slot in plan.toOnes {
+                try slot.bind(row.toOnes[slot.slot], to: statement, offset: offset)
+            }
+            offset += plan.width
+        }
+        do {
+            try statement.perform()
+        } catch let fault as SQLiteFault where fault.isConstraint {
+            return 0
+        }
+        return count
+    }
+
+    private func check(_ row: Row, _ plan: InsertPlan) throws {
+        guard row.attributes.count == plan.attributeCount, row.toOnes.count == plan.toOneCount
+        else {
+            throw StoreError(
+                .invalidValue,
+                "A row does not have its entity's slots; make it from this store's layout.",
+                fields: ["entity": schema.name(of: row.id.entity)])
+        }
+    }
+
+    private func bindValues(
+        of row: Row, _ plan: InsertPlan, to statement: Statement, offset: Int = 0
+    ) throws {
+        try statement.bind(.integer(row.id.key), at: offset + 1)
+        for slot in plan.attributes {
+            try bind(row.attributes[slot.slot], slot, of: row.id, to: statement, offset: offset)
+        }
     }
 
     /// Writes the changed columns and the next version. Returns that version; nil when there is
@@ -112,18 +148,20 @@ final class RowWriter {
     }
 
     private func bind(
-        _ value: AttributeValue, _ slot: AttributeBinding, of id: RowID, to statement: Statement
+        _ value: AttributeValue, _ slot: AttributeBinding, of id: RowID, to statement: Statement,
+        offset: Int = 0
     ) throws {
         guard slot.index > 0 else { return }
+        let index = offset + slot.index
         if slot.kind == .binary(external: true), let external, case .data(let data) = value,
             let columns = schema.columns(of: id.entity),
             let reference = try external.reference(
                 to: data, table: columns.table, column: columns.attributes[slot.slot].name,
                 key: id.key)
         {
-            return try statement.bind(.blob(reference), at: slot.index)
+            return try statement.bind(.blob(reference), at: index)
         }
-        guard try ValueCoding.bind(value, as: slot.kind, to: statement, at: slot.index) else {
+        guard try ValueCoding.bind(value, as: slot.kind, to: statement, at: index) else {
             let names = schema.layout.entity(id.entity)?.attributes
             throw StoreError(
                 .invalidValue, "A value is not of its attribute's type; convert it before saving.",

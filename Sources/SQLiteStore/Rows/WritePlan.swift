@@ -22,12 +22,14 @@ struct LinkBinding {
     var companion: Int
     var order: Int
 
-    func bind(_ link: Link?, to statement: Statement) throws {
-        try statement.bind(SQLiteValue(link?.target.key), at: key)
+    /// `offset` counts the parameters of the rows before.
+    func bind(_ link: Link?, to statement: Statement, offset: Int = 0) throws {
+        try statement.bind(SQLiteValue(link?.target.key), at: offset + key)
         if companion > 0 {
-            try statement.bind(SQLiteValue(link.map { Int64($0.target.entity) }), at: companion)
+            let entity = link.map { Int64($0.target.entity) }
+            try statement.bind(SQLiteValue(entity), at: offset + companion)
         }
-        if order > 0 { try statement.bind(SQLiteValue(link?.orderKey), at: order) }
+        if order > 0 { try statement.bind(SQLiteValue(link?.orderKey), at: offset + order) }
     }
 }
 
@@ -61,7 +63,7 @@ extension ColumnList {
     }
 }
 
-/// The insertion of a whole row of one entity. Parameter 1 is the key.
+/// The insertion of whole rows of one entity. The first parameter of a row is its key.
 final class InsertPlan {
     let entity: Int32
     let statement: Statement
@@ -70,6 +72,15 @@ final class InsertPlan {
     let attributeCount: Int
     let toOneCount: Int
     let written: [WrittenBinding]
+    /// How many parameters a row has.
+    let width: Int
+    /// Whether a row is written by binding its values, and nothing else.
+    let isPlain: Bool
+    /// How many rows the statement of several writes.
+    static let rowsPerStatement = 10
+    private static let parametersMax = 2_000
+    private let text: (head: String, row: String)
+    private var knownSeveral: Statement?
 
     init(columns: EntityColumns, _ connection: Connection) throws {
         entity = columns.number
@@ -83,8 +94,25 @@ final class InsertPlan {
         toOneCount = columns.toOnes.count
         let names = (["Z_PK", "Z_ENT", "Z_OPT"] + list.columns).joined(separator: ", ")
         let marks = String(repeating: ", ?", count: list.columns.count)
-        statement = try connection.compile(
-            "INSERT INTO \(columns.table) (\(names)) VALUES (?, \(columns.number), 1\(marks))")
+        text = (
+            "INSERT INTO \(columns.table) (\(names)) VALUES ", "(?, \(columns.number), 1\(marks))"
+        )
+        width = 1 + list.columns.count
+        // Long values would stay bound.
+        let isShort = columns.attributes.allSatisfy { !$0.kind.holdsBytes }
+        isPlain =
+            isShort && written.isEmpty && toOnes.allSatisfy { $0.order == 0 }
+            && width * Self.rowsPerStatement <= Self.parametersMax
+        statement = try connection.compile(text.head + text.row)
+    }
+
+    /// The statement that writes several rows, compiled when it is needed first.
+    func several(_ connection: Connection) throws -> Statement {
+        if let knownSeveral { return knownSeveral }
+        let rows = Array(repeating: text.row, count: Self.rowsPerStatement).joined(separator: ", ")
+        let statement = try connection.compile(text.head + rows)
+        knownSeveral = statement
+        return statement
     }
 }
 

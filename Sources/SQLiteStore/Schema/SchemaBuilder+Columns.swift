@@ -139,17 +139,11 @@ extension SchemaBuilder {
 
     /// To-manys without inverse, of any entity, whose members are of `entity`.
     private func ownedSeeds(in entity: EntityLayout, place: Int) -> [Seed] {
-        layout.entities.flatMap { owner in
-            let isOwn = ownNames(of: owner)
-            return owner.toManys.filter {
-                isOwn($0.name) && $0.inverseRelationship == nil
-                    && destination(of: $0) === entity
-            }.map { relationship in
-                Seed(
-                    rank: [1, place, 2, Int(owner.number)], name: relationship.name,
-                    base: "\(owner.number)\(relationship.name.uppercased())", entity: entity,
-                    content: .owned(relationship, owner: owner))
-            }
+        (ownedBy[entity.number] ?? []).map { owner, relationship in
+            Seed(
+                rank: [1, place, 2, Int(owner.number)], name: relationship.name,
+                base: "\(owner.number)\(relationship.name.uppercased())", entity: entity,
+                content: .owned(relationship, owner: owner))
         }
     }
 }

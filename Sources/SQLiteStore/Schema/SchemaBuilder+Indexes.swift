@@ -29,8 +29,7 @@ extension SchemaBuilder {
         let keys = Set(
             tree.flatMap { (links[$0.number] ?? [:]).values.map(\.key) }
                 + owned.values.flatMap(\.values).map(\.key))
-        let table = schema.tables.first { $0.name == tableName(of: tree[0]) }
-        return (table?.columns ?? []).map(\.name).filter { keys.contains($0) }
+        return (treeTables[tree[0].number]?.columns ?? []).map(\.name).filter { keys.contains($0) }
     }
 
     /// The old flag of single attributes, and the old groups of several. Xcode's compiler makes an

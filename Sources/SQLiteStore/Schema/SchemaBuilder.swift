@@ -17,7 +17,13 @@ struct SchemaBuilder {
     var joinTables: [Int32: [TableSchema]] = [:]
     /// What derived attributes are computed from, by entity number and name.
     var derivations: [Int32: [String: Derivation]] = [:]
+    /// To-manys without inverse, with their owners, by the number of their members' entity.
+    private(set) var ownedBy: [Int32: [(owner: EntityLayout, NSRelationshipDescription)]] = [:]
+    /// The table of each tree, by the number of its root.
+    private(set) var treeTables: [Int32: TableSchema] = [:]
     private var roots: [Int32: EntityLayout] = [:]
+    /// How many entities each tree has, by the number of its root.
+    private let sizes: [Int32: Int]
 
     static func schema(of layout: ModelLayout) throws -> StoreSchema {
         var builder = SchemaBuilder(layout: layout)
@@ -35,17 +41,18 @@ struct SchemaBuilder {
             trees[root.number, default: []].append(entity)
             roots[entity.number] = root
         }
+        sizes = trees.mapValues(\.count)
         self.trees = trees.values.sorted { $0[0].number < $1[0].number }
     }
 
     private mutating func build() throws {
         try checkNames()
         readDerivations()
-        var tables: [Int32: TableSchema] = [:]
-        for tree in trees { tables[tree[0].number] = try table(of: tree) }
+        findOwned()
+        for tree in trees { treeTables[tree[0].number] = try table(of: tree) }
         buildJoins()
         for tree in trees {
-            if let table = tables[tree[0].number] { schema.tables.append(table) }
+            if let table = treeTables[tree[0].number] { schema.tables.append(table) }
             for entity in tree { schema.tables += joinTables[entity.number] ?? [] }
         }
         for entity in layout.entities {
@@ -58,16 +65,35 @@ struct SchemaBuilder {
         for tree in trees { buildTriggers(of: tree) }
     }
 
+    private mutating func findOwned() {
+        for owner in layout.entities {
+            for relationship in owner.toManys where relationship.inverseRelationship == nil {
+                guard let member = destination(of: relationship),
+                    ownNames(of: owner)(relationship.name)
+                else { continue }
+                ownedBy[member.number, default: []].append((owner, relationship))
+            }
+        }
+    }
+
     /// An old flag and a fetch index can ask for one index under one name.
     private mutating func dropEqualIndexes() {
         var names: Set<Substring> = []
-        schema.indexes = schema.indexes.filter { statement in
-            names.insert(
-                statement.prefix(
-                    upTo: statement.firstRange(of: " ON ")?.lowerBound
-                        ?? statement.endIndex)
-            ).inserted
+        schema.indexes = schema.indexes.filter { names.insert(Self.beforeTable($0)).inserted }
+    }
+
+    /// What stands before " ON ", which is the index's name.
+    private static func beforeTable(_ statement: String) -> Substring {
+        let bytes = statement.utf8
+        let mark = " ON ".utf8
+        var place = bytes.startIndex
+        while place < bytes.endIndex {
+            if bytes[place] == UInt8(ascii: " "), bytes[place...].starts(with: mark) {
+                return statement[..<place]
+            }
+            bytes.formIndex(after: &place)
         }
+        return statement[...]
     }
 
     // MARK: Facts about entities
@@ -124,6 +150,11 @@ struct SchemaBuilder {
     }
 
     private static func check(_ name: String, entity: String) throws {
+        let isIdentifier = name.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: "_") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
+        }
+        if isIdentifier && !name.isEmpty { return }
         let isPlain = name.unicodeScalars.allSatisfy { scalar in
             scalar == "_" || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
                 || scalar.properties.generalCategory == .nonspacingMark
@@ -142,7 +173,7 @@ struct SchemaBuilder {
         let found = entity.attributes.compactMap { attributes[entity.number]?[$0.name] }
         return EntityColumns(
             number: entity.number, root: root(of: entity).number, table: tableName(of: entity),
-            isAlone: trees.contains { $0.count == 1 && $0[0] === entity },
+            isAlone: sizes[root(of: entity).number] == 1,
             attributes: found,
             toOnes: entity.toOnes.compactMap { links[entity.number]?[$0.name] },
             toManys: entity.toManys.map { place(of: $0, entity) },

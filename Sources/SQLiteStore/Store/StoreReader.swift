@@ -15,7 +15,8 @@ final class StoreReader {
     let queries: QueryCompiler
     let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
-    private var knownHistory: HistoryReader??
+    /// What was found when the file's schema had this version.
+    private var knownHistory: (version: Int64, reader: HistoryReader?)?
 
     init(
         _ connection: Connection, schema: StoreSchema, files: ExternalFiles?, keys: KeyRegister,
@@ -149,15 +150,16 @@ final class StoreReader {
 
     /// Nil where the file keeps no history.
     func historyReader() throws -> HistoryReader? {
-        if let knownHistory { return knownHistory }
+        let version = try connection.pragma("schema_version")?.int64 ?? 0
+        if let knownHistory, knownHistory.version == version { return knownHistory.reader }
         let isThere = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty
         let made = isThere ? try HistoryReader(connection: connection, schema: schema) : nil
-        knownHistory = .some(made)
+        knownHistory = (version, made)
         return made
     }
 
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try historyReader()?.transactions(after: number, limit: limit, keys: keys) ?? []
+    func history(_ query: HistoryQuery) throws -> [HistoryTransaction] {
+        try historyReader()?.transactions(query, keys: keys) ?? []
     }
 
     func lastTransactionNumber() throws -> Int64 {

@@ -6,21 +6,29 @@ internal import Stores
 
 /// Measures how much more memory the process holds with objects than without.
 enum MemoryFigures {
+    /// What one process measures: memory that was freed would serve the next.
+    enum Part: String, CaseIterable {
+        case peak, registered, inserted
+    }
+
     static func play(_ arguments: RoleArguments) throws {
         let url = try arguments.url(0)
         let count = try arguments.count(1)
         var found = Findings()
-        // First, while the process has no free memory of former work.
-        found["insertPeakBytes"] = try insertPeak(at: url, count)
-        try measureRegistered(at: url, count, into: &found)
-        try measureInserted(at: url, count, into: &found)
+        switch Part(rawValue: try arguments.text(2)) {
+        case .peak: found["insertPeakBytes"] = try insertPeak(at: url, count)
+        case .registered: try measureRegistered(at: url, count, into: &found)
+        case .inserted: try measureInserted(at: url, count, into: &found)
+        case nil: throw BenchmarkError("The role memory has no such part.")
+        }
         found.send()
     }
 
     private static func context(at url: URL) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleModel.make())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context

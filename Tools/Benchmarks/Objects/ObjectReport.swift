@@ -38,8 +38,12 @@ enum ObjectReport {
     }
 
     private static func reportMemory(in folder: TemporaryFolder, _ count: Int) throws {
-        let memory = try ChildProcess.run(.memory, [folder.path("memory.sqlite"), String(count)])
-        Report.title("Memory of objects of 7 attributes", "bytes each")
+        var memory = Findings()
+        for part in MemoryFigures.Part.allCases {
+            let words = [folder.path("memory.sqlite"), String(count), part.rawValue]
+            memory.add(try ChildProcess.run(.memory, words))
+        }
+        Report.facts("Memory of objects of 7 attributes, bytes each")
         func line(_ text: String, _ name: String) {
             Report.fact(text, Report.grouped(memory[name] / Double(count)))
         }
@@ -54,7 +58,7 @@ enum ObjectReport {
     }
 
     private static func reportSingleSaves(in folder: TemporaryFolder, largest: Int) throws {
-        Report.title("One object saved at a time", "us a save")
+        Report.facts("One object saved at a time, microseconds a save")
         var first: Findings?
         for rows in [1_000, largest] {
             let found = try ChildProcess.run(

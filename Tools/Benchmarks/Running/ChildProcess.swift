@@ -61,6 +61,9 @@ struct Findings {
         set { values[name] = newValue }
     }
 
+    /// Takes over what another process found.
+    mutating func add(_ other: Findings) { values.merge(other.values) { $1 } }
+
     /// Keeps the smaller of two times.
     mutating func note(_ name: String, seconds: Double) {
         values[name] = min(values[name] ?? .infinity, seconds)

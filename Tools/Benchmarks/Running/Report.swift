@@ -12,6 +12,9 @@ struct Report {
         line(["", unit, "floor", "ratio"] + (secondFloor.map { [$0, "ratio"] } ?? []))
     }
 
+    /// The title of lines that have no floor.
+    static func facts(_ text: String) { print("\n\(text)") }
+
     /// One line: `count` things in `seconds`, and in `floor` seconds by the floor's way.
     static func rate(
         _ name: String, _ count: Int, seconds: Double, floor: Double, secondFloor: Double? = nil

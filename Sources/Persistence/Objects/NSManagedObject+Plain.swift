@@ -8,7 +8,9 @@ extension NSManagedObject {
     @usableFromInline final func plainInteger(_ key: String) -> Int64? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let row { return row.pack.integer(slot, of: row.index) }
+        if let (pack, index) = place {
+            return pack._withUnsafeGuaranteedRef { $0.integer(slot, of: index) }
+        }
         guard case .integer(let integer) = contents.attributes[slot] else { return nil }
         return integer
     }
@@ -16,7 +18,9 @@ extension NSManagedObject {
     @usableFromInline final func plainDouble(_ key: String) -> Double? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let row { return row.pack.double(slot, of: row.index) }
+        if let (pack, index) = place {
+            return pack._withUnsafeGuaranteedRef { $0.double(slot, of: index) }
+        }
         guard case .double(let number) = contents.attributes[slot] else { return nil }
         return number
     }
@@ -25,10 +29,9 @@ extension NSManagedObject {
     @usableFromInline final func plainDate(_ key: String) -> Date? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let row {
-            return row.pack.date(slot, of: row.index).map {
-                Date(timeIntervalSinceReferenceDate: $0)
-            }
+        if let (pack, index) = place {
+            let seconds = pack._withUnsafeGuaranteedRef { $0.date(slot, of: index) }
+            return seconds.map { Date(timeIntervalSinceReferenceDate: $0) }
         }
         guard case .date(let seconds) = contents.attributes[slot] else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds)
@@ -44,7 +47,9 @@ extension NSManagedObject {
     @usableFromInline final func plainUUID(_ key: String) -> UUID? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let row { return row.pack.uuid(slot, of: row.index) }
+        if let (pack, index) = place {
+            return pack._withUnsafeGuaranteedRef { $0.uuid(slot, of: index) }
+        }
         guard case .uuid(let uuid) = contents.attributes[slot] else { return nil }
         return uuid
     }

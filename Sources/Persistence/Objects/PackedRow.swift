@@ -64,6 +64,13 @@ extension NSManagedObject {
     /// The row that stands for the present values; nil where the object has values of its own.
     final var row: PackedRow? { state.contains(.ownValues) ? nil : packed }
 
+    /// The same for reading single values: the pack is not held meanwhile, since the object holds
+    /// it.
+    final var place: (pack: Unmanaged<RowPack>, index: Int)? {
+        guard !state.contains(.ownValues) else { return nil }
+        return packed.map { (Unmanaged.passUnretained($0.pack), $0.index) }
+    }
+
     /// Whether the object, which may be a fault, has the values of its row.
     final var hasRow: Bool { packed != nil || contents.snapshot != nil }
 
@@ -80,8 +87,9 @@ extension NSManagedObject {
     /// The attribute of a slot. There must be one: the object is no fault. A text that is asked for
     /// again stays made.
     final func attribute(at slot: Int) -> AttributeValue {
-        guard let row else { return contents.attributes[slot] }
-        if row.pack.makesText(slot, of: row.index) {
+        guard let place else { return contents.attributes[slot] }
+        let index = place.index
+        if place.pack._withUnsafeGuaranteedRef({ $0.makesText(slot, of: index) }) {
             let bit = UInt32(1) << UInt32(slot & 31)
             if textsRead & bit != 0 {
                 unpack()
@@ -89,7 +97,7 @@ extension NSManagedObject {
             }
             textsRead |= bit
         }
-        return row.value(slot)
+        return place.pack._withUnsafeGuaranteedRef { $0.value(slot, of: index) }
     }
 
     /// Whether an attribute differs from what was last read or saved.

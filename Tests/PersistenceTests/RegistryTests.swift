@@ -38,7 +38,7 @@ import Testing
         var model: [Int64: UInt] = [:]
         for _ in 0..<20_000 {
             let key = Int64.random(in: -40...400, using: &random) &* stride
-            let address = UInt.random(in: 1...1_000, using: &random)
+            let address = UInt.random(in: 2...1_000, using: &random)
             switch Int.random(in: 0..<4, using: &random) {
             case 0:
                 table.set(address, for: key)

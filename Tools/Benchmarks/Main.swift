@@ -6,10 +6,10 @@ struct Main {
     private static let usage = """
         usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
-          reading   faults, prefetching, and reading beside saves
+          reading   fetches, faults, prefetching, batches, and reading beside saves
           lines     import and export by the command, against raw SQLite
           sync      first export and first import over TLS on loopback
-          opening   opening a store of 100 entities, walking through a million rows
+          opening   opening a store of 100 entities
         Without a word, all five. --count is the number of objects and records (100000).
         """
 
@@ -34,6 +34,8 @@ struct Main {
         case .changes: try ChangeFigures.play(arguments)
         case .memory: try MemoryFigures.play(arguments)
         case .single: try SingleSaveFigures.play(arguments)
+        case .fetches: try FetchFigures.play(arguments)
+        case .walk: try WalkFigures.play(arguments)
         case .reading: try ReadingFigures.play(arguments)
         case .beside: try BesideFigures.play(arguments)
         case .serve: try ServiceRole.play(arguments)
@@ -42,7 +44,6 @@ struct Main {
         case .fill: try DeviceRole.fill(arguments)
         case .sync: try await DeviceRole.sync(arguments)
         case .make, .open: try OpeningReport.open(arguments)
-        case .iterate: try OpeningReport.iterate(arguments)
         }
     }
 
@@ -70,6 +71,6 @@ struct Main {
         }
         if isChosen("lines") { try ExchangeReport.run(count: count * 10) }
         if isChosen("sync") { try SyncReport.run(counts: [max(1, count / 10), count]) }
-        if isChosen("opening") { try OpeningReport.run(rows: count * 10) }
+        if isChosen("opening") { try OpeningReport.run() }
     }
 }

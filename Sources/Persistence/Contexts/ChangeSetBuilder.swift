@@ -53,19 +53,20 @@ final class ChangeSetBuilder {
     }
 
     private func addUpdate(of object: NSManagedObject, _ row: RowID) throws {
-        guard let snapshot = object.snapshot else {
+        guard object.hasRow else {
             // Nothing says what changed, so it cannot count as written.
             throw PersistenceErrors.missingObject(object.objectID)
         }
         var update = RowUpdate(id: row, expectedVersion: object.expectedVersion)
         let attributes = object.attributes
-        for slot in attributes.indices where attributes[slot] != snapshot.attributes[slot] {
+        for slot in attributes.indices where object.isChanged(attribute: slot) {
             update.attributes.append((slot, attributes[slot]))
         }
         let toOnes = object.toOnes
-        for slot in toOnes.indices where toOnes[slot] !== snapshot.toOnes[slot] {
+        let former = object.snapshot?.toOnes
+        for slot in toOnes.indices where toOnes[slot] !== former?[slot] {
             let target = target(slot, of: object)
-            if target == nil, snapshot.toOnes[slot] == nil { continue }
+            if target == nil, former?[slot] == nil { continue }
             update.toOnes.append((slot, try link(target, from: object)))
         }
         for slot in object.toManys.indices where object.toManys[slot].isChanged {
@@ -143,7 +144,7 @@ final class ChangeSetBuilder {
 
 extension NSManagedObject {
     /// The version a save builds upon; nil in a child context, which has no rows.
-    final var expectedVersion: Int64? { snapshot?.version }
+    final var expectedVersion: Int64? { storedVersion }
 }
 
 /// A link to an object that the same save deletes.

@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
         let shelf = registry.shelf(of: space)
         let shape = registry.shape(of: space.entity)
         let type = registry.type(for: shape)
-        let known = known(rows[run], in: space, on: shelf)
+        let known = registry.objects(rows[run].lazy.map(\.id.key), in: space)
         let begin = objects.count
         shape.expecting {
             for index in run {
@@ -68,24 +68,13 @@ extension NSManagedObjectContext {
                 } else {
                     let object = make(shape, type, store.snapshot(consuming: &rows[index]))
                     object.stand(on: shelf, at: rows[index].id.key)
+                    settings.retained?.append(object)
                     objects.append(object)
                 }
             }
         }
         // A class's own initializer may have fetched some of them.
         for (index, other) in shelf.put(objects[begin...]) { objects[index] = other }
-        if known == nil { settings.retained? += objects[begin...] }
-    }
-
-    /// The objects of rows that are here already, in the rows' order; nil where none is.
-    private func known(
-        _ rows: ArraySlice<Row>, in space: ObjectIDTable, on shelf: RegisteredObjectTable
-    ) -> [NSManagedObject?]? {
-        let known = shelf.objects(rows.lazy.map(\.id.key))
-        guard registry.hasUnsavedObjects else { return known }
-        return rows.enumerated().map { index, row in
-            known?[index] ?? registry.unsavedObject(row.id.key, in: space)
-        }
     }
 
     /// A query found the row of an object that is here.

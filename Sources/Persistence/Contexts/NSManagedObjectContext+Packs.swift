@@ -47,11 +47,7 @@ extension NSManagedObjectContext {
 
     /// The objects of rows that are here already, in the rows' order; nil where none is.
     private func known(_ pack: RowPack, in home: Home) -> [NSManagedObject?]? {
-        let known = home.shelf.objects((0..<pack.count).lazy.map(pack.key))
-        guard registry.hasUnsavedObjects else { return known }
-        return (0..<pack.count).map { row in
-            known?[row] ?? registry.unsavedObject(pack.key(row), in: home.space)
-        }
+        registry.objects((0..<pack.count).lazy.map(pack.key), in: home.space)
     }
 
     private func materialize(
@@ -59,6 +55,7 @@ extension NSManagedObjectContext {
         _ refreshing: Bool, into objects: inout [NSManagedObject]
     ) {
         let begin = objects.count
+        let isRetaining = settings.retained != nil
         home.shape.expecting {
             for index in 0..<pack.count {
                 let row = PackedRow(pack: pack, index: index)
@@ -69,12 +66,12 @@ extension NSManagedObjectContext {
                     let object = make(home.shape, home.type, nil)
                     object.packed = row
                     object.stand(on: home.shelf, at: pack.key(index))
+                    if isRetaining { settings.retained?.append(object) }
                     objects.append(object)
                 }
             }
         }
         for (index, other) in home.shelf.put(objects[begin...]) { objects[index] = other }
-        if known == nil { settings.retained? += objects[begin...] }
     }
 
     /// A query found the row of an object that is here.

@@ -63,7 +63,7 @@ extension NSManagedObjectContext {
         var conflicts: [NSMergeConflict] = []
         for object in pending.watched where !object.hasChanges && owns(object) {
             let stored = try storedSnapshot(of: object)
-            guard stored?.version != object.snapshot?.version else { continue }
+            guard stored?.version != object.storedVersion else { continue }
             conflicts.append(NSMergeConflict(object, stored: stored))
         }
         guard !conflicts.isEmpty else { return }

@@ -29,6 +29,16 @@ struct ObjectRegistry {
         return unsavedObject(id.key, in: space)
     }
 
+    /// The objects of several keys of a space, in their order; nil where none is here.
+    mutating func objects(
+        _ keys: some Collection<Int64>, in space: ObjectIDTable
+    ) -> [NSManagedObject?]? {
+        let known = shelf(of: space).objects(keys)
+        guard hasUnsavedObjects else { return known }
+        return keys.enumerated().map { index, key in known?[index] ?? unsavedObject(key, in: space)
+        }
+    }
+
     /// Whether objects that came here as new ones are here, with or without rows.
     var hasUnsavedObjects: Bool { !unsavedObjects.isEmpty }
 

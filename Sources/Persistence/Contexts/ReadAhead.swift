@@ -34,6 +34,8 @@ struct ReadAhead {
     }
 
     private var rows: [Reference: ObjectSnapshot] = [:]
+    /// Rows in packs, by the spaces of their IDs.
+    private var packed: [ObjectIdentifier: PackedRowTable] = [:]
     private var members: [MemberKey: [NSManagedObjectID]] = [:]
     private var places: [Reference: (result: Result, batch: Int)] = [:]
     /// With how many places those of objects that are gone are looked for next.
@@ -51,7 +53,25 @@ struct ReadAhead {
         rows.isEmpty ? nil : rows.removeValue(forKey: Reference(id))
     }
 
-    func row(of id: NSManagedObjectID) -> ObjectSnapshot? { rows[Reference(id)] }
+    func row(of id: NSManagedObjectID) -> ObjectSnapshot? {
+        rows.isEmpty ? nil : rows[Reference(id)]
+    }
+
+    /// The rows in packs of a space; made where there are none.
+    mutating func table(of space: ObjectIDTable) -> PackedRowTable {
+        if let known = packed[ObjectIdentifier(space)] { return known }
+        let fresh = PackedRowTable()
+        packed[ObjectIdentifier(space)] = fresh
+        return fresh
+    }
+
+    /// The rows in packs of a space; nil where there are none.
+    func knownTable(of space: ObjectIDTable) -> PackedRowTable? {
+        packed.isEmpty ? nil : packed[ObjectIdentifier(space)]
+    }
+
+    /// Whether no rows were read ahead.
+    var hasNoRows: Bool { rows.isEmpty && packed.isEmpty }
 
     // MARK: Members
 
@@ -100,12 +120,14 @@ struct ReadAhead {
     /// Drops what was read of one object.
     mutating func forget(_ id: NSManagedObjectID) {
         if !rows.isEmpty { rows[Reference(id)] = nil }
+        if let space = id.space { _ = knownTable(of: space)?.take(id.key) }
         if !members.isEmpty { members = members.filter { $0.key.owner.id !== id } }
     }
 
     /// Drops all that was read.
     mutating func forgetRows() {
         rows = [:]
+        packed = [:]
         members = [:]
     }
 }

@@ -217,6 +217,20 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         space(row.entity).id(for: row.key)
     }
 
+    /// The IDs that stand for rows, in their order.
+    final func ids(of rows: [RowID]) -> [NSManagedObjectID] {
+        var ids: [NSManagedObjectID] = []
+        ids.reserveCapacity(rows.count)
+        var begin = 0
+        while begin < rows.count {
+            let entity = rows[begin].entity
+            let end = rows[begin...].firstIndex { $0.entity != entity } ?? rows.count
+            space(entity).add(rows[begin..<end], to: &ids)
+            begin = end
+        }
+        return ids
+    }
+
     /// The ID of a row, where anyone holds it.
     final func knownID(_ row: RowID) -> NSManagedObjectID? {
         spaces.withLock { $0[row.entity] }?.knownID(row.key)
@@ -287,17 +301,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func findIDs(
         _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
     ) throws -> [NSManagedObjectID] {
-        let found = try reader.ids(matching: rows)
-        var ids: [NSManagedObjectID] = []
-        ids.reserveCapacity(found.count)
-        var begin = 0
-        while begin < found.count {
-            let entity = found[begin].entity
-            let end = found[begin...].firstIndex { $0.entity != entity } ?? found.count
-            space(entity).add(found[begin..<end], to: &ids)
-            begin = end
-        }
-        return ids
+        ids(of: try reader.ids(matching: rows))
     }
 
     /// The rows alone; nil where a store knows its objects by other means.

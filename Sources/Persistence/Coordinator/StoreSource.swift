@@ -46,6 +46,11 @@ struct StoreSource: ObjectSource {
         return found
     }
 
+    /// The rows of one store in packs, by their keys; nil where it gives none.
+    func packs(_ rows: [RowID], of store: NSPersistentStore) throws -> [RowPack]? {
+        try coordinator.translating { try reader(of: store).packs(rows) }
+    }
+
     /// The rows of one store, where all are there: in the order of `rows`.
     func rows(_ rows: [RowID], of store: NSPersistentStore) throws -> [Row]? {
         let found = try coordinator.translating { try reader(of: store).rows(rows) }
@@ -55,7 +60,7 @@ struct StoreSource: ObjectSource {
     func members(of id: NSManagedObjectID, toMany slot: Int) throws -> [NSManagedObjectID] {
         guard let row = id.rowID, let store = id.persistentStore else { return [] }
         return try coordinator.translating {
-            try reader(of: store).members(of: row, toMany: slot).map { store.id(for: $0.target) }
+            store.ids(of: try reader(of: store).members(of: row, toMany: slot).map(\.target))
         }
     }
 
@@ -67,7 +72,7 @@ struct StoreSource: ObjectSource {
             let found = try coordinator.translating {
                 try reader(of: store).members(ofEach: ids.compactMap(\.rowID), toMany: slot)
             }
-            for (owner, links) in found { members[owner] = links.map { store.id(for: $0.target) } }
+            for (owner, links) in found { members[owner] = store.ids(of: links.map(\.target)) }
         }
         return ids.map { $0.rowID.flatMap { members[$0] } ?? [] }
     }

@@ -57,6 +57,8 @@ final class ObjectBatches {
         let start = position - position % size
         // What the former batch prefetched and nobody asked for.
         if !prefetching.isEmpty { context.readAhead.forgetRows() }
+        // The former objects make room for these.
+        current = (0, [])
         current = (start, objects(in: start..<min(start + size, count)))
         return current.objects[position - start]
     }
@@ -100,19 +102,41 @@ extension NSManagedObjectContext {
     fileprivate func read(
         _ rows: [RowID], of store: NSPersistentStore, prefetching: [String]
     ) -> [NSManagedObject] {
-        guard let found = try? (source as? StoreSource)?.rows(rows, of: store) else {
-            return read(rows.map(store.id), prefetching: prefetching)
+        guard let objects = try? packedObjects(rows, of: store) ?? objects(rows, of: store) else {
+            return read(store.ids(of: rows), prefetching: prefetching)
         }
-        let objects = materialize([.rows(FoundRows(found, of: store))], refreshing: false)
         do { try prefetch(prefetching, of: objects) } catch { pending.failure = error }
         return objects
+    }
+
+    /// The objects of rows that the store gives in packs; nil where it gives none, or one is gone.
+    private func packedObjects(
+        _ rows: [RowID], of store: NSPersistentStore
+    ) throws -> [NSManagedObject]? {
+        let keys = rows.map(\.key)
+        guard let packs = try (source as? StoreSource)?.packs(rows, of: store) else { return nil }
+        let found = packs.flatMap { pack in (0..<pack.count).map(pack.key) }
+        guard found.count == keys.count else { return nil }
+        let objects = materialize([.packs(packs, of: store)], refreshing: false)
+        if found == keys { return objects }
+        let places = Dictionary(zip(found, objects), uniquingKeysWith: { $1 })
+        return keys.compactMap { places[$0] }
+    }
+
+    /// The objects of rows; nil where one is gone.
+    private func objects(
+        _ rows: [RowID], of store: NSPersistentStore
+    ) throws -> [NSManagedObject]? {
+        try (source as? StoreSource)?.rows(rows, of: store).map {
+            materialize([.rows(FoundRows($0, of: store))], refreshing: false)
+        }
     }
 
     /// The objects of some IDs, with their rows.
     fileprivate func read(
         _ ids: [NSManagedObjectID], prefetching: [String]
     ) -> [NSManagedObject] {
-        let objects = ids.map { materialize($0, nil) }
+        let objects = materialize(ids)
         do {
             try readRows(of: objects)
             try prefetch(prefetching, of: objects)

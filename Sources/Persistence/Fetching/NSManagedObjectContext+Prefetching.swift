@@ -8,7 +8,7 @@ extension NSManagedObjectContext {
     final func batchedObjects(
         matching query: ObjectQuery, size: Int, prefetching: [String]
     ) throws -> [NSManagedObject] {
-        let objects = try ids(matching: query, includingPending: true).map { materialize($0, nil) }
+        let objects = materialize(try ids(matching: query, includingPending: true))
         let unread = objects.filter { $0.isFault && !$0.hasRow }.map(\.objectID)
         readAhead.plan(unread, size: size, prefetching: prefetching) {
             registry.object($0)?.isFault == true
@@ -16,24 +16,43 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// The values a fault is filled with: read before, or now with the rest of its batch.
-    final func valuesForFault(_ object: NSManagedObject) throws -> ObjectSnapshot? {
-        guard let id = object.identity else { return nil }
-        if let row = readAhead.takeRow(of: id) { return row }
-        guard let batch = readAhead.takeBatch(of: id) else {
-            return try storedSnapshot(of: object)
+    /// Gives a fault its row, where there is one: read before, or now with the rest of its batch.
+    final func readFault(_ object: NSManagedObject) throws {
+        guard let id = object.identity else { return }
+        if takeRow(for: object, id) { return }
+        if let batch = readAhead.takeBatch(of: id) {
+            let ids = Array(batch.ids)
+            try readRows(of: ids)
+            try prefetch(batch.prefetching, from: ids)
+            if object.hasRow || takeRow(for: object, id) { return }
+            // A row that is not in the context's generation need not be gone.
+            if pin == nil { return }
         }
-        let found = try readRows(of: Array(batch.ids))
-        try prefetch(batch.prefetching, from: found)
-        if let row = object.snapshot ?? readAhead.takeRow(of: id) { return row }
-        // A row that is not in the context's generation need not be gone.
-        return pin == nil ? nil : try storedSnapshot(of: object)
+        if let found = try storedSnapshot(of: object) { object.snapshot = found }
+    }
+
+    /// Gives a fault the row that was read ahead for it; false where none was.
+    private func takeRow(for object: NSManagedObject, _ id: NSManagedObjectID) -> Bool {
+        if let space = id.space, let row = readAhead.knownTable(of: space)?.take(id.key) {
+            object.keep(row)
+        } else if let row = readAhead.takeRow(of: id) {
+            object.snapshot = row
+        } else {
+            return false
+        }
+        return true
     }
 
     /// Reads rows, for objects that are here and for those to come.
-    private func readRows(of ids: [NSManagedObjectID]) throws -> [FoundObject] {
-        let found = try source?.snapshots(of: ids) ?? []
-        for found in found {
+    private func readRows(of ids: [NSManagedObjectID]) throws {
+        guard let first = ids.first else { return }
+        if let space = first.space, let store = first.persistentStore,
+            ids.allSatisfy({ $0.space === space }), let source = source as? StoreSource,
+            let packs = try source.packs(ids.compactMap(\.rowID), of: store)
+        {
+            return keep(packs, in: space)
+        }
+        for found in try source?.snapshots(of: ids) ?? [] {
             guard let snapshot = found.snapshot else { continue }
             if let object = registry.object(found.id) {
                 if object.isFault && !object.hasRow { object.snapshot = snapshot }
@@ -41,13 +60,29 @@ extension NSManagedObjectContext {
                 readAhead.keep(snapshot, of: found.id)
             }
         }
-        return found
+    }
+
+    private func keep(_ packs: [RowPack], in space: ObjectIDTable) {
+        let table = readAhead.table(of: space)
+        table.makeRoom(for: packs.reduce(0) { $0 + $1.count })
+        for pack in packs {
+            let known = registry.objects((0..<pack.count).lazy.map(pack.key), in: space)
+            guard let known else {
+                table.keep(pack, rows: 0..<pack.count)
+                continue
+            }
+            for (index, object) in known.enumerated() {
+                guard let object, object.isFault, !object.hasRow else { continue }
+                object.keep(PackedRow(pack: pack, index: index))
+            }
+            table.keep(pack, rows: known.indices.filter { known[$0] == nil })
+        }
     }
 
     /// Reads the rows of those objects that have no values yet.
     final func readRows(of objects: [NSManagedObject]) throws {
         let unread = objects.filter { $0.isFault && !$0.hasRow }
-        _ = try readRows(of: unread.map(\.objectID))
+        try readRows(of: unread.map(\.objectID))
     }
 
     // MARK: Relationships
@@ -55,12 +90,12 @@ extension NSManagedObjectContext {
     /// Reads what key paths of relationships lead to, each step with one question for each entity.
     final func prefetch(_ paths: [String], of objects: [NSManagedObject]) throws {
         guard !paths.isEmpty else { return }
-        try prefetch(paths, from: objects.map { FoundObject(id: $0.objectID, snapshot: nil) })
+        try prefetch(paths, from: objects.map(\.objectID))
     }
 
-    private func prefetch(_ paths: [String], from found: [FoundObject]) throws {
+    private func prefetch(_ paths: [String], from owners: [NSManagedObjectID]) throws {
         for path in paths {
-            var ids = found.map(\.id)
+            var ids = owners
             for key in path.split(separator: ".") where !ids.isEmpty {
                 ids = try readEnds(of: String(key), from: ids)
             }
@@ -75,37 +110,56 @@ extension NSManagedObjectContext {
         var seen: Set<Reference> = []
         let groups = Dictionary(grouping: owners) { ObjectIdentifier($0.entity) }
         for owners in groups.values {
-            guard let entity = owners.first?.entity else { continue }
-            let targets: [NSManagedObjectID]
-            switch ObjectLayout.of(entity).slot(key) {
-            case .toOne(let slot): targets = owners.compactMap { target(of: $0, toOne: slot) }
-            case .toMany(let slot): targets = try readMembers(of: owners, toMany: slot)
-            default: throw PersistenceErrors.noRelationship(key, in: entity.name ?? "")
+            guard let shape = owners.first.map({ ObjectLayout.of($0.entity) }) else { continue }
+            switch shape.slot(key) {
+            case .toOne(let slot):
+                let targets = owners.compactMap { target(of: $0, toOne: slot) }
+                ends += targets.filter { seen.insert(Reference($0)).inserted }
+            case .toMany(let slot):
+                let members = try readMembers(of: owners, toMany: slot)
+                // A member with one owner comes once.
+                let inverse = shape.layout.toManys[slot].inverseRelationship
+                let isOneToMany = inverse.map { !$0.isToMany } ?? false
+                ends +=
+                    isOneToMany ? members : members.filter { seen.insert(Reference($0)).inserted }
+            default: throw PersistenceErrors.noRelationship(key, in: shape.layout.name)
             }
-            ends += targets.filter { seen.insert(Reference($0)).inserted }
         }
-        _ = try readRows(of: ends.filter(isUnread))
+        try readRows(of: unread(ends))
         return ends
     }
 
-    private func isUnread(_ id: NSManagedObjectID) -> Bool {
-        guard let object = registry.object(id) else { return readAhead.row(of: id) == nil }
-        return object.isFault && !object.hasRow
+    /// Those of some IDs whose rows nobody has.
+    private func unread(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+        let here = registered(ids)
+        if readAhead.hasNoRows, here.allSatisfy({ $0 == nil }) { return ids }
+        return zip(ids, here).filter { id, object in
+            if let object { return object.isFault && !object.hasRow }
+            if let space = id.space, readAhead.knownTable(of: space)?.row(of: id.key) != nil {
+                return false
+            }
+            return readAhead.row(of: id) == nil
+        }.map(\.0)
     }
 
     private func target(of owner: NSManagedObjectID, toOne slot: Int) -> NSManagedObjectID? {
         guard let object = registry.object(owner) else {
-            return readAhead.row(of: owner)?.toOnes[slot]
+            return readAhead.row(of: owner)?.toOnes[slot] ?? targetReadAhead(of: owner, slot)
         }
         return object.isFault ? object.snapshot?.toOnes[slot] : object.toOnes[slot]
+    }
+
+    private func targetReadAhead(of owner: NSManagedObjectID, _ slot: Int) -> NSManagedObjectID? {
+        guard let space = owner.space, let store = owner.persistentStore else { return nil }
+        return readAhead.knownTable(of: space)?.row(of: owner.key)?.target(slot).map(store.id)
     }
 
     private func readMembers(
         of owners: [NSManagedObjectID], toMany slot: Int
     ) throws -> [NSManagedObjectID] {
-        let unread = owners.filter { owner in
-            registry.object(owner).map { $0.isFault || !$0.toManys[slot].isLoaded } ?? true
-        }
+        let unread = zip(owners, registered(owners)).filter { _, object in
+            object.map { $0.isFault || !$0.toManys[slot].isLoaded } ?? true
+        }.map(\.0)
         let members = try source?.members(of: unread, toMany: slot) ?? []
         for (owner, members) in zip(unread, members) {
             readAhead.keep(members, of: owner, toMany: slot)

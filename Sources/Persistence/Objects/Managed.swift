@@ -46,7 +46,8 @@ extension NSManagedObject {
     /// collection; for other types it traps, as does a value of another type than the declared one.
     @inlinable
     public final func managedValue<Value>(forKey key: String) -> Value {
-        plainValue(forKey: key) ?? convertedValue(forKey: key)
+        if let value: Value = plainValue(forKey: key) { return value }
+        return convertedValue(forKey: key)
     }
 
     /// The value of a type with a short way; nil where only the long way will do. Where `Value` is

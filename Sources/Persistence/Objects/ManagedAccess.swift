@@ -12,19 +12,21 @@ extension NSManagedObject {
     public final func managedValue<Number: FixedWidthInteger & SignedInteger>(
         forKey key: String
     ) -> Number {
-        plainInteger(key).flatMap(Number.init(exactly:)) ?? convertedValue(forKey: key)
+        if let value = plainInteger(key), let number = Number(exactly: value) { return number }
+        return convertedValue(forKey: key)
     }
 
     /// A truth value; false where the value is missing.
     public final func managedValue(forKey key: String) -> Bool {
-        plainInteger(key).map { $0 != 0 } ?? convertedValue(forKey: key)
+        if let value = plainInteger(key) { return value != 0 }
+        return convertedValue(forKey: key)
     }
 
     /// A number; 0 where the value is missing. A `TimeInterval` declared for a date reads the
     /// seconds since 2001-01-01 UTC.
     public final func managedValue(forKey key: String) -> Double {
-        quickValue(key) { value in
-            switch value {
+        quickValue(key) { slot in
+            switch attribute(at: slot) {
             case .double(let number), .date(let number): number
             case .null, .integer, .decimal, .text, .uuid, .uri, .data: nil
             }
@@ -33,7 +35,9 @@ extension NSManagedObject {
 
     /// A number; 0 where the value is missing.
     public final func managedValue(forKey key: String) -> Float {
-        quickValue(key) { if case .double(let number) = $0 { Float(number) } else { nil } }
+        quickValue(key) { slot in
+            if case .double(let number) = attribute(at: slot) { Float(number) } else { nil }
+        }
     }
 
     /// Sets a whole number.
@@ -59,8 +63,8 @@ extension NSManagedObject {
 
     /// A text; nil where the value is missing.
     public final func managedValue(forKey key: String) -> String? {
-        quickValue(key) { value -> String?? in
-            switch value {
+        quickValue(key) { slot -> String?? in
+            switch attribute(at: slot) {
             case .null: .some(nil)
             case .text(let text): text
             case .integer, .double, .decimal, .date, .uuid, .uri, .data: nil
@@ -70,8 +74,8 @@ extension NSManagedObject {
 
     /// A date; nil where the value is missing.
     public final func managedValue(forKey key: String) -> Date? {
-        quickValue(key) { value -> Date?? in
-            switch value {
+        quickValue(key) { slot -> Date?? in
+            switch attribute(at: slot) {
             case .null: .some(nil)
             case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
             case .integer, .double, .decimal, .text, .uuid, .uri, .data: nil
@@ -185,14 +189,12 @@ extension NSManagedObject {
 
     // MARK: How
 
-    /// The stored value as `convert` reads it; where it cannot, the long way.
-    private func quickValue<Value>(
-        _ key: String, _ convert: (AttributeValue) -> Value?
-    ) -> Value {
+    /// The value of a slot as `convert` reads it; where it cannot, the long way.
+    private func quickValue<Value>(_ key: String, _ convert: (Int) -> Value?) -> Value {
         guard !AccessRecord.isInUse else { return convertedValue(forKey: key) }
         willAccessValue(forKey: key)
         guard extras?.misfits.isEmpty ?? true, let slot = shape.attributeSlot(key),
-            let value = convert(attribute(at: slot))
+            let value = convert(slot)
         else { return convertedValue(forKey: key) }
         didAccessValue(forKey: key)
         return value

@@ -121,8 +121,7 @@ extension NSManagedObject {
     final func changedSlots() -> [(String, ObjectLayout.Slot)] {
         let layout = shape.layout
         var changed: [(String, ObjectLayout.Slot)] = []
-        for index in attributes.indices
-        where attributes[index] != (snapshot?.attributes[index] ?? .null) {
+        for index in attributes.indices where isChanged(attribute: index) {
             changed.append((layout.attributes[index].name, .attribute(index)))
         }
         for index in toOnes.indices where toOnes[index] !== snapshot?.toOnes[index] {

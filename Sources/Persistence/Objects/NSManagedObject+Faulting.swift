@@ -12,13 +12,8 @@ extension NSManagedObject {
     /// An object without a context stays a fault where nothing tells its values.
     final func fire(for key: String? = nil) {
         guard state.contains(.fault) else { return }
-        if packed != nil, let awakening = shelf?.awakening, !awakening.isOver,
-            state.isDisjoint(with: [.firing, .inserted])
-        {
-            return fire(awakening)
-        }
-        guard let context, !state.contains(.firing) else {
-            guard let snapshot, shelf?.context.isOver == true else { return standEmpty() }
+        guard let awakening = shelf?.awakening, !awakening.isOver, !state.contains(.firing) else {
+            guard let snapshot, shelf?.awakening.isOver == true else { return standEmpty() }
             show(snapshot)
             state.remove(.fault)
             return
@@ -26,41 +21,33 @@ extension NSManagedObject {
         guard !state.contains(.inserted) else { return showDefaults() }
         state.insert(.firing)
         defer { state.remove(.firing) }
-        if snapshot == nil {
-            do {
-                snapshot = try context.valuesForFault(self)
-            } catch {
-                context.pending.failure = error
-                return standEmpty()
-            }
-        }
-        guard let found = snapshot else {
-            state.remove(.fault)
-            state.insert(.inaccessible)
-            standEmpty()
-            toManys = shape.emptyToManys
-            context.noteInaccessible(self, for: key)
-            return
-        }
-        show(found)
+        if !hasRow, !readRow(for: key) { return }
+        if let found = contents.snapshot { show(found) } else { forgetMade() }
         state.remove(.fault)
-        context.pending.awakening.suppressions += 1
-        awakeFromFetch()
-        context.pending.awakening.suppressions -= 1
-        state.remove(.firing)
-        context.makePostponed(of: self)
-    }
-
-    /// The same where the row is here, in its pack.
-    private func fire(_ awakening: AwakeningState) {
-        state.insert(.firing)
-        state.remove(.fault)
-        forgetMade()
         awakening.suppressions += 1
         awakeFromFetch()
         awakening.suppressions -= 1
         state.remove(.firing)
         if awakening.hasPostponed { context?.makePostponed(of: self) }
+    }
+
+    /// Reads the row of a fault; false where it cannot be read, or is gone.
+    private func readRow(for key: String?) -> Bool {
+        guard let context else { return false }
+        do {
+            try context.readFault(self)
+        } catch {
+            context.pending.failure = error
+            standEmpty()
+            return false
+        }
+        if hasRow { return true }
+        state.remove(.fault)
+        state.insert(.inaccessible)
+        standEmpty()
+        toManys = shape.emptyToManys
+        context.noteInaccessible(self, for: key)
+        return false
     }
 
     /// Gives a new object, whose values were dropped before any store had them, those that it began
@@ -92,6 +79,7 @@ extension NSManagedObject {
 
     /// Becomes an object that no store has, with the values it has.
     final func becomeNew() {
+        unpack()
         state = QueueGuard.isOn ? [.inserted, .guarded] : .inserted
         if extras?.observers.isEmpty == false { state.insert(.observed) }
         standEmpty()

@@ -20,7 +20,9 @@ extension NSManagedObject {
     final func collection(_ slot: Int) -> Any {
         load(slot)
         if let held = toManys[slot].held { return held.collection }
-        let objects = toManys[slot].all.compactMap { related($0.id) }
+        let members = toManys[slot].all
+        let objects =
+            context?.materialize(members.map(\.id)) ?? members.compactMap { related($0.id) }
         let collection: Any = toManys[slot].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
         if context != nil { toManys[slot].hold(collection) }
         return collection

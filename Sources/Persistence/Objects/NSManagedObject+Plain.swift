@@ -8,7 +8,9 @@ extension NSManagedObject {
     @usableFromInline final func plainInteger(_ key: String) -> Int64? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed { return packed.pack.integer(slot, of: packed.index) }
+        if let (pack, index) = place {
+            return pack._withUnsafeGuaranteedRef { $0.integer(slot, of: index) }
+        }
         guard case .integer(let integer) = contents.attributes[slot] else { return nil }
         return integer
     }
@@ -16,7 +18,9 @@ extension NSManagedObject {
     @usableFromInline final func plainDouble(_ key: String) -> Double? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed { return packed.pack.double(slot, of: packed.index) }
+        if let (pack, index) = place {
+            return pack._withUnsafeGuaranteedRef { $0.double(slot, of: index) }
+        }
         guard case .double(let number) = contents.attributes[slot] else { return nil }
         return number
     }
@@ -25,10 +29,9 @@ extension NSManagedObject {
     @usableFromInline final func plainDate(_ key: String) -> Date? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed {
-            return packed.pack.date(slot, of: packed.index).map {
-                Date(timeIntervalSinceReferenceDate: $0)
-            }
+        if let (pack, index) = place {
+            let seconds = pack._withUnsafeGuaranteedRef { $0.date(slot, of: index) }
+            return seconds.map { Date(timeIntervalSinceReferenceDate: $0) }
         }
         guard case .date(let seconds) = contents.attributes[slot] else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds)
@@ -37,29 +40,18 @@ extension NSManagedObject {
     @usableFromInline final func plainText(_ key: String) -> String? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        return text(at: slot)
+        guard case .text(let text) = attribute(at: slot) else { return nil }
+        return text
     }
 
     @usableFromInline final func plainUUID(_ key: String) -> UUID? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        if let packed { return packed.pack.uuid(slot, of: packed.index) }
+        if let (pack, index) = place {
+            return pack._withUnsafeGuaranteedRef { $0.uuid(slot, of: index) }
+        }
         guard case .uuid(let uuid) = contents.attributes[slot] else { return nil }
         return uuid
-    }
-
-    /// The text of a slot; nil for any other value. One that is asked for again stays made.
-    final func text(at slot: Int) -> String? {
-        if let packed {
-            let bit = UInt32(1) << UInt32(slot & 31)
-            if textsRead & bit == 0, let text = packed.pack.text(slot, of: packed.index) {
-                textsRead |= bit
-                return text
-            }
-            unpack()
-        }
-        guard case .text(let text) = contents.attributes[slot] else { return nil }
-        return text
     }
 
     /// The slot of an attribute that can be read now, once the reading was announced; its end is

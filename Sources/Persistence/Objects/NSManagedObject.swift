@@ -38,7 +38,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ) {
         let shape = context?.registry.shape(of: entity) ?? ObjectLayout.of(entity)
         self.shape = shape
-        contents = ObjectContents(attributes: shape.defaults, toOnes: shape.noToOnes)
+        contents = shape.beginning
         toManys = shape.emptyToManys
         super.init()
         if QueueGuard.isOn { state.insert(.guarded) }
@@ -46,7 +46,9 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     }
 
     deinit {
-        shelf?.remove(self)
+        // Without holding it meanwhile: it is this object's still.
+        let place = shelf.map { Unmanaged.passUnretained($0) }
+        place?._withUnsafeGuaranteedRef { $0.remove(self) }
         if !heldToOnes.isEmpty || toManys.contains(where: { $0.held != nil }) {
             EndsRelease.release(&heldToOnes, &toManys)
         }
@@ -119,7 +121,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     final func leaveContext() {
         guard let shelf else { return }
         // Without its place it would not find what its links lead to.
-        if packed != nil { unpack() }
+        if let packed, packed.pack.toOneCount > 0 { unpack() }
         madeID = objectID
         shelf.remove(self)
         self.shelf = nil

@@ -76,17 +76,12 @@ final class ObjectIDTable: Sendable {
 /// The table holds its IDs, and drops those that nobody else holds when it needs more room. Only
 /// the table hands them out, under its lock, so one that is held here alone stays so.
 private struct IDTable {
-    private struct Entry {
-        var key: Int64 = 0
-        /// Nil marks a free place.
-        var id: NSManagedObjectID?
-    }
-
-    private var entries: [Entry] = []
+    /// Nil marks a free place. An ID says its key itself, so that the table stays small.
+    private var places: [NSManagedObjectID?] = []
     private var count = 0
 
     func knownID(_ key: Int64) -> NSManagedObjectID? {
-        count > 0 ? entries[place(of: key)].id : nil
+        count > 0 ? places[place(of: key)] : nil
     }
 
     /// The ID of a key, made where there is none. Expects to be asked for so many, this one among
@@ -94,11 +89,11 @@ private struct IDTable {
     mutating func id(
         for key: Int64, in space: ObjectIDTable, expecting more: Int
     ) -> NSManagedObjectID {
-        var place = entries.isEmpty ? 0 : place(of: key)
-        if !entries.isEmpty, let known = entries[place].id { return known }
+        var place = places.isEmpty ? 0 : place(of: key)
+        if !places.isEmpty, let known = places[place] { return known }
         if reserve(more) { place = self.place(of: key) }
         let fresh = NSManagedObjectID(key: key, in: space)
-        entries[place] = Entry(key: key, id: fresh)
+        places[place] = fresh
         count += 1
         return fresh
     }
@@ -106,14 +101,14 @@ private struct IDTable {
     mutating func put(_ id: NSManagedObjectID) {
         reserve(1)
         let place = place(of: id.key)
-        if entries[place].id == nil { count += 1 }
-        entries[place] = Entry(key: id.key, id: id)
+        if places[place] == nil { count += 1 }
+        places[place] = id
     }
 
     /// Forgets IDs.
     mutating func remove(_ ids: Set<NSManagedObjectID>) {
-        let others = entries.compactMap(\.id).filter { !ids.contains($0) }
-        fill(with: others, capacity: entries.count)
+        let others = places.compactMap { $0 }.filter { !ids.contains($0) }
+        fill(with: others, capacity: places.count)
     }
 
     /// Makes room for `more` IDs; returns whether places changed. A new table has room for as many
@@ -121,40 +116,38 @@ private struct IDTable {
     @discardableResult
     private mutating func reserve(_ more: Int) -> Bool {
         // One at least is free, whatever was expected.
-        guard (count + 1) * 2 > entries.count else { return false }
+        guard (count + 1) * 2 > places.count else { return false }
         grow(by: more)
         return true
     }
 
     /// Makes room for all of `more` IDs.
     mutating func makeRoom(for more: Int) {
-        if (count + more) * 2 > entries.count { grow(by: more) }
+        if (count + more) * 2 > places.count { grow(by: more) }
     }
 
     private mutating func grow(by more: Int) {
         var held: [NSManagedObjectID] = []
-        for place in entries.indices where entries[place].id != nil {
-            if !isKnownUniquelyReferenced(&entries[place].id), let id = entries[place].id {
+        for place in places.indices where places[place] != nil {
+            if !isKnownUniquelyReferenced(&places[place]), let id = places[place] {
                 held.append(id)
             }
         }
-        var capacity = 16
+        var capacity = KeySpread.capacityMin
         while (held.count + max(more, held.count)) * 2 > capacity { capacity *= 2 }
         fill(with: held, capacity: capacity)
     }
 
     private mutating func fill(with ids: [NSManagedObjectID], capacity: Int) {
-        entries = Array(repeating: Entry(), count: capacity)
-        for id in ids { entries[place(of: id.key)] = Entry(key: id.key, id: id) }
+        places = Array(repeating: nil, count: capacity)
+        for id in ids { places[place(of: id.key)] = id }
         count = ids.count
     }
 
     /// Where a key is, or would be. There must be places.
     private func place(of key: Int64) -> Int {
-        var place = KeySpread.home(of: key, capacity: entries.count)
-        while entries[place].id != nil, entries[place].key != key {
-            place = (place &+ 1) & (entries.count &- 1)
-        }
+        var place = KeySpread.home(of: key, capacity: places.count)
+        while let id = places[place], id.key != key { place = (place &+ 1) & (places.count &- 1) }
         return place
     }
 }

@@ -36,6 +36,8 @@ final class ObjectLayout: @unchecked Sendable {
     /// The values a new object starts with.
     let defaults: [AttributeValue]
     let noToOnes: [NSManagedObjectID?]
+    /// The same with no links.
+    let beginning: ObjectContents
     private let toManys: (unloaded: [ToManyMembers], empty: [ToManyMembers])
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
@@ -57,6 +59,7 @@ final class ObjectLayout: @unchecked Sendable {
             AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
         }
         noToOnes = Array(repeating: nil, count: layout.toOnes.count)
+        beginning = ObjectContents(attributes: defaults, toOnes: noToOnes)
         toManys = (
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) },
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }

@@ -17,6 +17,9 @@ struct ObjectState: OptionSet {
     /// Changed in an earlier event and not saved: its values are noted before it changes again.
     static let changedBefore = ObjectState(rawValue: 128)
 
+    /// Has values of its own, though its row stands in a pack still: they may differ from it.
+    static let ownValues = ObjectState(rawValue: 32768)
+
     // Since the last ObjectsDidChange notification:
     static let insertedNow = ObjectState(rawValue: 256)
     static let updatedNow = ObjectState(rawValue: 512)

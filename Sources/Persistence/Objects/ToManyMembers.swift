@@ -40,6 +40,11 @@ struct ToManyMembers {
     /// Takes the stored members, but for hidden ones, and applies what was changed meanwhile.
     mutating func load(_ stored: [Reference], hiding hidden: Set<Reference> = []) {
         let known = Set(stored)
+        guard !added.isEmpty || !removed.isEmpty else {
+            if isOrdered { sequence = stored }
+            (current, held) = (known, nil)
+            return
+        }
         added.subtract(known)
         removed.formIntersection(known)
         let absent = removed.union(hidden)

@@ -24,6 +24,8 @@ struct QueryCompiler {
         case ids
         /// The key alone, in an order that matters only where the query has bounds.
         case keys
+        /// The key alone, in the query's order.
+        case orderedKeys
         case count
     }
 
@@ -84,7 +86,7 @@ struct QueryCompiler {
         switch selection {
         case .rows: "\(name: plan.list(prefix: scope.alias + "."))"
         case .ids: "\(name: scope.alias).Z_ENT, \(name: scope.alias).Z_PK"
-        case .keys: "\(name: scope.alias).Z_PK"
+        case .keys, .orderedKeys: "\(name: scope.alias).Z_PK"
         case .count: "1"
         }
     }
@@ -103,7 +105,7 @@ struct QueryCompiler {
 
     private func isOrdered(_ selection: Selection) -> Bool {
         switch selection {
-        case .rows, .ids: true
+        case .rows, .ids, .orderedKeys: true
         case .keys, .count: false
         }
     }

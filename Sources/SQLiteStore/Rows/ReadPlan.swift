@@ -163,6 +163,9 @@ final class ReadPlan: Sendable {
         return decoder
     }
 
+    /// Whether all rows of the table are of one entity.
+    var isOfOneEntity: Bool { only != nil }
+
     /// Whether some of the values may be in files, which may be gone.
     var mayMiss: Bool { decoders.values.contains(where: \.mayMiss) }
 }

@@ -16,13 +16,25 @@ struct RowPacking {
         self.find = find
     }
 
-    /// Adds the present row of a statement whose select list is the plan's.
-    mutating func add(_ statement: Statement) throws {
-        let decoder = try plan.decoder(of: statement)
-        let packer = packer(for: decoder)
-        if packer.isFull { packs.append(packer.take()) }
-        packer.begin(key: statement.int64(at: 0), version: statement.int64(at: 2))
-        try decoder.pack(statement, into: packer, find: find)
+    /// Adds the rows of a statement whose select list is the plan's, from the next to the last;
+    /// those only whose keys are wanted.
+    mutating func addAll(
+        _ statement: Statement, where isWanted: ((Int64) -> Bool)? = nil
+    ) throws {
+        var isAtRow = try statement.step()
+        while isAtRow {
+            let decoder = try plan.decoder(of: statement)
+            let packer = packer(for: decoder)
+            repeat {
+                let key = statement.int64(at: 0)
+                if isWanted?(key) ?? true {
+                    if packer.isFull { packs.append(packer.take()) }
+                    packer.begin(key: key, version: statement.int64(at: 2))
+                    try decoder.pack(statement, into: packer, find: find)
+                }
+                isAtRow = try statement.step()
+            } while isAtRow && plan.isOfOneEntity
+        }
     }
 
     private mutating func packer(for decoder: ReadPlan.Decoder) -> RowPacker {

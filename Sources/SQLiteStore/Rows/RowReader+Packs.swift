@@ -6,7 +6,7 @@ extension RowReader {
     /// The rows of a statement whose select list is the plan's.
     func packs(of statement: Statement, plan: ReadPlan) throws -> [RowPack] {
         var packing = packing(by: plan)
-        while try statement.step() { try packing.add(statement) }
+        try packing.addAll(statement)
         return packing.finish()
     }
 
@@ -23,10 +23,9 @@ extension RowReader {
         let keys = (span.isAscending ? ids : ids.sorted()).map(\.key)
         var packing = packing(by: plan)
         var wanted = 0
-        while wanted < keys.count, try statement.step() {
-            let key = statement.int64(at: 0)
+        try packing.addAll(statement) { key in
             while wanted < keys.count, keys[wanted] < key { wanted += 1 }
-            if wanted < keys.count, keys[wanted] == key { try packing.add(statement) }
+            return wanted < keys.count && keys[wanted] == key
         }
         return packing.finish()
     }

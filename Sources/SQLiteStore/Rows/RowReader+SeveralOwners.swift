@@ -46,13 +46,25 @@ extension RowReader {
             let part = owners[start..<min(start + Self.ownersAtOnce, owners.count)]
             statement.reset()
             try statement.bind([.text("[\(part.map { "\($0.key)" }.joined(separator: ","))]")])
+            // They come owner by owner.
+            var links: (owner: Int64, members: [Link]) = (0, [])
+            func keep() {
+                if !links.members.isEmpty, let owner = byKey[links.owner] {
+                    members[owner] = links.members
+                }
+            }
             while try statement.step() {
-                guard let owner = byKey[statement.int64(at: 0)] else { continue }
-                members[owner, default: []].append(
+                let owner = statement.int64(at: 0)
+                if owner != links.owner {
+                    keep()
+                    links = (owner, [])
+                }
+                links.members.append(
                     Link(
                         schema.id(key: 1, entity: 2, of: statement, in: destination),
                         orderKey: statement.isNull(at: 3) ? nil : statement.int64(at: 3)))
             }
+            keep()
         }
         return members
     }

@@ -75,13 +75,26 @@ final class StoreReader {
     func ids(matching query: RowQuery) throws -> [RowID] {
         let isAlone = schema.columns(of: query.entity)?.condition == nil
         if isAlone && query.sort.isEmpty { return try keys(matching: query) }
+        if isAlone { return try orderedKeys(matching: query) }
         return try run(query, .ids) { statement in
             var ids: [RowID] = []
             while try statement.step() {
                 let named =
-                    isAlone || statement.isNull(at: 0)
+                    statement.isNull(at: 0)
                     ? query.entity : Int32(truncatingIfNeeded: statement.int64(at: 0))
                 ids.append(RowID(entity: named, key: statement.int64(at: 1)))
+            }
+            return ids
+        }
+    }
+
+    /// The rows of a table that holds one entity, in the query's order: where an index has it, the
+    /// table itself is not read.
+    private func orderedKeys(matching query: RowQuery) throws -> [RowID] {
+        try run(query, .orderedKeys) { statement in
+            var ids: [RowID] = []
+            while try statement.step() {
+                ids.append(RowID(entity: query.entity, key: statement.int64(at: 0)))
             }
             return ids
         }

@@ -120,13 +120,33 @@ public final class RowPack: @unchecked Sendable {
         return uuid(word(slot, record))
     }
 
-    /// The attribute of a slot, where it is a text that is kept as bytes. Each call makes the text
-    /// anew.
+    /// Whether the attribute of a slot is a text that is kept as bytes: each call makes it anew.
+    @inlinable
+    public func makesText(_ slot: Int, of row: Int) -> Bool {
+        kind(slot, record(row)) == RowPackFormat.text
+    }
+
+    /// The attribute of a slot, where it is a text that is kept as bytes.
     @inlinable
     public func text(_ slot: Int, of row: Int) -> String? {
         let record = record(row)
         guard kind(slot, record) == RowPackFormat.text else { return nil }
         return text(word(slot, record))
+    }
+
+    /// Whether the attribute of a slot is this one.
+    public func holds(_ value: AttributeValue, at slot: Int, of row: Int) -> Bool {
+        let record = record(row)
+        if case .text(var text) = value, kind(slot, record) == RowPackFormat.text {
+            // Without making the text, where it is the same.
+            let (start, count) = RowPackFormat.range(of: word(slot, record))
+            let isSame = text.withUTF8 { other in
+                guard other.count == count, let first = other.baseAddress else { return false }
+                return memcmp(first, bytes + start, count) == 0
+            }
+            if isSame { return true }
+        }
+        return self.value(slot, of: row) == value
     }
 
     // MARK: How

@@ -3,17 +3,18 @@ public import Foundation
 /// Puts rows of one entity into packs: `begin` a row, set what is not null, and `take` the pack
 /// when it is full. Queue: one; whoever reads rows owns it.
 public final class RowPacker {
+    // Exclusivity is not checked at run time: one thread fills a packer, by calls that do not nest.
     private let entity: Int32
     private let format: RowPackFormat
     private let keys: UnsafeMutablePointer<Int64>
     private let records: UnsafeMutableRawPointer
-    private var record: UnsafeMutableRawPointer
-    private var bytes: UnsafeMutableRawPointer
-    private var byteCount = 0
-    private var capacity = RowPacker.bytesMax
-    private var others: [AttributeValue] = []
+    @exclusivity(unchecked) private var record: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var byteCount = 0
+    @exclusivity(unchecked) private var capacity = RowPacker.bytesMax
+    @exclusivity(unchecked) private var others: [AttributeValue] = []
     /// How many rows the pack under way has.
-    public private(set) var count = 0
+    @exclusivity(unchecked) public private(set) var count = 0
 
     /// Few enough that an object which is kept alone keeps little beside itself.
     private static let rowsMax = 32

@@ -43,30 +43,7 @@ struct ObjectFigures {
 
     private func measure(into found: inout Findings) throws {
         try inContext { context in
-            let seconds = try Stopwatch.processorSeconds {
-                try check(fetch(context, asFaults: false).count)
-            }
-            found.note("fetch", seconds: seconds)
-        }
-        try inContext { context in
-            let seconds = try Stopwatch.processorSeconds {
-                try check(read(fetch(context, asFaults: true)))
-            }
-            found.note("read", seconds: seconds)
-        }
-        // First of rows that nobody asked for yet, then of the same.
-        for name in ["ids", "ids.again"] {
-            try inContext { context in
-                let request = NSFetchRequest<NSManagedObjectID>(entityName: SampleModel.entity)
-                request.resultType = .managedObjectIDResultType
-                let seconds = try Stopwatch.processorSeconds {
-                    try check(context.fetch(request).count)
-                }
-                found.note(name, seconds: seconds)
-            }
-        }
-        try inContext { context in
-            let entries = try fetch(context, asFaults: false)
+            let entries = try fetch(context)
             let seconds = try Stopwatch.processorSeconds {
                 for entry in entries { entry.count = 7 }
                 try context.save()
@@ -74,7 +51,7 @@ struct ObjectFigures {
             found.note("update", seconds: seconds)
         }
         try inContext { context in
-            let entries = try fetch(context, asFaults: false)
+            let entries = try fetch(context)
             let seconds = try Stopwatch.processorSeconds {
                 for entry in entries { context.delete(entry) }
                 try context.save()
@@ -88,21 +65,10 @@ struct ObjectFigures {
         try context.save()
     }
 
-    private func fetch(_ context: NSManagedObjectContext, asFaults: Bool) throws -> [SampleObject] {
+    private func fetch(_ context: NSManagedObjectContext) throws -> [SampleObject] {
         let request = NSFetchRequest<SampleObject>(entityName: SampleModel.entity)
-        request.returnsObjectsAsFaults = asFaults
+        request.returnsObjectsAsFaults = false
         return try context.fetch(request)
-    }
-
-    /// Reads all seven values of each.
-    private func read(_ entries: [SampleObject]) -> Int {
-        var read = 0
-        for entry in entries {
-            let sum = entry.amount + Double(entry.count) + (entry.isDone ? 1 : 0)
-            let has = entry.created != nil && entry.key != nil && entry.note != nil
-            if sum > -1, has, entry.name != nil { read += 1 }
-        }
-        return read
     }
 
     private func check(_ found: Int) throws { try RawFigures.check(found, samples.count) }

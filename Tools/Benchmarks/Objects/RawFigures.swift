@@ -16,8 +16,6 @@ enum RawFigures {
             found.note(prefix + name, seconds: try Stopwatch.processorSeconds(work))
         }
         try time("insert") { try table.insert(samples) }
-        try time("fetch") { try check(table.fetch(), samples.count) }
-        try time("ids") { try check(table.fetchKeys(), samples.count) }
         try time("update") { try table.update(samples.count, to: 7) }
         try time("delete") { try table.delete(samples.count) }
     }

@@ -42,15 +42,36 @@ struct Sample {
     }
 }
 
-/// The class an app would write for it.
+/// The class an app would have for it, with the accessors that the plugin makes of `@NSManaged`.
 final class SampleObject: NSManagedObject {
-    @Managed("amount") var amount: Double
-    @Managed("count") var count: Int64
-    @Managed("created") var created: Date?
-    @Managed("isDone") var isDone: Bool
-    @Managed("key") var key: UUID?
-    @Managed("name") var name: String?
-    @Managed("note") var note: String?
+    var amount: Double {
+        get { managedValue(forKey: "amount") }
+        set { setManagedValue(newValue, forKey: "amount") }
+    }
+    var count: Int64 {
+        get { managedValue(forKey: "count") }
+        set { setManagedValue(newValue, forKey: "count") }
+    }
+    var created: Date? {
+        get { managedValue(forKey: "created") }
+        set { setManagedValue(newValue, forKey: "created") }
+    }
+    var isDone: Bool {
+        get { managedValue(forKey: "isDone") }
+        set { setManagedValue(newValue, forKey: "isDone") }
+    }
+    var key: UUID? {
+        get { managedValue(forKey: "key") }
+        set { setManagedValue(newValue, forKey: "key") }
+    }
+    var name: String? {
+        get { managedValue(forKey: "name") }
+        set { setManagedValue(newValue, forKey: "name") }
+    }
+    var note: String? {
+        get { managedValue(forKey: "note") }
+        set { setManagedValue(newValue, forKey: "note") }
+    }
 
     func fill(_ sample: Sample) {
         amount = sample.amount

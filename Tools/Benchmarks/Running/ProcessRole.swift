@@ -3,8 +3,8 @@ internal import Foundation
 /// What one process of a run does. The program starts itself once for each, so that the peak memory
 /// of each is its own.
 enum ProcessRole: String {
-    case objects, changes, memory, single, reading, beside, serve, bareServe, bareSend, fill, sync
-    case make, open, iterate
+    case objects, changes, memory, single, fetches, reading, walk, beside
+    case serve, bareServe, bareSend, fill, sync, make, open
 }
 
 /// The words after the role: folder or file first, then whatever the role needs.

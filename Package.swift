@@ -54,7 +54,7 @@ let oneMachine: [Target] = [
     room("Platform"),
     room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
     room("ObjectModel", uses: ["COpenSSL"]),
-    room("Predicates", uses: ["Platform", "ObjectModel"]),
+    room("Predicates", uses: ["Platform", "ObjectModel", "CRuntime"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),
     room("Persistence", uses: stores + ["CRuntime"]),

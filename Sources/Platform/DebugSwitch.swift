@@ -15,6 +15,7 @@ public struct DebugSwitch: Sendable {
     /// What the variable says when it is first asked for; 0 where it is not set, or is no number.
     public let level: Int
 
+    /// Reads the level from `variables`, once: a later change of the environment is not seen.
     public init(
         name: String, variables: [String: String] = ProcessInfo.processInfo.environment
     ) {

@@ -45,8 +45,8 @@ public protocol Randomness: Sendable {
 
 /// Receives the name of each place where two writes must agree.
 public protocol FaultPoints: Sendable {
-    /// Called when the program passes the point `name`; throws where the test wants it to fail
-    /// there.
+    /// Called when the program passes the point `name`. Throws what the test wants to see fail
+    /// there; who passes it takes that for a failure of the disk.
     func reach(_ name: String) throws
 }
 

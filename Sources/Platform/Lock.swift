@@ -11,6 +11,7 @@ public final class Lock<Value>: @unchecked Sendable {
     /// that check.
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
+    /// Keeps `value`, which nobody else may hold on to where it is a class. Cost: two allocations.
     public init(_ value: Value) {
         self.value = .allocate(capacity: 1)
         self.value.initialize(to: value)

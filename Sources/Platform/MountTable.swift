@@ -5,6 +5,7 @@ public struct MountTable: Sendable {
     /// The mounted file systems, as Linux lists them; nil where there is no such list.
     public var text: String?
 
+    /// Takes a list in the form of `/proc/self/mountinfo`, as a test writes one.
     public init(text: String?) { self.text = text }
 
     /// That of this machine, now.

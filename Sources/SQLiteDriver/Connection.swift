@@ -2,9 +2,10 @@ internal import CSQLite
 
 /// One open SQLite database.
 ///
-/// Not thread-safe: whoever owns a connection uses it from one thread at a time. Statements are
-/// compiled once and kept by their text. The file is not trusted: views are closed, and what its
-/// schema calls is SQLite's own or declared harmless. Every function throws `SQLiteFault`.
+/// Queue: not thread-safe; whoever owns a connection uses it from one thread at a time. Cost: a
+/// statement is compiled once and kept by its text; after that a call costs what SQLite needs to
+/// run it. The file is not trusted: views are closed, and what its schema calls is SQLite's own or
+/// declared harmless. Every function throws `SQLiteFault`.
 public final class Connection {
     /// How the file is opened.
     public enum Access: Sendable {
@@ -21,6 +22,7 @@ public final class Connection {
     }
 
     let handle: OpaquePointer
+    /// As it was given to the initializer, ":memory:" too.
     public let path: String
     private let busyMilliseconds: Int32
     private var cache: [String: Statement] = [:]
@@ -31,8 +33,9 @@ public final class Connection {
     /// Outlives this connection and its statements, to clear away what they needed beside the file.
     var tidier: Connection?
 
-    /// Opens the database at `path` (":memory:" for one in memory). Waits up to
-    /// `busyMilliseconds` for another connection's lock.
+    /// Opens the database at `path` (":memory:" for one in memory). Waits up to `busyMilliseconds`
+    /// for another connection's lock. Cost: opens the file, but reads nothing of it: what is no
+    /// database is found out by the first statement.
     public init(path: String, access: Access = .create, busyMilliseconds: Int32 = 10_000) throws {
         let flags =
             switch access {
@@ -174,9 +177,14 @@ public final class Connection {
 
     // MARK: Transactions
 
+    /// When a transaction takes its locks. <https://www.sqlite.org/lang_transaction.html>
     public enum TransactionKind: String, Sendable {
+        /// With the first statement that needs one: a read may find later that it cannot write any
+        /// more.
         case deferred = "BEGIN DEFERRED"
+        /// The writer's lock at once; readers go on.
         case immediate = "BEGIN IMMEDIATE"
+        /// The writer's lock at once; outside of WAL mode readers are shut out, too.
         case exclusive = "BEGIN EXCLUSIVE"
     }
 
@@ -218,6 +226,8 @@ public final class Connection {
         return try body()
     }
 
+    /// Whether a transaction is open, a held state (`beginHolding`) too. SQLite may have ended one
+    /// by itself, as it does on a full disk.
     public var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// Begins to hold the present state of the file: until `endHolding` every read sees it,
@@ -246,6 +256,7 @@ public final class Connection {
     /// Whether nothing can be written, because of how the file was opened or of its permissions.
     public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
+    /// The rowid of this connection's newest row in any table; 0 before the first.
     public var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
     /// Rows changed by the last statement.
     public var changes: Int { Int(sqlite3_changes(handle)) }

@@ -9,6 +9,7 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The statement that failed, without its bound values.
     public let sql: String?
 
+    /// `code` is SQLite's extended result code; `sql` is the statement's text, without its values.
     public init(code: Int32, message: String, sql: String? = nil) {
         self.code = code
         self.message = message
@@ -17,6 +18,8 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The primary result code: the low eight bits of `code`.
     public var primaryCode: Int32 { code & 0xFF }
+    /// Another connection holds a lock for longer than this one waits: the same call may succeed
+    /// later.
     public var isBusy: Bool { primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED }
     /// Whether a reading transaction wanted to write after another connection did.
     public var isStale: Bool { code == SQLITE_BUSY | 2 << 8 }
@@ -25,8 +28,11 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
         // In order: LOCK, SHMOPEN, SHMSIZE, SHMLOCK, SHMMAP.
         primaryCode == SQLITE_IOERR && [15, 18, 19, 20, 21].contains(code >> 8)
     }
+    /// A unique index, a CHECK or a NOT NULL forbids the row; the statement changed nothing.
     public var isConstraint: Bool { primaryCode == SQLITE_CONSTRAINT }
+    /// The disk, or the file's own limit, is full.
     public var isFull: Bool { primaryCode == SQLITE_FULL }
+    /// The file's bytes are no database, or a damaged one.
     public var isNotADatabase: Bool {
         primaryCode == SQLITE_NOTADB || primaryCode == SQLITE_CORRUPT
     }
@@ -34,7 +40,9 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT }
     /// Whether the disk or file system failed, so that what the connection believes may be wrong.
     public var isIOFailure: Bool { primaryCode == SQLITE_IOERR }
+    /// The file, its folder or the connection allows no writing.
     public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+    /// There is no file, or it, or the log beside it, may not be opened.
     public var cannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
 
     public var description: String {

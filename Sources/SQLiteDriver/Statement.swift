@@ -1,8 +1,12 @@
 internal import CSQLite
 public import Foundation
 
-/// A compiled statement. Made by `Connection.prepare`, used by who uses that connection, and only
-/// while the connection lives: the connection keeps its statements, not the other way round.
+/// A compiled statement. Made by `Connection.prepare`, and alive only while the connection is: the
+/// connection keeps its statements, not the other way round.
+///
+/// Queue: the connection's. Cost: in memory, but for `step` and `perform`, which run SQLite. Every
+/// function throws `SQLiteFault`. Reading a column past the last, or before the first step, gives
+/// no value.
 public final class Statement {
     let handle: OpaquePointer
     private unowned let connection: Connection
@@ -17,7 +21,9 @@ public final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
+    /// The text it was compiled from, with `?` for values.
     public var sql: String { sqlite3_sql(handle).map { String(cString: $0) } ?? "" }
+    /// The number of columns a row has; 0 for a statement that returns none.
     public var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
     /// Binds `value` to the parameter at `index`, counted from 1.
@@ -42,6 +48,8 @@ public final class Statement {
         guard code == SQLITE_OK else { throw connection.fault(code, sql: sql) }
     }
 
+    /// Binds the values to the parameters from the first on. Those beyond the last given stay as
+    /// they are.
     public func bind(_ values: [SQLiteValue]) throws {
         for (offset, value) in values.enumerated() { try bind(value, at: offset + 1) }
     }
@@ -86,19 +94,31 @@ public final class Statement {
         }
     }
 
+    /// Whether the present row has no value in the column.
     public func isNull(at index: Int) -> Bool {
         sqlite3_column_type(handle, Int32(index)) == SQLITE_NULL
     }
 
+    /// The column as an integer, as SQLite converts it: 0 for no value, and for texts that begin
+    /// with no number.
     public func int64(at index: Int) -> Int64 { sqlite3_column_int64(handle, Int32(index)) }
+    /// The column as a number, as SQLite converts it: 0 for no value, and for texts that begin with
+    /// no number.
     public func double(at index: Int) -> Double { sqlite3_column_double(handle, Int32(index)) }
 
+    /// The column as text, a number in SQLite's digits; nil for no value.
     public func text(at index: Int) -> String? {
-        guard let bytes = sqlite3_column_text(handle, Int32(index)) else { return nil }
-        let count = Int(sqlite3_column_bytes(handle, Int32(index)))
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+        textBytes(at: index).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// The bytes of the text at `index` in UTF-8; good until the next row.
+    public func textBytes(at index: Int) -> UnsafeBufferPointer<UInt8>? {
+        guard let bytes = sqlite3_column_text(handle, Int32(index)) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, Int32(index)))
+        return UnsafeBufferPointer(start: bytes, count: count)
+    }
+
+    /// The column's bytes, copied; nil for no value.
     public func blob(at index: Int) -> Data? {
         guard sqlite3_column_type(handle, Int32(index)) != SQLITE_NULL else { return nil }
         let count = Int(sqlite3_column_bytes(handle, Int32(index)))

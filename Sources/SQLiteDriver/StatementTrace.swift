@@ -3,7 +3,8 @@ public import Platform
 
 /// Tells of each statement that a connection runs, with the time SQLite took for it.
 ///
-/// Level 1 tells the text, 2 also the values, cut to a line, 3 whole values, 4 the plan too.
+/// Level 1 tells the text, 2 also the values, cut to a line, 3 whole values, 4 the plan too. Queue:
+/// the connection's, on which `write` is called while the statement ends.
 public final class StatementTrace {
     /// What is told where the environment asks for it.
     public static let level = DebugSwitch.sql.level

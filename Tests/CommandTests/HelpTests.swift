@@ -4,7 +4,7 @@ import Testing
 /// What the command says about itself, and about words it does not know.
 @Suite struct HelpTests {
     static let verbs = [
-        "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "create",
+        "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "history", "create",
         "edit", "export", "import", "convert", "model", "completion",
     ]
 

@@ -9,6 +9,10 @@ enum BuiltCommand {
         FileManager.default.isExecutableFile(atPath: folder.appendingPathComponent("diptych").path)
     }
 
+    /// Whether documents that ask a service by hand can be followed.
+    static let hasCurl =
+        (try? run("command -v curl", in: FileManager.default.temporaryDirectory))?.status == 0
+
     struct Outcome {
         var status: Int32
         /// Standard output and standard error as they came.

@@ -36,10 +36,10 @@ struct TutorialTests {
         }
     }
 
-    /// The commands of the document's console blocks: lines after `$`, continued by `>`.
-    static func steps() throws -> [Step] {
+    /// The commands of a document's console blocks: lines after `$`, continued by `>`.
+    static func steps(of path: String = "docs/TUTORIAL.md") throws -> [Step] {
         var steps: [Step] = []
-        for block in try Document("docs/TUTORIAL.md").blocks where block.language == "console" {
+        for block in try Document(path).blocks where block.language == "console" {
             for (offset, line) in block.lines.enumerated() {
                 if line.hasPrefix("$ ") {
                     steps.append(

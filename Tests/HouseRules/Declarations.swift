@@ -68,7 +68,7 @@ struct Declarations {
     }
 
     /// Whether a line may carry on a signature that has no body yet.
-    private static func continues(_ line: String) -> Bool {
+    static func continues(_ line: String) -> Bool {
         let text = line.drop(while: { $0 == " " })
         return ["{", ")", "->", "where", "throws", "async", "rethrows", ":"].contains {
             text.hasPrefix($0)

@@ -12,7 +12,7 @@ extension Rule {
         "Platform": [],
         "SQLiteDriver": ["Platform", "CSQLite"],
         "ObjectModel": ["COpenSSL"],
-        "Predicates": ["Platform", "ObjectModel"],
+        "Predicates": ["Platform", "ObjectModel", "CRuntime"],
         "Stores": values,
         "SQLiteStore": values + ["Stores", "SQLiteDriver", "CZlib"],
         "Persistence": stores + ["CRuntime"],

@@ -8,7 +8,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { text }
 
-    static let all: [Rule] = walls + words + outside + modules
+    static let all: [Rule] = walls + words + outside + modules + comments
 
     /// Returns the lines of code, among the files that `covers` chooses, that a pattern matches.
     static func forbidding(

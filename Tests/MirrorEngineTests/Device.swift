@@ -4,6 +4,7 @@ import MirrorTestKit
 import ObjectModel
 import Platform
 import RecordWire
+import SQLiteDriver
 import SQLiteStore
 import Stores
 
@@ -161,6 +162,14 @@ final class Device {
         var query = RowQuery(entity: try layout(entity).number)
         query.includesSubentities = false
         return try store.rows(matching: query).sorted { $0.id < $1.id }
+    }
+
+    /// Empties the history as a program does that knows nothing of its readers.
+    func loseHistory() throws {
+        try store.write { transaction in
+            try transaction.connection.run("DELETE FROM ACHANGE")
+            try transaction.connection.run("DELETE FROM ATRANSACTION")
+        }
     }
 
     func only(_ entity: String) throws -> RowID {

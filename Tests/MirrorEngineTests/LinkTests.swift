@@ -50,7 +50,7 @@ import Testing
     @Test(arguments: ["note", "cover"], [true, false])
     func aLinkOfWhichOneEndWasWrittenIsLostByNobody(end: String, hasHistory: Bool) throws {
         _ = try halfLink(a, pointing: end)
-        if !hasHistory { try a.store.deleteHistory(upTo: try a.store.lastTransactionNumber()) }
+        if !hasHistory { try a.loseHistory() }
         try settle()
         try expectLinked([a, b])
     }

@@ -195,7 +195,7 @@ import Testing
         try a.set(kept, "title", .text("two"))
         try a.delete(lost)
         try a.insert("Tag")
-        try a.store.deleteHistory(upTo: try a.store.lastTransactionNumber())
+        try a.loseHistory()
         try a.insert("Cover")
         let result = try a.sync()
         #expect(result.isInSync)
@@ -205,10 +205,30 @@ import Testing
         #expect(try b.rows("Tag").count == 1 && b.rows("Cover").count == 1)
     }
 
+    /// Whoever purges, and however much: what the mirror has not seen stays, and a purge never
+    /// makes it compare or send everything.
+    @Test func aPurgeStopsBeforeWhatTheMirrorHasNotSeen() throws {
+        let note = try a.insert("Note", ["title": .text("one")])
+        for _ in 0..<5 { try a.insert("Tag") }
+        try a.sync()
+        #expect(try a.store.deleteHistory(.all).heldBy.isEmpty)
+        #expect(try a.store.history(after: 0, limit: nil).isEmpty)
+        #expect(try a.sync().exported == 0)
+        try a.set(note, "title", .text("two"))
+        try a.insert("Cover")
+        let held = try a.store.deleteHistory(.all)
+        #expect(held.transactions == 0 && held.heldBy == ["NSCloudKitMirroringDelegate"])
+        #expect(try a.mirrored.analyse().noted == 2)
+        #expect(try a.sync().exported == 2)
+        try b.sync()
+        #expect(try b.value(b.only("Note"), "title") == .text("two"))
+        #expect(try a.store.deleteHistory(.all).heldBy.isEmpty)
+    }
+
     @Test func aStoreWithRowsFromBeforeMirroringIsSentWhole() throws {
         try a.insert("Note")
         try a.insert("Tag")
-        try a.store.deleteHistory(upTo: try a.store.lastTransactionNumber())
+        try a.loseHistory()
         try a.sync()
         #expect(try service.records(inZone: a.mirrored.settings.zoneName).count == 2)
     }

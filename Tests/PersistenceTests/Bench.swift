@@ -42,7 +42,8 @@ final class Bench {
         self.folder = folder
         store = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil,
-            at: kind == .memory ? nil : folder.appendingPathComponent("store.\(kind.rawValue)"))
+            at: kind == .memory ? nil : folder.appendingPathComponent("store.\(kind.rawValue)"),
+            options: [NSPersistentHistoryTrackingKey: true])
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

@@ -157,7 +157,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TestModel.make())
         let key = NSPersistentStoreRemoteChangeNotificationPostOptionKey
         try coordinator.addPersistentStore(
-            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: [key: true])
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
+            options: [key: true, NSPersistentHistoryTrackingKey: true])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let seen = Counter()

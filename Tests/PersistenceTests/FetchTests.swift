@@ -167,7 +167,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let stores = try (0..<2).map { _ in
             try coordinator.addPersistentStore(
-                ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+                ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
+                options: [NSPersistentHistoryTrackingKey: true])
         }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator

@@ -123,10 +123,16 @@ final class FlakyRows: RowStore {
         try check(failsSaving)
         return try rows.save(changes)
     }
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try rows.history(after: number, limit: limit)
+    func history(_ query: HistoryQuery) throws -> [HistoryTransaction] { try rows.history(query) }
+    @discardableResult
+    func deleteHistory(_ extent: HistoryExtent) throws -> HistoryRemoval {
+        try rows.deleteHistory(extent)
     }
-    func deleteHistory(upTo number: Int64) throws { try rows.deleteHistory(upTo: number) }
+    func historyConsumers() throws -> [HistoryConsumer] { try rows.historyConsumers() }
+    func setHistoryConsumer(_ name: String, lastSeen number: Int64) throws {
+        try rows.setHistoryConsumer(name, lastSeen: number)
+    }
+    func removeHistoryConsumer(_ name: String) throws { try rows.removeHistoryConsumer(name) }
     func lastTransactionNumber() throws -> Int64 { try rows.lastTransactionNumber() }
 }
 

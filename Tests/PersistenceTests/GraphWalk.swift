@@ -49,7 +49,8 @@ final class GraphWalk {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil,
-            at: kind == .memory ? nil : folder.appendingPathComponent("store"))
+            at: kind == .memory ? nil : folder.appendingPathComponent("store"),
+            options: [NSPersistentHistoryTrackingKey: true])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return (coordinator, context)

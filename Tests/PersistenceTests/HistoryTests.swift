@@ -168,4 +168,103 @@ import Testing
         #expect(NSPersistentHistoryChange.entityDescription?.name == "Change")
         #expect(NSPersistentHistoryChange.entityDescription(with: bench.context) != nil)
     }
+
+    @Test(arguments: StoreKind.logging)
+    func tokensAndMomentsMoveTheBeginning(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        for name in ["Ada", "Bob", "Cyd"] {
+            try bench.person(name)
+            try bench.context.save()
+        }
+        let all = try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?), bench)
+        func numbers(_ format: String, _ arguments: Any...) throws -> [Int64] {
+            let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+            fetch.predicate = NSPredicate(format: format, argumentArray: arguments)
+            return try transactions(.fetchHistory(withFetch: fetch), bench).map(
+                \.transactionNumber)
+        }
+        #expect(try numbers("token > %@", all[0].token) == [2, 3])
+        #expect(try numbers("token >= %@ AND author == nil", all[1].token) == [2, 3])
+        #expect(try numbers("token <= %@", all[1].token) == [1, 2])
+        #expect(try numbers("timestamp > %@", all[1].timestamp) == [3])
+        #expect(try numbers("timestamp >= %@", all[1].timestamp) == [2, 3])
+        #expect(try numbers("timestamp == %@", all[1].timestamp) == [2])
+        #expect(try numbers("transactionNumber > 1 OR timestamp < %@", all[0].timestamp) == [2, 3])
+        #expect(try transactions(.fetchHistory(after: all[1].timestamp), bench).count == 1)
+        // Conditions choose; only a token that was handed over can be too old.
+        try bench.context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: all[2]))
+        #expect(try numbers("transactionNumber > 1") == [3])
+        let error = #expect(throws: NSError.self) {
+            try transactions(.fetchHistory(after: all[0].token), bench)
+        }
+        #expect(error?.code == NSPersistentHistoryTokenExpiredError)
+    }
+
+    @Test func historyIsReadInPagesUntilThereIsEnough() throws {
+        let bench = try Bench(.sqlite)
+        let ada = try bench.person("Ada")
+        for age in 0..<1101 {
+            ada.age = Int16(age % 100)
+            bench.context.transactionAuthor = age.isMultiple(of: 2) ? "even" : "odd"
+            try bench.context.save()
+        }
+        let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+        fetch.predicate = NSPredicate(format: "author == 'odd'")
+        #expect(try transactions(.fetchHistory(withFetch: fetch), bench).count == 550)
+        fetch.fetchOffset = 3
+        fetch.fetchLimit = 2
+        #expect(
+            try transactions(.fetchHistory(withFetch: fetch), bench).map(\.transactionNumber)
+                == [8, 10])
+        let removal = try bench.coordinator.purgeHistory()
+        #expect(removal.transactionCount == 1101 && removal.changeCount == 1101)
+        #expect(try bench.coordinator.purgeHistory() == PersistentHistoryPurge.nothing)
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func historyBeforeAMomentGoes(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        for name in ["Ada", "Bob", "Cyd"] {
+            try bench.person(name)
+            try bench.context.save()
+        }
+        let all = try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?), bench)
+        try bench.context.execute(
+            NSPersistentHistoryChangeRequest.deleteHistory(before: all[1].timestamp))
+        func left() throws -> [Int64] {
+            try transactions(.fetchHistory(after: nil as NSPersistentHistoryToken?), bench).map(
+                \.transactionNumber)
+        }
+        #expect(try left() == [2, 3])
+        try bench.context.execute(
+            NSPersistentHistoryChangeRequest.deleteHistory(before: Date.distantFuture))
+        #expect(try left() == [])
+        try bench.person("Dee")
+        try bench.context.save()
+        #expect(try left() == [4], "a number is never given again")
+    }
+
+    @Test func aTokenOfAnotherStoreIsRefused() throws {
+        let (bench, other) = (try Bench(.sqlite), try Bench(.sqlite))
+        for one in [bench, other] {
+            try one.person("Ada")
+            try one.context.save()
+        }
+        let token = try #require(other.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        let error = #expect(throws: NSError.self) {
+            try transactions(.fetchHistory(after: token), bench)
+        }
+        #expect(error?.code == 134_501)
+    }
+
+    @Test func storesThatKeepNoHistoryArePassedOverOrSayWhy() throws {
+        let bench = try Bench(.xml)
+        let all = NSPersistentHistoryChangeRequest.fetchHistory(
+            after: nil as NSPersistentHistoryToken?)
+        let error = #expect(throws: NSError.self) { try bench.context.execute(all) }
+        #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
+        try bench.coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        #expect(try transactions(all, bench).isEmpty)
+    }
 }

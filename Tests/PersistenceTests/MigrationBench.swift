@@ -79,6 +79,7 @@ final class MigrationBench {
         [
             NSMigratePersistentStoresAutomaticallyOption: true,
             NSInferMappingModelAutomaticallyOption: true,
+            NSPersistentHistoryTrackingKey: true,
         ]
     }
 

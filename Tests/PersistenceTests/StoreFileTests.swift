@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import SQLiteDriver
 import SQLiteStore
 import Stores
 import Testing
@@ -305,5 +306,18 @@ import Testing
         let error = try #require(throws: NSError.self) { try writing.save() }
         #expect(error.code == NSManagedObjectExternalRelationshipError)
         #expect(error.localizedDescription.contains("within one store"))
+    }
+
+    @Test func aFailureOfSQLiteTellsItsCode() throws {
+        let folder = try Folder()
+        let coordinator = coordinator()
+        try add(.sqlite, folder.file("a.sqlite"), to: coordinator)
+        let file = try SQLiteRowStore(url: folder.file("a.sqlite"), model: TestModel.make())
+        try file.write { try $0.connection.script("DROP TABLE ZPERSON") }
+        let error = try #require(throws: NSError.self) {
+            try context(coordinator).fetch(NSFetchRequest<NSManagedObject>(entityName: "Person"))
+        }
+        #expect(error.code == NSSQLiteError)
+        #expect(error.userInfo[NSSQLiteErrorDomain] as? Int == 1, "SQLITE_ERROR")
     }
 }

@@ -235,7 +235,8 @@ import Testing
             forConfigurationName: "B")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let first = try coordinator.addPersistentStore(
-            ofType: NSInMemoryStoreType, configurationName: "A", at: nil)
+            ofType: NSInMemoryStoreType, configurationName: "A", at: nil,
+            options: [NSPersistentHistoryTrackingKey: true])
         let second = try coordinator.addPersistentStore(
             ofType: FlakyRows.type, configurationName: "B", at: nil)
         let rows = try #require(second.rowStore as? FlakyRows)

@@ -17,7 +17,8 @@ struct WritingTests {
             let scratch = try Scratch()
             let url = try store.copy(to: scratch)
             guard let (_, model) = try store.knownModels(copy: url).last else { continue }
-            let edit = try StoreEdit(OpenedStore(url, model))
+            let edit = try StoreEdit(
+                OpenedStore(url, model, options: [NSPersistentHistoryTrackingKey: true]))
             do {
                 try edit.run()
                 var check = try EditCheck(edit, reopening: url, model)

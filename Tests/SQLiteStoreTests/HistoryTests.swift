@@ -99,14 +99,14 @@ import Testing
 
     @Test func removedHistoryIsToldFromNoHistory() throws {
         for _ in 0..<5 { try fixture.insert("Tag") }
-        try fixture.store.deleteHistory(upTo: 3)
+        try fixture.store.deleteHistory(.upTo(3))
         #expect(try fixture.store.history(after: 3, limit: nil).map(\.number) == [4, 5])
         #expect(try fixture.store.history(after: 0, limit: nil).map(\.number) == [4, 5])
         let error = #expect(throws: StoreError.self) {
             try fixture.store.history(after: 2, limit: nil)
         }
         #expect(error?.code == .historyExpired)
-        try fixture.store.deleteHistory(upTo: 5)
+        try fixture.store.deleteHistory(.upTo(5))
         #expect(try fixture.store.lastTransactionNumber() == 5)
         #expect(try fixture.store.history(after: 5, limit: nil).isEmpty)
         #expect(try fixture.sql("SELECT count(*) FROM ACHANGE") == [[0]])

@@ -148,7 +148,7 @@ import Testing
         let between = try #require(try mine.store.foreignTransactions())
         #expect(between.flatMap(\.changes).map(\.id) == [two.id])
         _ = try other.save { $0.deletes = [RowDelete(id: id)] }
-        try other.store.deleteHistory(upTo: try other.store.lastTransactionNumber())
+        try other.store.deleteHistory(.all)
         #expect(try mine.store.foreignTransactions()?.isEmpty == true)
     }
 

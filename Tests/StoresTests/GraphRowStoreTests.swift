@@ -153,7 +153,7 @@ import Testing
             try store.history(after: 0, limit: nil)
         }
         #expect(error.code == .unsupported && error.message.contains("no history"))
-        #expect(throws: StoreError.self) { try store.deleteHistory(upTo: 1) }
+        #expect(throws: StoreError.self) { try store.deleteHistory(.upTo(1)) }
         #expect(throws: StoreError.self) { try store.lastTransactionNumber() }
     }
 

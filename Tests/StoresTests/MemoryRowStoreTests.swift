@@ -178,7 +178,7 @@ import Testing
         #expect(history[0].changes[0].changedProperties == ["rank", "badges"])
         #expect(history[1].changes[0].tombstone == ["name": .text("Ada")])
         #expect(try store.history(after: 0, limit: 1).map(\.number) == [1])
-        try store.deleteHistory(upTo: 2)
+        try store.deleteHistory(.upTo(2))
         #expect(try store.history(after: 0, limit: nil).map(\.number) == [3])
         #expect(try store.lastTransactionNumber() == 3)
     }
@@ -194,11 +194,11 @@ import Testing
             _ = try store.save(changes)
         }
         #expect(try store.save(ChangeSet()).transactionNumber == nil)
-        try store.deleteHistory(upTo: 2)
+        try store.deleteHistory(.upTo(2))
         #expect(try store.history(after: 2, limit: nil).map(\.number) == [3])
         let error = #expect(throws: StoreError.self) { try store.history(after: 1, limit: nil) }
         #expect(error?.code == .historyExpired)
-        try store.deleteHistory(upTo: 3)
+        try store.deleteHistory(.upTo(3))
         #expect(try store.history(after: 3, limit: nil).isEmpty)
         #expect(throws: StoreError.self) { try store.history(after: 2, limit: nil) }
     }

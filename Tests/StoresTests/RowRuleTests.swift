@@ -141,4 +141,35 @@ import Testing
         query.offset = 3
         #expect(try store.ids(matching: query) == rows.dropFirst(3).map(\.id))
     }
+
+    /// A save that only deletes moves what is derived from the deleted.
+    @Test func whatIsDerivedFollowsADeletion() throws {
+        let count = NSDerivedAttributeDescription()
+        count.name = "pageCount"
+        count.attributeType = .integer64AttributeType
+        count.derivationExpressionText = "pages.@count"
+        let book = EverythingModel.entity("Book", [count])
+        let page = EverythingModel.entity("Page", [])
+        EverythingModel.link(book, "pages", .many, page, "book", .one)
+        let model = NSManagedObjectModel()
+        model.entities = [book, page]
+        let library = MemoryRowStore(layout: ModelLayout(model: model))
+        let (books, pages) = (
+            try #require(library.layout.entity(named: "Book")),
+            try #require(library.layout.entity(named: "Page"))
+        )
+        let novel = Row(id: RowID(entity: books.number, key: 1), layout: books)
+        let sheets = (1...2).map { key in
+            var row = Row(id: RowID(entity: pages.number, key: Int64(key)), layout: pages)
+            row.toOnes[0] = Link(novel.id)
+            return row
+        }
+        var changes = ChangeSet()
+        changes.inserts = [novel] + sheets
+        #expect(try library.save(changes).derivedValues[novel.id] == [0: .integer(2)])
+        changes = ChangeSet()
+        changes.deletes = [RowDelete(id: sheets[0].id)]
+        #expect(try library.save(changes).derivedValues[novel.id] == [0: .integer(1)])
+        #expect(try library.row(novel.id)?.attributes[0] == .integer(1))
+    }
 }

@@ -46,7 +46,7 @@ struct HistoryAnalysis {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         }
         try mirror.faults.reach("export.beforeHistoryToken")
-        try mirror.ledger.set(.historyToken, to: .integer(last.number))
+        try mirror.setHistoryToken(last.number)
         try mirror.ledger.finish()
         return (nets.count, transactions.count == limit)
     }
@@ -217,7 +217,7 @@ struct HistoryAnalysis {
         }
         try noteMissingRows()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
-        try mirror.ledger.set(.historyToken, to: .integer(last))
+        try mirror.setHistoryToken(last)
         try mirror.ledger.finish()
         return noted
     }

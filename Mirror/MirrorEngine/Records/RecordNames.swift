@@ -16,6 +16,8 @@ enum RecordNames {
     static let editTimes = "CD_editTimes"
 
     static let importAuthor = "NSCloudKitMirroringDelegate.import"
+    /// The mirror among those who read the history.
+    static let historyConsumer = "NSCloudKitMirroringDelegate"
 
     static func recordType(rootEntity: String) -> String { "CD_\(rootEntity)" }
     /// The plain name of a property's field; `FieldNames` knows where it is another.

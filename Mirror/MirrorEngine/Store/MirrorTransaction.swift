@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import ObjectModel
 internal import Platform
 internal import RecordWire
+internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
 
@@ -27,6 +28,18 @@ struct MirrorTransaction {
         self.settings = settings
         self.storeIdentifier = storeIdentifier
         ledger = Ledger(connection: store.connection, platform: settings.platform)
+    }
+
+    /// Notes up to which transaction the history was analysed; what came before may go now.
+    func setHistoryToken(_ number: Int64) throws {
+        try ledger.set(.historyToken, to: .integer(number))
+        try keepHistory(after: number)
+    }
+
+    /// Lets nobody remove history that was not analysed.
+    func keepHistory(after number: Int64) throws {
+        try store.setHistoryConsumer(
+            RecordNames.historyConsumer, lastSeen: number, at: settings.platform.clock.now())
     }
 
     func layout(of row: RowID) throws -> EntityLayout {

@@ -14,7 +14,9 @@ extension MirroredStore {
     /// another object has the value as its unique key.
     public func resolve(conflict id: Int64, taking side: ConflictSide) throws {
         try write { mirror in
-            guard let conflict = try mirror.ledger.conflicts().first(where: { $0.id == id }) else {
+            let isMirrored = try Ledger.exists(in: mirror.ledger.connection)
+            let known = try isMirrored ? mirror.ledger.conflicts() : []
+            guard let conflict = known.first(where: { $0.id == id }) else {
                 throw MirrorError(
                     .unknownConflict,
                     "There is no conflict \(id). 'diptych conflicts' lists those there are.")

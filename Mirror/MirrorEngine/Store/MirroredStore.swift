@@ -10,6 +10,9 @@ internal import Stores
 ///
 /// Thread-safe by the store's own lock; each function blocks until its transaction is done.
 public final class MirroredStore: Sendable {
+    /// What the mirror calls itself among those who read a store's history.
+    public static let historyConsumer = RecordNames.historyConsumer
+
     package let store: SQLiteRowStore
     package let settings: MirrorSettings
 
@@ -17,12 +20,7 @@ public final class MirroredStore: Sendable {
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
         platform: Environment, adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
-        guard store.keepsHistory else {
-            throw MirrorError(
-                .storeNotMirrorable,
-                "The store keeps no history, which mirroring reads changes from. "
-                    + "Open it with NSPersistentHistoryTrackingKey.")
-        }
+        if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
         var settings = try MirrorSettings(
             layout: store.layout, policy: policy,
@@ -30,6 +28,18 @@ public final class MirroredStore: Sendable {
             platform: platform)
         adjust(&settings)
         self.settings = settings
+    }
+
+    /// A store that is mirrored keeps history, whether or not its app asks for it.
+    private static func beginHistory(of store: SQLiteRowStore) throws {
+        do {
+            try store.beginHistory()
+        } catch let error as StoreError where error.code == .readOnly {
+            throw MirrorError(
+                .storeNotMirrorable,
+                "The store keeps no history, which mirroring reads changes from. Open it for "
+                    + "writing, and not with NSPersistentHistoryTrackingKey false.")
+        }
     }
 
     /// Where nobody names a zone, the one with which the store is mirrored already.
@@ -67,6 +77,7 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror.ledger)
+            if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             var zone = try mirror.ledger.zone(settings.zoneName)
             zone.client = try mirror.ledger.beginRound()
             zone.client?.wantsWriteIDs =

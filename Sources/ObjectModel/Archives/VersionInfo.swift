@@ -49,6 +49,8 @@ extension NSManagedObjectModel {
 
     /// The checksum of each version in the bundle at `modelURL`, by version name: from the bundle's
     /// own list, or computed where it has none. Source: Apple, checksumsForVersionedModel(at:).
+    /// Throws `ModelFileError` for a bundle without versions, and for a version that is no model.
+    /// Cost: reads one list, or each version.
     public class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
         let listed = ModelFile.propertyList(modelURL.appendingPathComponent(VersionInfo.fileName))
         if let checksums = listed?[VersionInfo.checksumsKey] as? [String: String] {

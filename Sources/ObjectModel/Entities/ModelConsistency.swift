@@ -9,11 +9,15 @@ public struct ModelConsistencyError: Error, Sendable, CustomStringConvertible {
         private let kind: Kind
         public var description: String { kind.rawValue }
 
+        /// An entity or a property without a name.
         public static let missingName = Code(kind: .missingName)
+        /// Two entities of the model, or two properties of an entity, with one name.
         public static let duplicateName = Code(kind: .duplicateName)
+        /// An entity among its own parents.
         public static let inheritanceCircle = Code(kind: .inheritanceCircle)
         /// A persistent attribute without a type.
         public static let missingType = Code(kind: .missingType)
+        /// A relationship that leads nowhere.
         public static let missingDestination = Code(kind: .missingDestination)
         /// A relationship that leads out of the model.
         public static let strangerDestination = Code(kind: .strangerDestination)

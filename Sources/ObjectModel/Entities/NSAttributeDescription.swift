@@ -61,12 +61,14 @@ public struct AttributeValidation: Hashable, Sendable {
         /// The sentence for a value that breaks it.
         public var warning: String?
 
+        /// `predicate` is a format over `SELF`; without a warning the error says what was expected.
         public init(predicate: String, warning: String?) {
             self.predicate = predicate
             self.warning = warning
         }
     }
 
+    /// Texts as a model file has them; nothing is looked at before an object is validated.
     public init(minimum: String? = nil, maximum: String? = nil, regularExpression: String? = nil) {
         self.minimum = minimum
         self.maximum = maximum

@@ -87,21 +87,38 @@ extension NSAttributeDescription {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
+        /// No type: for transient attributes, which may hold any value.
         public static let undefined = AttributeType(.undefinedAttributeType)
+        /// `NSNumber` from -32,768 to 32,767.
         public static let integer16 = AttributeType(.integer16AttributeType)
+        /// `NSNumber` of 32 bits with a sign.
         public static let integer32 = AttributeType(.integer32AttributeType)
+        /// `NSNumber` of 64 bits with a sign.
         public static let integer64 = AttributeType(.integer64AttributeType)
+        /// `NSDecimalNumber`.
         public static let decimal = AttributeType(.decimalAttributeType)
+        /// `NSNumber`.
         public static let double = AttributeType(.doubleAttributeType)
+        /// `NSNumber` that is kept as a Float.
         public static let float = AttributeType(.floatAttributeType)
+        /// `String`.
         public static let string = AttributeType(.stringAttributeType)
+        /// `NSNumber` that is true or false.
         public static let boolean = AttributeType(.booleanAttributeType)
+        /// `Date`.
         public static let date = AttributeType(.dateAttributeType)
+        /// `Data`.
         public static let binaryData = AttributeType(.binaryDataAttributeType)
+        /// `UUID`.
         public static let uuid = AttributeType(.UUIDAttributeType)
+        /// `URL`.
         public static let uri = AttributeType(.URIAttributeType)
+        /// Any object that the attribute's value transformer turns into data.
         public static let transformable = AttributeType(.transformableAttributeType)
+        /// `NSManagedObjectID`: for transient attributes and results of requests; no store keeps
+        /// it.
         public static let objectID = AttributeType(.objectIDAttributeType)
+        /// A dictionary of named elements; see `NSCompositeAttributeDescription`.
         public static let composite = AttributeType(.compositeAttributeType)
 
         init(_ type: NSAttributeType) { rawValue = type.rawValue }

@@ -2,7 +2,9 @@ public import Foundation
 
 /// How an index element compares. Raw values are Apple's.
 public enum NSFetchIndexElementType: UInt, Sendable {
+    /// By order: for equality, ranges and sorting.
     case binary = 0
+    /// By place: for two numbers that are looked for within bounds.
     case rTree = 1
 }
 
@@ -94,6 +96,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The entity the index belongs to.
     public internal(set) weak var entity: NSEntityDescription?
 
+    /// An index over the elements in their order; they belong to it from then on.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         self.elements = elements ?? []

@@ -54,6 +54,7 @@ public struct FetchRequestTemplate: Hashable, Sendable {
         /// The method that compares, such as `localizedStandardCompare:`; nil for `compare:`.
         public var selector: String?
 
+        /// Without a selector values are put in their natural order (`compare:`).
         public init(key: String, isAscending: Bool, selector: String? = nil) {
             self.key = key
             self.isAscending = isAscending
@@ -64,6 +65,7 @@ public struct FetchRequestTemplate: Hashable, Sendable {
     /// The name that Xcode gives the request of every fetched property.
     package static let fetchedPropertyName = "fetchedPropertyFetchRequest"
 
+    /// A template without sorting and bounds; its predicate is read when it is made into a request.
     public init(name: String, entityName: String, predicateText: String? = nil) {
         self.name = name
         self.entityName = entityName

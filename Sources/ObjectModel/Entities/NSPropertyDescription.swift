@@ -102,8 +102,11 @@ public struct PropertyMarks: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// `isIndexed`.
     public static let indexed = PropertyMarks(rawValue: 1)
+    /// `isIndexedBySpotlight`.
     public static let indexedBySpotlight = PropertyMarks(rawValue: 2)
+    /// `isStoredInExternalRecord`.
     public static let storedInExternalRecord = PropertyMarks(rawValue: 4)
     /// Takes part in mirroring (`syncable` in the model file).
     public static let syncable = PropertyMarks(rawValue: 8)

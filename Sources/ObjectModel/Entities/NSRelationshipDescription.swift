@@ -2,9 +2,13 @@ internal import Foundation
 
 /// What happens at the other end when an object is deleted. Raw values are Apple's.
 public enum NSDeleteRule: UInt, Sendable, CaseIterable {
+    /// Nothing: the others go on pointing at the deleted object.
     case noActionDeleteRule = 0
+    /// The others lose their link to the deleted object.
     case nullifyDeleteRule = 1
+    /// The others are deleted, too.
     case cascadeDeleteRule = 2
+    /// The save fails with 1600 while others are left.
     case denyDeleteRule = 3
 }
 

@@ -12,6 +12,8 @@ public struct ModelFileError: Error, Sendable, CustomStringConvertible {
 
         /// The file is absent, or the system refused to read it.
         public static let cannotRead = Code(kind: .cannotRead)
+        /// The file or bundle cannot be written, or the model holds what its format has no place
+        /// for.
         public static let cannotWrite = Code(kind: .cannotWrite)
         /// The file is larger, deeper or has more parts than any real model.
         public static let tooLarge = Code(kind: .tooLarge)
@@ -23,15 +25,21 @@ public struct ModelFileError: Error, Sendable, CustomStringConvertible {
         public static let malformed = Code(kind: .malformed)
         /// The bundle has no such version, or does not say which one is current.
         public static let missingVersion = Code(kind: .missingVersion)
+        /// An entity, property or element without a name.
         public static let missingName = Code(kind: .missingName)
+        /// Two of a kind with one name.
         public static let duplicateName = Code(kind: .duplicateName)
         /// A number, a flag or another value that is not of its type.
         public static let badValue = Code(kind: .badValue)
+        /// A type of attribute that this version does not know.
         public static let unknownAttributeType = Code(kind: .unknownAttributeType)
+        /// A parent or destination that the model does not have.
         public static let unknownEntity = Code(kind: .unknownEntity)
         /// An inverse relationship that does not exist.
         public static let unknownProperty = Code(kind: .unknownProperty)
+        /// A composite attribute of a type that the model does not have.
         public static let unknownComposite = Code(kind: .unknownComposite)
+        /// An entity among its own parents.
         public static let inheritanceCircle = Code(kind: .inheritanceCircle)
     }
 
@@ -44,6 +52,7 @@ public struct ModelFileError: Error, Sendable, CustomStringConvertible {
     /// The system's own error, where there is one.
     public var cause: (any Error)?
 
+    /// `message` is a sentence; what it is about goes into `fields`.
     public init(
         _ code: Code, _ message: String, fields: [String: String] = [:], cause: (any Error)? = nil
     ) {

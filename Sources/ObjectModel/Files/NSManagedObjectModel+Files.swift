@@ -61,7 +61,8 @@ extension NSManagedObjectModel {
         try ModelArchiver.data(of: self, as: shape, predicates)
     }
 
-    /// The model as the text of an `.xcdatamodel`'s `contents`.
+    /// The model as the text of an `.xcdatamodel`'s `contents`. Throws `ModelFileError` where the
+    /// model holds what the form has no place for. Cost: O(properties).
     public func sourceText() throws -> String { try ModelWriter(model: self).text() }
 
     /// Takes everything out of `other`, which is left without entities.

@@ -15,6 +15,7 @@ public struct ClassGeneration {
 
     private let model: NSManagedObjectModel
 
+    /// Looks at nothing yet; `sources()` does.
     public init(model: NSManagedObjectModel) { self.model = model }
 
     /// All generated files, in the order of the entities. Throws `ClassGenerationError` where the

@@ -15,12 +15,14 @@ package struct ArchivedMapping {
         package let sourceExpression: String?
         package let attributes: [Property]?
         package let relationships: [Property]?
+        package let userInfo: [AnyHashable: Any]?
     }
 
     /// What the archive says of one property.
     package struct Property {
         package let name: String?
         package let expression: String?
+        package let userInfo: [AnyHashable: Any]?
     }
 
     package let entities: [Entity]
@@ -57,6 +59,7 @@ extension ArchivedMapping.Entity {
         sourceExpression = try object.expression("NSSourceExpression")
         attributes = try object.properties("NSAttributeMappings")
         relationships = try object.properties("NSRelationshipMappings")
+        userInfo = ArchivedDefault.userInfo(object.object("NSUserInfo"))
     }
 }
 
@@ -79,7 +82,8 @@ extension ArchivedObject {
             }
             return ArchivedMapping.Property(
                 name: object.string("NSDestinationPropertyName"),
-                expression: try object.expression("NSValueExpression"))
+                expression: try object.expression("NSValueExpression"),
+                userInfo: ArchivedDefault.userInfo(object.object("NSUserInfo")))
         }
     }
 }

@@ -13,6 +13,8 @@ struct InsertedRow {
 final class InsertedValues {
     private let shape: ObjectLayout
     private let type: NSManagedObject.Type
+    /// The slots that must have a value.
+    private let mandatory: [Int]
     private let objects: [[String: Any]]
     private let dictionaryHandler: ((NSMutableDictionary) -> Bool)?
     private let objectHandler: ((NSManagedObject) -> Bool)?
@@ -22,15 +24,25 @@ final class InsertedValues {
     init(_ request: NSBatchInsertRequest, shape: ObjectLayout, type: NSManagedObject.Type) {
         self.shape = shape
         self.type = type
+        mandatory = shape.layout.attributes.indices.filter {
+            let attribute = shape.layout.attributes[$0].attribute
+            return !attribute.isOptional && !(attribute is NSDerivedAttributeDescription)
+        }
         objects = request.objectsToInsert ?? []
         dictionaryHandler = objects.isEmpty ? request.dictionaryHandler : nil
         objectHandler = objects.isEmpty ? request.managedObjectHandler : nil
     }
 
-    /// Up to `count` rows; none at the end. Throws 1550 for a value that its attribute cannot hold.
+    /// Up to `count` rows; none at the end. Throws 1550 for a value that its attribute cannot hold,
+    /// 1570 for a mandatory one that is missing.
     func rows(_ count: Int) throws -> [InsertedRow] {
         var rows: [InsertedRow] = []
-        while rows.count < count, let row = try row() { rows.append(row) }
+        while rows.count < count, let row = try row() {
+            if let slot = mandatory.first(where: { row.attributes[$0] == .null }) {
+                throw missing(shape.layout.attributes[slot].name)
+            }
+            rows.append(row)
+        }
         return rows
     }
 
@@ -91,6 +103,13 @@ final class InsertedValues {
             !(shape.layout.attributes[$0].attribute is NSDerivedAttributeDescription)
         }
         return InsertedRow(attributes: object.attributes, given: given)
+    }
+
+    private func missing(_ key: String) -> NSError {
+        PersistenceErrors.make(
+            NSValidationMissingMandatoryPropertyError,
+            "The property \"\(key)\" of \"\(shape.layout.name)\" needs a value, which a row of the "
+                + "batch insertion does not give.", [NSValidationKeyErrorKey: key])
     }
 
     private func misfit(_ key: String, _ value: Any?) -> NSError {

@@ -23,6 +23,9 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 /// merge the returned IDs into contexts that are in use. Sorting counts where there is a limit.
 ///
 /// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there.
+///
+/// Queue: one at a time; set up anywhere, run on a context's. Cost: what the rules lead to is asked
+/// for 500 rows at a time; each row that goes is a run of a compiled statement.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private let choice: FetchChoice
     private let ids: [NSManagedObjectID]?
@@ -117,7 +120,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What a batch deletion did. Source: Apple, NSBatchDeleteResult.
+/// What a batch deletion did. Source: Apple, NSBatchDeleteResult. Queue: any; it never changes.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// Whether it was done, how many, or which; as `resultType` says.
     public final let result: Any?

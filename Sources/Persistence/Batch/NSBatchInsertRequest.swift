@@ -27,6 +27,9 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// filled in then is not inserted. It runs while the store is locked, so it must not wait for other
 /// threads that use the store. Memory of a SQLite store's import does not grow with the number of
 /// rows, unless IDs are asked for; other stores gather all rows first.
+///
+/// Queue: one at a time; set up anywhere, run on a context's. Cost: O(rows), in one transaction; a
+/// run of a compiled statement for each row.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private let name: String
     /// The entity of the rows; nil before the request was run where it was made with a name.
@@ -108,12 +111,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         self.entity = entity
         let shape = ObjectLayout.of(entity)
         let stores = affectedStores ?? coordinator.persistentStores
-        guard let store = stores.first(where: { !$0.isReadOnly && $0.layout(of: shape) != nil }),
-            let layout = store.layout(of: shape)
-        else {
-            if let store = stores.first(where: \.isReadOnly) {
-                throw PersistenceErrors.readOnly(store)
-            }
+        let store = try coordinator.storeForNew(shape, among: stores)
+        guard let layout = store.layout(of: shape) else {
             throw PersistenceErrors.noStore(for: name)
         }
         var insertion = BatchInsertion(
@@ -133,7 +132,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What a batch insertion did. Source: Apple, NSBatchInsertResult.
+/// What a batch insertion did. Source: Apple, NSBatchInsertResult. Queue: any; it never changes.
 open class NSBatchInsertResult: NSPersistentStoreResult {
     /// Whether it was done, how many rows were inserted or updated, or which; as `resultType` says.
     public final let result: Any?

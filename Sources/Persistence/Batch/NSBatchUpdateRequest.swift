@@ -23,7 +23,8 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// values kept in files or attributes derived from texts change; other stores walk through the
 /// entity's rows.
 ///
-/// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there.
+/// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there. Queue:
+/// one at a time; set up anywhere.
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     private let name: String
     private var found: NSEntityDescription?
@@ -86,7 +87,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What a batch update did. Source: Apple, NSBatchUpdateResult.
+/// What a batch update did. Source: Apple, NSBatchUpdateResult. Queue: any; it never changes.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// Whether it was done, how many, or which; as `resultType` says.
     public final let result: Any?

@@ -39,12 +39,12 @@ enum ModelSearch {
         }
     }
 
-    /// The compiled mapping models in those places.
+    /// The mapping models in those places.
     static var mappingModels: [NSMappingModel] {
         let files = folders.flatMap { folder in
             ((try? FileManager.default.contentsOfDirectory(
                 at: folder, includingPropertiesForKeys: nil)) ?? [])
-                .filter { $0.pathExtension == "cdm" }
+                .filter { NSMappingModel.fileExtensions.contains($0.pathExtension) }
         }
         return Set(files).sorted { $0.path < $1.path }.compactMap(NSMappingModel.init(contentsOf:))
     }

@@ -2,11 +2,15 @@ public import Foundation
 public import ObjectModel
 
 /// A model, its coordinator and a main-queue context, put together. Source: Apple,
-/// NSPersistentContainer.
+/// NSPersistentContainer. Queue: any thread; `viewContext` is the main thread's.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // @unchecked: descriptions are set up before the stores are loaded; the rest never changes.
+    /// As given to the initializer: the name of the model looked for, and of the first
+    /// description's file.
     public final let name: String
+    /// The model that all its contexts work with.
     public final let managedObjectModel: NSManagedObjectModel
+    /// The coordinator of the container's stores; empty before `loadPersistentStores`.
     public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
     /// The context of the main queue.
     public final let viewContext: NSManagedObjectContext
@@ -81,7 +85,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         context.perform { block(context) }
     }
 
-    /// Runs `block` with a new background context and returns what it returns.
+    /// Runs `block` with a new background context and returns what it returns. Throws what `block`
+    /// throws. Cost: a context, whose objects end with it; nothing is saved by itself.
     public final func performBackgroundTask<T, Failure: Error>(
         _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
     ) async throws(Failure) -> T {

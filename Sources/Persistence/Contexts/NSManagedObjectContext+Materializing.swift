@@ -25,6 +25,8 @@ extension NSManagedObjectContext {
         var objects: [NSManagedObject] = []
         for part in found {
             switch part {
+            case .packs(let packs, let store):
+                materialize(packs, of: store, refreshing, into: &objects)
             case .objects(let members):
                 for member in members {
                     let object = materialize(member.id, member.snapshot)
@@ -92,7 +94,7 @@ extension NSManagedObjectContext {
     ) {
         if object.isFault {
             // What was read last is what the fault is filled with.
-            guard object.snapshot?.version != row.version else { return }
+            guard object.storedVersion != row.version else { return }
             object.snapshot = store.snapshot(row)
         } else if refreshing {
             object.rebase(onto: store.snapshot(row))
@@ -100,15 +102,13 @@ extension NSManagedObjectContext {
     }
 
     /// A new object of a shape, as a fault that keeps `found` until it is filled in.
-    private func make(
+    final func make(
         _ shape: ObjectLayout, _ type: NSManagedObject.Type, _ found: ObjectSnapshot?
     ) -> NSManagedObject {
         let object = type.init(entity: shape.entity, insertInto: nil)
         object.state = QueueGuard.isOn ? [.fault, .guarded] : .fault
-        object.attributes = []
-        object.toOnes = []
+        object.contents = ObjectContents(snapshot: found)
         object.toManys = shape.unloadedToManys
-        object.snapshot = found
         return object
     }
 }

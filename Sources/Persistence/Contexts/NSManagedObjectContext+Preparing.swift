@@ -13,19 +13,29 @@ extension NSManagedObjectContext {
     final func prepareSave() throws -> EventObjects {
         propagateDeletions()
         let event = postEvent()
-        var waiting = pending.objects.filter(\.isPending)
+        try settle(pending.objects.filter(\.isPending))
+        try checkWatched()
+        return event
+    }
+
+    /// The same for what a merge policy changed when it settled a broken constraint: objects that
+    /// took others' places count their members anew.
+    final func prepareChangedByPolicy() throws {
+        propagateDeletions()
+        try settle(postEvent().changed)
+    }
+
+    /// Calls `willSave` and validates until nothing changes any more.
+    private func settle(_ objects: [NSManagedObject]) throws {
+        var waiting = objects
         for _ in 0..<Self.attemptsMax {
             for object in waiting where object.isPending { object.willSave() }
             if !pending.hasEvent {
                 try validateChanges()
-                if !pending.hasEvent {
-                    try checkWatched()
-                    return event
-                }
+                if !pending.hasEvent { return }
             }
             propagateDeletions()
-            let again = postEvent()
-            waiting = again.inserted.objects + again.updated.objects + again.deleted.objects
+            waiting = postEvent().changed
         }
         throw PersistenceErrors.make(
             NSCoreDataError,

@@ -52,10 +52,11 @@ extension NSManagedObjectContext {
     /// Objects that are still held become faults that belong to no context: they stay empty, where
     /// Apple's raise an exception. Posts `NSInvalidatedAllObjectsKey` with their IDs.
     public final func reset() {
+        // Only their changes keep some of them alive.
+        let objects = registry.objects
         pending.forget()
         for object in pending.takeObjects() { object.state.subtract(.pending) }
         pending.endPosting(pending.takeEvent())
-        let objects = registry.objects
         for object in objects {
             object.turnIntoFault()
             object.leaveContext()
@@ -64,6 +65,7 @@ extension NSManagedObjectContext {
         readAhead = ReadAhead()
         pin?.advance()
         if settings.retained != nil { settings.retained = [] }
+        settings.justSaved = []
         settings.undo?.forgetAll()
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,
@@ -135,16 +137,22 @@ extension NSManagedObjectContext {
     /// `event` is what was posted just before; its sets serve again where they are the same.
     final func postSaved(_ saved: SavedObjects, _ ids: SavedIDs, after event: EventObjects) {
         var event = event
+        var tokens: [AnyHashable: Any] = [:]
+        tokens[NSPersistentHistoryTokenKey] = saved.historyToken
+        // A save moves a pinned context on to what is present.
+        tokens[NSManagedObjectContextQueryGenerationKey] =
+            queryGenerationToken.map { _ in NSQueryGenerationToken.current }
+        let objects: [AnyHashable: Any] = [
+            NSInsertedObjectsKey: event.inserted.set(of: saved.inserted),
+            NSUpdatedObjectsKey: event.updated.set(of: saved.updated),
+            NSDeletedObjectsKey: event.deleted.set(of: saved.deleted),
+        ]
         let center = NotificationCenter.default
         center.post(
             name: .NSManagedObjectContextDidSave, object: self,
-            userInfo: [
-                NSInsertedObjectsKey: event.inserted.set(of: saved.inserted),
-                NSUpdatedObjectsKey: event.updated.set(of: saved.updated),
-                NSDeletedObjectsKey: event.deleted.set(of: saved.deleted),
-            ])
+            userInfo: objects.merging(tokens) { $1 })
         center.post(
             name: .NSManagedObjectContextDidSaveObjectIDs, object: self,
-            userInfo: ids.userInfo)
+            userInfo: ids.userInfo.merging(tokens) { $1 })
     }
 }

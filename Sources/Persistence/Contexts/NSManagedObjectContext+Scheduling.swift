@@ -16,7 +16,8 @@ extension NSManagedObjectContext {
         queue.enqueue { self.runEvent(passed.value) }
     }
 
-    /// Runs `block` on the context's queue and returns what it returns.
+    /// Runs `block` on the context's queue and returns what it returns. Throws what `block` throws.
+    /// Cost: a turn on the queue, and the end of the event (see `processPendingChanges()`).
     public final func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
@@ -25,7 +26,7 @@ extension NSManagedObjectContext {
     }
 
     /// Runs `block` on the context's queue and waits. May be called from any queue, also from this
-    /// one.
+    /// one. Throws what `block` throws. Cost: as `perform`, and the caller's thread waits.
     public final func performAndWait<T, Failure: Error>(
         _ block: () throws(Failure) -> T
     ) throws(Failure) -> T {
@@ -49,7 +50,10 @@ extension NSManagedObjectContext {
     private func runEvent<T>(_ block: () -> T) -> T {
         defer {
             processPendingChanges()
-            if !queue.isMain { settings.undo?.manager.endEvent() }
+            if !queue.isMain {
+                settings.undo?.manager.endEvent()
+                settings.justSaved = []
+            }
         }
         return Self.$current.withValue(self) { block() }
     }
@@ -61,7 +65,16 @@ extension NSManagedObjectContext {
         settings.isProcessingScheduled = true
         queue.enqueue {
             self.settings.isProcessingScheduled = false
+            self.settings.justSaved = []
             self.processPendingChanges()
         }
+    }
+
+    /// Keeps what a save wrote alive until the event ends, as Apple's autorelease pools do: on the
+    /// main queue until its next turn, or the next save, else until the block ends.
+    final func keepUntilEventEnds(_ saved: SavedObjects) {
+        guard queue.isMain ? ContextQueue.isOnMain : Self.current === self else { return }
+        settings.justSaved = saved.inserted + saved.updated
+        scheduleProcessing()
     }
 }

@@ -7,14 +7,16 @@ internal import Synchronization
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     /// Kept for old sources; behaves as the private queue.
     case confinementConcurrencyType = 0
+    /// A queue of the context's own.
     case privateQueueConcurrencyType = 1
+    /// The main thread: code that runs there need not call `perform`.
     case mainQueueConcurrencyType = 2
 }
 
 /// A scratch pad of objects over a coordinator or a parent context: changes are its own until
 /// saved.
 ///
-/// Each context has one queue; use the context and its objects inside `perform` or, for a
+/// Queue: each context has one; use the context and its objects inside `perform` or, for a
 /// main-queue context, on the main thread. Where the environment variable
 /// `com.apple.CoreData.ConcurrencyDebug` is 1, the program stops when they are used elsewhere.
 /// Source: Apple, NSManagedObjectContext.
@@ -44,13 +46,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         self.concurrencyType = concurrencyType
         queue = ContextQueue(isMain: concurrencyType == .mainQueueConcurrencyType)
         tie = ZeroingReference()
-        registry = ObjectRegistry(context: tie)
+        registry = ObjectRegistry(context: tie, awakening: pending.awakening)
         super.init()
         tie.begin(self)
     }
 
     deinit {
         tie.end()
+        pending.awakening.end()
         // Objects that lead to each other would keep each other alive.
         for object in registry.objects { object.letGoOfEnds() }
     }
@@ -70,7 +73,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// How a context's work is scheduled.
     public struct ConcurrencyType: Hashable, Sendable {
         private let isMain: Bool
+        /// `mainQueueConcurrencyType`.
         public static let mainQueue = ConcurrencyType(isMain: true)
+        /// `privateQueueConcurrencyType`.
         public static let privateQueue = ConcurrencyType(isMain: false)
     }
 
@@ -111,6 +116,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: Settings
 
+    /// A name for people; saves put it into the history's transactions.
     open var name: String? {
         get { settings.name }
         set { settings.name = newValue }
@@ -207,7 +213,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     /// The object of an ID, read from the store. Throws 133000 when there is no such row, and the
-    /// store's failures (134180 and others) when it cannot be read.
+    /// store's failures (134180 and others) when it cannot be read. Cost: nothing for an object
+    /// that is here and no fault; else one row, read from the store or the parent.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         let objectID = own(objectID)
         if let known = registry.object(objectID), !known.isFault || known.isInserted {
@@ -251,7 +258,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         object.objectID.reserve(row, in: store)
     }
 
-    /// Gives new objects their permanent IDs before they are saved.
+    /// Gives new objects their permanent IDs before they are saved. Throws 134030 where no writable
+    /// store takes an entity, 134060 without a coordinator, and the store's failures. Cost: one
+    /// statement for each entity.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         if let parentContext {
             return try parentContext.queue.run(isReading: true) {
@@ -289,6 +298,8 @@ struct ContextSettings {
     var shouldDeleteInaccessibleFaults = true
     var propagatesDeletesAtEndOfEvent = true
     var stalenessInterval: TimeInterval = -1
+    /// See `keepUntilEventEnds`.
+    var justSaved: [NSManagedObject] = []
     var retained: [NSManagedObject]?
     var undo: ContextUndo?
     /// Whether a look at the changes is queued already.

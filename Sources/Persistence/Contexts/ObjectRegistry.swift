@@ -4,6 +4,7 @@ internal import ObjectModel
 /// The objects a context knows, one for each ID, without holding them.
 struct ObjectRegistry {
     private let context: ZeroingReference<NSManagedObjectContext>
+    private let awakening: AwakeningState
     /// New objects, and those that were new when they came here.
     private let unsavedObjects: RegisteredObjectTable
     /// By the address of their spaces.
@@ -13,9 +14,11 @@ struct ObjectRegistry {
     /// The shapes of the entities seen, so that they live as long as the context.
     private var shapes: [ObjectIdentifier: ObjectLayout] = [:]
 
-    init(context: ZeroingReference<NSManagedObjectContext>) {
+    init(context: ZeroingReference<NSManagedObjectContext>, awakening: AwakeningState) {
         self.context = context
-        unsavedObjects = RegisteredObjectTable(context: context, space: nil)
+        self.awakening = awakening
+        unsavedObjects = RegisteredObjectTable(
+            context: context, space: nil, awakening: awakening)
     }
 
     func object(_ id: NSManagedObjectID) -> NSManagedObject? {
@@ -38,7 +41,8 @@ struct ObjectRegistry {
     /// Where the objects of an ID space stand.
     mutating func shelf(of space: ObjectIDTable) -> RegisteredObjectTable {
         if let known = shelves[ObjectIdentifier(space)] { return known }
-        let fresh = RegisteredObjectTable(context: context, space: space)
+        let fresh = RegisteredObjectTable(
+            context: context, space: space, awakening: awakening)
         shelves[ObjectIdentifier(space)] = fresh
         return fresh
     }

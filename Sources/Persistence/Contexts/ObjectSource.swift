@@ -45,8 +45,9 @@ struct FoundObject {
 }
 
 /// Results of a query, in order: as rows where a store has rows, so that nothing is made of them
-/// that the context does not need.
+/// that the context does not need; in packs where it gives them.
 enum FoundObjects {
+    case packs([RowPack], of: NSPersistentStore)
     case rows(FoundRows)
     case objects([FoundObject])
 }

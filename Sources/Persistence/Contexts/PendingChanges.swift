@@ -10,8 +10,8 @@ struct PendingChanges {
     var posted: [ObjectIdentifier: EventChange] = [:]
     /// How many events are being posted, each by an observer of the one before.
     private var postings = 0
-    /// How many parts of the program change values without that counting as a change.
-    var suppressions = 0
+    /// What objects must know to fill themselves in.
+    let awakening = AwakeningState()
     /// Deleted objects whose delete rules were not applied yet.
     var unpropagated: [NSManagedObject] = []
     /// Objects whose rows the next save compares with what was read.
@@ -19,9 +19,11 @@ struct PendingChanges {
     /// What went wrong while a fault was filled in; the next save throws it.
     var failure: (any Error)?
     /// Changes of objects that could not be read yet.
-    var postponed: [PostponedChange] = []
+    var postponed: [PostponedChange] = [] {
+        didSet { awakening.hasPostponed = !postponed.isEmpty }
+    }
 
-    var isSuppressed: Bool { suppressions > 0 }
+    var isSuppressed: Bool { awakening.suppressions > 0 }
     /// Whether anything happened since the last ObjectsDidChange notification.
     var hasEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
     var isEmpty: Bool { postponed.isEmpty && !objects.contains { $0.isPending } }
@@ -114,6 +116,9 @@ struct EventObjects {
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
     }
+
+    /// What a save would have to write.
+    var changed: [NSManagedObject] { inserted.objects + updated.objects + deleted.objects }
 
     mutating func add(_ object: NSManagedObject) {
         let state = object.state

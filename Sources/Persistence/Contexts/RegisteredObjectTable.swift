@@ -13,13 +13,18 @@ final class RegisteredObjectTable: Sendable {
     let context: ZeroingReference<NSManagedObjectContext>
     /// Nil for new objects.
     let space: ObjectIDTable?
+    let awakening: AwakeningState
     private let table = Lock(AddressTable())
     /// For objects of incremental stores only.
     private let registrations = Lock<[Int64: UncheckedTransfer<ObjectUseNotice>]>([:])
 
-    init(context: ZeroingReference<NSManagedObjectContext>, space: ObjectIDTable?) {
+    init(
+        context: ZeroingReference<NSManagedObjectContext>, space: ObjectIDTable?,
+        awakening: AwakeningState
+    ) {
         self.context = context
         self.space = space
+        self.awakening = awakening
     }
 
     var isEmpty: Bool { table.withLock { $0.isEmpty } }
@@ -51,6 +56,9 @@ final class RegisteredObjectTable: Sendable {
     func put(_ object: NSManagedObject) {
         table.withLock { $0.set(LiveReference.address(of: object), for: object.key) }
     }
+
+    /// Makes room for `count` more objects.
+    func makeRoom(for count: Int) { table.withLock { $0.reserve(count) } }
 
     /// Registers those of the objects that belong to this table. Where another object was
     /// registered for the same row meanwhile, that one stays: it is returned with its index.

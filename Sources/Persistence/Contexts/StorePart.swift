@@ -145,9 +145,8 @@ final class StoreChoice {
     private func storeForNew(_ shape: ObjectLayout) throws -> NSPersistentStore {
         if let lastFresh, lastFresh.shape === shape { return lastFresh.store }
         let store =
-            fresh[ObjectIdentifier(shape)]
-            ?? coordinator.persistentStores.first { !$0.isReadOnly && $0.layout(of: shape) != nil }
-        guard let store else { throw PersistenceErrors.noStore(for: shape.layout.name) }
+            try fresh[ObjectIdentifier(shape)]
+            ?? coordinator.storeForNew(shape, among: coordinator.persistentStores)
         fresh[ObjectIdentifier(shape)] = store
         lastFresh = (shape, store)
         return store

@@ -53,7 +53,10 @@ struct StoreSave {
             } catch let conflicts as SaveConflicts {
                 try part.releasingRows { try resolution.resolve(conflicts) }
             } catch let violation as UniquenessViolation {
-                try part.releasingRows { try resolution.resolve(violation) }
+                try part.releasingRows {
+                    try resolution.resolve(violation)
+                    try context.prepareChangedByPolicy()
+                }
             } catch {
                 part.releaseRows()
                 throw error
@@ -70,6 +73,7 @@ struct StoreSave {
         _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
         saved.add(gathered)
+        saved.transactions[store.identifier] = outcome.transactionNumber
         var versions = WrittenVersions(
             outcome, of: gathered.updated.count + gathered.inserted.count)
         for object in gathered.updated { commit(object, &versions) }

@@ -7,11 +7,13 @@ internal import Stores
 extension NSPersistentStoreCoordinator {
     /// Looks whether others wrote to this coordinator's stores: other processes, or other
     /// coordinators of this one. For each store they did, posts `NSPersistentStoreRemoteChange` and
-    /// lets the contexts that merge by themselves refresh. Returns whether there was any.
+    /// lets the contexts that merge by themselves refresh. Returns whether there was any. Not at
+    /// Apple.
     ///
     /// Stores opened with `NSPersistentStoreRemoteChangeNotificationPostOptionKey` are looked at by
     /// themselves, soon after somebody wrote; call it for others, or to be sure. May be called from
-    /// any thread. Cost where nothing happened: a look at shared memory for each store.
+    /// any thread. Throws 134090 and 134180 where a store cannot be looked at. Cost: a look at
+    /// shared memory for each store; where others saved, O(their changes).
     @discardableResult
     public final func processForeignChanges() throws -> Bool {
         var found = false

@@ -11,6 +11,9 @@ extension NSPersistentStoreCoordinator {
     /// Rows get new keys; what another context saves meanwhile is in the new store wholly or not at
     /// all (of an incremental store, as its class answers). The old store leaves the coordinator, and its files stay. Nothing may be
     /// at the new place yet. Where it fails, the old store stays open and the new files are gone.
+    /// Throws 134070 for a store of another coordinator or a place that is taken, 134000 for an
+    /// unknown type, 134030 for a full disk, 134091 for what the other type cannot hold. Cost:
+    /// O(rows), written in one transaction; what is read is let go of on the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -38,7 +41,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Writes all of a store into a new one, and opens that in its place.
+    /// As `migratePersistentStore(_:to:options:type:)`. Throws 134000, 134030, 134070, 134091.
+    /// Cost: the same.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil,
@@ -112,11 +116,12 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Finishes what a lightweight migration left for later. Here none does: it returns at once.
+    /// Finishes what a lightweight migration left for later. Here none does: it returns at once,
+    /// and throws nothing (at Apple 134110). Cost: none.
     public final func finishDeferredLightweightMigration() throws {}
 
     /// Does one task of what a lightweight migration left for later. Here none leaves any: it
-    /// returns at once.
+    /// returns at once, and throws nothing (at Apple 134110). Cost: none.
     public final func finishDeferredLightweightMigrationTask() throws {}
 
     private func checkIsFree(_ parameters: StoreParameters) throws {

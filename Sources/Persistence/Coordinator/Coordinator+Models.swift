@@ -5,9 +5,9 @@ internal import SQLiteStore
 extension NSPersistentStoreCoordinator {
     /// The model that a SQLite store keeps a copy of. Opens the file for reading only.
     ///
-    /// Throws 134130 where the store keeps none, as one written by other tools may, and the
-    /// store's failures where it cannot be read. `options` are not needed. Source: Apple,
-    /// NSPersistentStoreCoordinator.
+    /// Throws 134130 where the store keeps none, as one written by other tools may, and the store's
+    /// failures where it cannot be read. `options` are not needed. Source: Apple,
+    /// NSPersistentStoreCoordinator. Cost: reads, inflates and links one model.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {

@@ -6,7 +6,7 @@ extension NSPersistentStoreCoordinator {
     /// Runs a request: a fetch returns an array, any other request its result object.
     ///
     /// Call it on the context's queue. Throws what the request's kind throws, and 134091 for a kind
-    /// that is not known.
+    /// that is not known. Cost: that of the request; see each kind.
     public final func execute(
         _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext
     ) throws -> Any {
@@ -14,7 +14,9 @@ extension NSPersistentStoreCoordinator {
         case let fetch as any FetchRequesting: return try context.results(of: fetch)
         case let fetch as any AsynchronousRequest: return try fetch.begin(in: context)
         case let history as NSPersistentHistoryChangeRequest:
-            return try translating { try history.run(self) }
+            return try translating {
+                try HistoryRequestRun(request: history, coordinator: self).run()
+            }
         case let batch as NSBatchInsertRequest: return try batch.run(context)
         case let batch as NSBatchUpdateRequest: return try batch.run(context)
         case let batch as NSBatchDeleteRequest: return try batch.run(context)
@@ -45,7 +47,7 @@ extension NSManagedObjectContext {
     ///
     /// Call it on the context's queue. Batch and history requests go to the stores, also from a
     /// child context: the history names the author of the context at the end of its parents. Throws
-    /// 134060 without a coordinator, and what the request's kind throws.
+    /// 134060 without a coordinator, and what the request's kind throws. Cost: that of the request.
     @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult
     {
@@ -62,8 +64,11 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A request of another module that brings its own way to be carried out.
+/// A request of another module that brings its own way to be carried out. Queue: that of the
+/// context which runs it. Not at Apple.
 public protocol PersistentStoreRequestPerforming: NSPersistentStoreRequest {
-    /// Carries the request out. Called on the queue of the context that runs it.
+    /// Carries the request out. Called on the queue of the context that runs it. Throws what the
+    /// context's `execute(_:)` is to throw, best with a code of `CocoaError`. Cost: the request's
+    /// own to say.
     func perform(on coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentStoreResult
 }

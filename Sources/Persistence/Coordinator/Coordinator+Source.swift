@@ -21,13 +21,21 @@ extension NSPersistentStoreCoordinator {
         }
         for group in groups.values {
             guard let shape = group.first?.shape else { continue }
-            let store = persistentStores.first { !$0.isReadOnly && $0.layout(of: shape) != nil }
-            guard let store, let layout = store.layout(of: shape) else {
-                throw PersistenceErrors.noStore(for: shape.layout.name)
-            }
+            let store = try storeForNew(shape, among: persistentStores)
+            guard let layout = store.layout(of: shape) else { continue }
             let rows = try translating { try store.reserveRows(for: group, layout) }
             for (object, row) in zip(group, rows) { object.objectID.reserve(row, in: store) }
         }
+    }
+
+    /// The first of some stores that takes new objects of a shape.
+    func storeForNew(
+        _ shape: ObjectLayout, among stores: [NSPersistentStore]
+    ) throws -> NSPersistentStore {
+        let able = stores.filter { $0.layout(of: shape) != nil }
+        if let store = able.first(where: { !$0.isReadOnly }) { return store }
+        throw able.first.map(PersistenceErrors.readOnly)
+            ?? PersistenceErrors.noStore(for: shape.layout.name)
     }
 
     /// Makes a reserved ID permanent.

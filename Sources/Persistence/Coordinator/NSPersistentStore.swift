@@ -4,7 +4,8 @@ internal import Platform
 package import Stores
 
 /// One store of a coordinator: a file or a piece of memory that keeps rows. Source: Apple,
-/// NSPersistentStore.
+/// NSPersistentStore. Queue: any thread, but for classes of a program's own (`NSAtomicStore`,
+/// `NSIncrementalStore`).
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     // @unchecked: set up before the coordinator shows it; `place`, `watching` and `spaces` have
     // locks, the row store one of its own.
@@ -23,6 +24,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
     /// How it was opened.
     final var parameters: StoreParameters
+    /// The coordinator that has the store open; nil once it was removed.
     public internal(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
     /// Where the store is; nil or `/dev/null` for one in memory.
     public internal(set) var url: URL? {
@@ -68,12 +70,21 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     deinit { tie.end() }
 
+    /// `NSSQLiteStoreType`, another of the four, or a registered type.
     open var type: String { parameters.type }
+    /// The configuration it was opened with; for none Apple's word,
+    /// `PF_DEFAULT_CONFIGURATION_NAME`.
     public final var configurationName: String {
         parameters.configuration ?? "PF_DEFAULT_CONFIGURATION_NAME"
     }
+    /// As they were given to the coordinator.
     public final var options: [AnyHashable: Any]? { parameters.options }
-    public final var isReadOnly: Bool { parameters.isReadOnly }
+    /// Whether nothing can be saved: asked for by `NSReadOnlyPersistentStoreOption`; or, as with
+    /// Apple, `NSPersistentHistoryTrackingKey` is false and the file has a history. Saves of its objects throw
+    /// 134030.
+    public final var isReadOnly: Bool {
+        parameters.isReadOnly || rowStore.isClosedToWriting
+    }
 
     /// The store's UUID, which is part of its objects' URIs.
     open var identifier: String { rowStore.identifier }
@@ -89,13 +100,20 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public struct StoreType: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// A file that is written row by row, with history and query generations.
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        /// An XML file that is read and written as a whole.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
+        /// A binary file that is read and written as a whole. Its form is Diptych's own, not
+        /// Apple's.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        /// Rows with a history, which end with the store.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
     }
 
-    /// Reads the metadata of a program's own store, and sets `metadata`.
+    /// Reads the metadata of a program's own store, and sets `metadata`. Called once, when the
+    /// store is opened. Throws what `addPersistentStore` is to throw, best with a code of
+    /// `CocoaError`. Cost: none here; stores of the four types read theirs as they open.
     open func loadMetadata() throws {}
 
     // MARK: Coming and going
@@ -110,13 +128,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The class of the managers that migrate stores of this class.
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
-    /// The metadata of the store's file at `url`. A registered class gives its own.
+    /// The metadata of the store's file at `url`. A registered class gives its own. Throws 134080
+    /// for a file that is no store, 134180 for a damaged one. Cost: a few rows of SQLite; other
+    /// files are read, and parsed as far as their metadata.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         try StoreFileType(recognizing: url).metadata(at: url)
     }
 
     /// Replaces the application's metadata of the store's file at `url`. A registered class gives
-    /// its own.
+    /// its own. Throws 134080, 134030 where it may not be written, 134070 for values that are no
+    /// property list. Cost: one row of SQLite; other files are read and written whole.
     open class func setMetadata(
         _ metadata: [String: Any]?, forPersistentStoreAt url: URL
     ) throws {
@@ -210,6 +231,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             version: row.version, attributes: row.attributes, toOnes: targets(of: row.toOnes))
     }
 
+    final func snapshot(_ row: PackedRow) -> ObjectSnapshot {
+        ObjectSnapshot(row) { id(for: $0) }
+    }
+
     /// The snapshot of a row that is not needed any more: its values pass over.
     final func snapshot(consuming row: inout Row) -> ObjectSnapshot {
         if !row.missing.isEmpty { MissingValueNotice.tell(row, in: rowStore.layout) }
@@ -255,7 +280,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func find(
         _ query: ObjectQuery, rows: RowQuery, in reader: any RowReading
     ) throws -> FoundObjects {
-        .rows(FoundRows(try reader.rows(matching: rows), of: self))
+        if let packs = try reader.packs(matching: rows) { return .packs(packs, of: self) }
+        return .rows(FoundRows(try reader.rows(matching: rows), of: self))
     }
 
     func findIDs(

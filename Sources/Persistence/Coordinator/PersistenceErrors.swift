@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import SQLiteDriver
 internal import Stores
 
 /// Makes the errors of this module: Apple's domain, codes and keys, with a sentence that says what
@@ -70,6 +71,9 @@ enum PersistenceErrors {
                 + "path first.", ["reason": reason])
     }
 
+    /// Apple's code for a token that names none of the stores; it has no public name.
+    static let historyTokenOfOtherStores = 134_501
+
     static func unsupported(_ message: String) -> NSError {
         make(NSPersistentStoreUnsupportedRequestTypeError, message)
     }
@@ -84,7 +88,10 @@ enum PersistenceErrors {
     static func readOnly(_ store: NSPersistentStore) -> NSError {
         make(
             NSPersistentStoreSaveError,
-            "The store is read-only; open it without that option to save.",
+            store.rowStore.isClosedToWriting
+                ? "The store has a history, in which a save without one would leave a gap: open it "
+                    + "with NSPersistentHistoryTrackingKey, or delete its history first."
+                : "The store is read-only; open it without that option to save.",
             [NSAffectedStoresErrorKey: [store]])
     }
 
@@ -94,6 +101,9 @@ enum PersistenceErrors {
         guard let failure = error as? StoreError else { return error }
         var userInfo: [String: Any] = failure.fields
         userInfo[NSUnderlyingErrorKey] = failure
+        if let fault = failure.cause as? SQLiteFault {
+            userInfo[NSSQLiteErrorDomain] = NSNumber(value: fault.code)
+        }
         return make(code(for: failure.code), failure.message, userInfo)
     }
 

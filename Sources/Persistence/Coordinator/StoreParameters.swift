@@ -22,8 +22,8 @@ package struct StoreParameters: @unchecked Sendable {
 
     package var isReadOnly: Bool { flag(NSReadOnlyPersistentStoreOption) ?? false }
 
-    /// History is kept unless an app says no. Apple's default is no; the mirror lives on history.
-    package var keepsHistory: Bool { flag(NSPersistentHistoryTrackingKey) ?? true }
+    /// What an app asks for; nil where it says nothing.
+    package var tracksHistory: Bool? { flag(NSPersistentHistoryTrackingKey) }
 
     /// The file; nil for a store in memory, which `/dev/null` asks for too.
     package var file: URL? { url?.isNullDevice == true ? nil : url }
@@ -40,7 +40,7 @@ package struct StoreParameters: @unchecked Sendable {
     package var sqliteOptions: SQLiteStoreOptions {
         var made = SQLiteStoreOptions()
         made.isReadOnly = isReadOnly
-        made.tracksHistory = keepsHistory
+        made.tracksHistory = tracksHistory
         made.ignoresVersioning = flag(NSIgnorePersistentStoreVersioningOption) ?? false
         let pragmas = options?[NSSQLitePragmasOption] as? [String: Any] ?? [:]
         made.pragmas = pragmas.mapValues { "\($0)" }

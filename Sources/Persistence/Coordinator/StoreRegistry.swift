@@ -14,15 +14,18 @@ package enum StoreRegistry {
             MemoryRowStore(
                 layout: ModelLayout(
                     model: parameters.model, configuration: parameters.configuration),
-                platform: parameters.platform, keepsHistory: parameters.keepsHistory)
+                platform: parameters.platform, keepsHistory: parameters.tracksHistory ?? false)
         },
         NSSQLiteStoreType: { parameters in
             let store = try SQLiteRowStore(
                 url: parameters.file, model: parameters.model,
                 configuration: parameters.configuration,
                 options: parameters.sqliteOptions, platform: parameters.platform)
-            if let warning = store.fileSystemWarning {
-                FileHandle.standardError.write(Data("CoreData: warning: \(warning)\n".utf8))
+            if let warning = store.fileSystemWarning { warn(warning) }
+            if store.isClosedToWriting {
+                warn(
+                    "A store with a history was opened with NSPersistentHistoryTrackingKey false "
+                        + "and is read-only.")
             }
             return store
         },
@@ -43,6 +46,10 @@ package enum StoreRegistry {
     ])
     /// The classes that programs registered.
     private static let classes = Lock<[String: NSPersistentStore.Type]>([:])
+
+    private static func warn(_ sentence: String) {
+        FileHandle.standardError.write(Data("CoreData: warning: \(sentence)\n".utf8))
+    }
 
     /// Makes a store type known, or replaces it.
     package static func register(_ type: String, _ factory: @escaping RowStoreFactory) {

@@ -56,6 +56,10 @@ struct FetchedColumns {
 
     private func columns(named name: String) throws -> [FetchedColumn] {
         if let property = entity.propertiesByName[name] { return try columns(of: property) }
+        if name == "objectID" {
+            let type = FetchedColumnType(.objectIDAttributeType)
+            return [FetchedColumn(name: name, expression: .evaluatedObject, type: type)]
+        }
         let path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         let expression = ExpressionNode.keyPath(path)
         if path.contains(where: { $0.hasPrefix("@") }) {

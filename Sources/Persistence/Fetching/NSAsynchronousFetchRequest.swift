@@ -7,7 +7,7 @@ public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =
 
 /// What an asynchronous request brings, later. Source: Apple, NSPersistentStoreAsynchronousResult.
 ///
-/// May be looked at from any thread.
+/// Queue: any thread may look at it, or cancel it.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
     // @unchecked: `state` has a lock, all else never changes.
     private struct State {
@@ -68,6 +68,8 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
 /// (134060). A context's stores are read beside its queue, and the objects are made on it; the
 /// context needs no change for that. Requests for anything else than objects, for batches, through
 /// a parent context, and where unsaved changes take part, run on the queue as a whole.
+///
+/// Queue: one at a time; run on the context's, on which the completion block is called, too.
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// The request that is run.
     public final let fetchRequest: NSFetchRequest<ResultType>
@@ -86,7 +88,8 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
-/// What an asynchronous fetch found. Source: Apple, NSAsynchronousFetchResult.
+/// What an asynchronous fetch found. Source: Apple, NSAsynchronousFetchResult. Queue: the objects
+/// found are for the context's; the rest may be looked at anywhere.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult,
     @unchecked Sendable
 {

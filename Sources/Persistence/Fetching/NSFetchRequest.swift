@@ -1,7 +1,7 @@
 public import Foundation
 public import ObjectModel
 
-/// What a fetch can return. Source: Apple, NSFetchRequestResult.
+/// What a fetch can return. Source: Apple, NSFetchRequestResult. Queue: as the results'.
 public protocol NSFetchRequestResult: NSObjectProtocol {}
 
 extension NSManagedObjectID: NSFetchRequestResult {}
@@ -12,37 +12,50 @@ extension NSNumber: NSFetchRequestResult {}
 public struct NSFetchRequestResultType: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// Objects, as faults or filled in.
     public static let managedObjectResultType: NSFetchRequestResultType = []
+    /// IDs; no values are read.
     public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+    /// Dictionaries of `propertiesToFetch`, straight from the stores: unsaved changes are not in
+    /// them.
     public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+    /// One number: how many there are.
     public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }
 
 /// What a request asks of a store. Raw values are Apple's.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
+    /// `NSFetchRequest`.
     case fetchRequestType = 1
+    /// `NSSaveChangesRequest`, which incremental stores get.
     case saveRequestType = 2
+    /// `NSBatchInsertRequest`.
     case batchInsertRequestType = 5
+    /// `NSBatchUpdateRequest`.
     case batchUpdateRequestType = 6
+    /// `NSBatchDeleteRequest`.
     case batchDeleteRequestType = 7
 }
 
-/// A question or an order to the stores. Source: Apple, NSPersistentStoreRequest.
+/// A question or an order to the stores. Source: Apple, NSPersistentStoreRequest. Queue: one at a
+/// time; whoever runs it must not change it meanwhile.
 open class NSPersistentStoreRequest: NSObject {
     /// The stores that are asked; nil for all.
     open var affectedStores: [NSPersistentStore]?
+    /// By which a store of a program's own tells requests apart.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
     public override init() { super.init() }
 }
 
-/// What a request brought. Source: Apple, NSPersistentStoreResult.
+/// What a request brought. Source: Apple, NSPersistentStoreResult. Queue: that of the context that
+/// asked, unless its class says otherwise.
 open class NSPersistentStoreResult: NSObject {}
 
 /// Which objects to find and in what form. Source: Apple, NSFetchRequest.
 ///
 /// `ResultType` is not constrained, since a Swift protocol type cannot meet its own constraint off
-/// Apple's platforms.
+/// Apple's platforms. Queue: one at a time; set up anywhere, run on a context's.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, FetchRequesting, NSCopying {
     final var choice = FetchChoice()
 

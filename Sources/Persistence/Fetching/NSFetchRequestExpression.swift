@@ -11,7 +11,7 @@ public let NSFetchRequestExpressionType = Predicates.NSExpression.ExpressionType
 /// In the predicate of a request it is run once, before the request, on the queue of its context; a
 /// missing context is that of the request. It cannot depend on the objects that are looked at: SQL
 /// has no place for it. Cost: one query. Failures are thrown by the fetch that runs it; evaluated
-/// by itself its value is nil then.
+/// by itself its value is nil then. Queue: that of the request it is part of.
 open class NSFetchRequestExpression: Predicates.NSExpression {
     /// An expression that runs the request that is the value of `fetch` in the context that is the
     /// value of `context`.

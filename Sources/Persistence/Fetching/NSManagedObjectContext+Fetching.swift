@@ -282,7 +282,8 @@ extension ObjectQuery {
 }
 
 extension NSFetchRequest {
-    /// The request's results in the context whose queue the caller runs on. Throws outside of one.
+    /// The request's results in the context whose `perform` the caller runs in. Throws 134060
+    /// outside of one, and as `fetch` does. Cost: as `fetch`.
     public final func execute() throws -> [ResultType] {
         guard let context = NSManagedObjectContext.current else {
             throw PersistenceErrors.noCurrentContext

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
         matching query: ObjectQuery, size: Int, prefetching: [String]
     ) throws -> [NSManagedObject] {
         let objects = try ids(matching: query, includingPending: true).map { materialize($0, nil) }
-        let unread = objects.filter { $0.isFault && $0.snapshot == nil }.map(\.objectID)
+        let unread = objects.filter { $0.isFault && !$0.hasRow }.map(\.objectID)
         readAhead.plan(unread, size: size, prefetching: prefetching) {
             registry.object($0)?.isFault == true
         }
@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
         for found in found {
             guard let snapshot = found.snapshot else { continue }
             if let object = registry.object(found.id) {
-                if object.isFault && object.snapshot == nil { object.snapshot = snapshot }
+                if object.isFault && !object.hasRow { object.snapshot = snapshot }
             } else {
                 readAhead.keep(snapshot, of: found.id)
             }
@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
 
     /// Reads the rows of those objects that have no values yet.
     final func readRows(of objects: [NSManagedObject]) throws {
-        let unread = objects.filter { $0.isFault && $0.snapshot == nil }
+        let unread = objects.filter { $0.isFault && !$0.hasRow }
         _ = try readRows(of: unread.map(\.objectID))
     }
 
@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
 
     private func isUnread(_ id: NSManagedObjectID) -> Bool {
         guard let object = registry.object(id) else { return readAhead.row(of: id) == nil }
-        return object.isFault && object.snapshot == nil
+        return object.isFault && !object.hasRow
     }
 
     private func target(of owner: NSManagedObjectID, toOne slot: Int) -> NSManagedObjectID? {

@@ -13,7 +13,7 @@ internal import Platform
 /// leaves the coordinator, reading throws 134070, and faults stay faults until the context goes on
 /// to another generation.
 ///
-/// Tokens are equal where they stand for the same state. Safe to pass between threads. Source:
+/// Queue: any; it never changes. Tokens are equal where they stand for the same state. Source:
 /// Apple, NSQueryGenerationToken.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// Nil for the current generation, and for one that is not known any more.

@@ -9,7 +9,7 @@ struct HistoryChoice {
 
     private let request: NSFetchRequest<any NSFetchRequestResult>
     private let isOfChanges: Bool
-    private let predicate: PredicateNode?
+    private var predicate: PredicateNode?
 
     /// Throws for a request over an entity that is none of the history's.
     init(_ request: NSFetchRequest<any NSFetchRequestResult>) throws {
@@ -23,35 +23,57 @@ struct HistoryChoice {
         }
         self.request = request
         isOfChanges = name == HistoryEntities.changeName
-        predicate = request.predicate.map(node(of:))
+        predicate = request.predicate.map { node(of: $0).normalized }
     }
 
-    func chosen(of found: [Found]) throws -> [Found] {
-        let chosen = isOfChanges ? try withChosenChanges(found) : try transactions(found)
-        let start = min(request.fetchOffset, chosen.count)
-        let rest = chosen[start...]
-        return Array(request.fetchLimit > 0 ? rest.prefix(request.fetchLimit) : rest)
-    }
-
-    private func transactions(_ found: [Found]) throws -> [Found] {
-        let kept = try found.filter { one in
-            try matches(
-                NSPersistentHistoryTransaction(one.transaction, store: one.store, withChanges: true)
-            )
+    /// The choice as it reads for one store: tokens are numbers of its transactions.
+    func narrowed(to store: NSPersistentStore) -> HistoryChoice {
+        var narrowed = self
+        narrowed.predicate = predicate.map {
+            HistoryPredicate(storeIdentifier: store.identifier).plain($0)
         }
-        return try sorted(kept)
+        return narrowed
     }
 
-    /// Each transaction with its chosen changes; those without any are left out.
-    private func withChosenChanges(_ found: [Found]) throws -> [Found] {
-        try found.compactMap { one in
-            let whole = NSPersistentHistoryTransaction(
-                one.transaction, store: one.store, withChanges: true)
-            var chosen = one
-            let changes = zip(one.transaction.changes, whole.changes ?? [])
-            chosen.transaction.changes = try changes.filter { try matches($0.1) }.map(\.0)
-            return chosen.transaction.changes.isEmpty ? nil : chosen
+    /// `query`, moved to where the first transaction that can be chosen is.
+    func begin(_ query: HistoryQuery) -> HistoryQuery {
+        guard let predicate else { return query }
+        var query = query
+        HistoryPredicate.narrow(&query, by: predicate)
+        return query
+    }
+
+    /// Whether transactions must have their changes to be chosen.
+    var looksAtChanges: Bool {
+        isOfChanges || predicate?.keyPaths.contains { $0.first == "changes" } == true
+            || predicate.map(HistoryPredicate.isOpaque) == true
+    }
+
+    /// Whether `count` chosen ones are all that the request can give.
+    func isEnough(_ count: Int) -> Bool {
+        request.fetchLimit > 0 && (request.sortDescriptors ?? []).isEmpty
+            && count >= request.fetchOffset + request.fetchLimit
+    }
+
+    /// The chosen ones among transactions of a store, in their order.
+    func chosen(
+        of transactions: [HistoryTransaction], _ store: NSPersistentStore
+    ) throws -> [Found] {
+        try transactions.compactMap { transaction in
+            try chosen(transaction, store).map { (store: store, transaction: $0) }
         }
+    }
+
+    /// The transaction, for a choice of changes with those alone; nil where nothing is chosen.
+    private func chosen(
+        _ transaction: HistoryTransaction, _ store: NSPersistentStore
+    ) throws -> HistoryTransaction? {
+        let whole = NSPersistentHistoryTransaction(transaction, store: store, withChanges: true)
+        guard isOfChanges else { return try matches(whole) ? transaction : nil }
+        var chosen = transaction
+        let changes = zip(transaction.changes, whole.changes ?? [])
+        chosen.changes = try changes.filter { try matches($0.1) }.map(\.0)
+        return chosen.changes.isEmpty ? nil : chosen
     }
 
     private func matches(_ object: any KeyValueReading) throws -> Bool {
@@ -59,9 +81,16 @@ struct HistoryChoice {
         return try evaluate(predicate, with: object)
     }
 
+    /// All that was chosen, in the request's order, without what its offset and limit leave out.
+    func arranged(_ found: [Found]) throws -> [Found] {
+        let sorted = try sorted(found)
+        let rest = sorted[min(request.fetchOffset, sorted.count)...]
+        return Array(request.fetchLimit > 0 ? rest.prefix(request.fetchLimit) : rest)
+    }
+
     private func sorted(_ found: [Found]) throws -> [Found] {
         let keys = (request.sortDescriptors ?? []).compactMap { key(of: $0) }
-        guard !keys.isEmpty else { return found }
+        guard !keys.isEmpty, !isOfChanges else { return found }
         let objects = found.map { one in
             (
                 one,

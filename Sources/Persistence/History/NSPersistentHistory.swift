@@ -4,23 +4,33 @@ internal import Stores
 
 /// What happened to an object. Raw values are Apple's.
 public enum NSPersistentHistoryChangeType: Int, Sendable {
+    /// The transaction made the object.
     case insert = 0
+    /// The transaction changed properties of the object.
     case update = 1
+    /// The transaction deleted the object.
     case delete = 2
 }
 
 /// The form of a history request's result. Raw values are Apple's.
 public enum NSPersistentHistoryResultType: Int, Sendable {
+    /// Whether it was done: true.
     case statusOnly = 0
+    /// The IDs of changed objects, each once.
     case objectIDs = 1
+    /// How many there are, of what the request asks for.
     case count = 2
+    /// `[NSPersistentHistoryTransaction]` whose `changes` are nil.
     case transactionsOnly = 3
+    /// `[NSPersistentHistoryChange]`.
     case changesOnly = 4
+    /// `[NSPersistentHistoryTransaction]` with their changes.
     case transactionsAndChanges = 5
 }
 
-/// A place in the history of one or more stores: the last transaction seen of each.
-/// Source: Apple, NSPersistentHistoryToken.
+/// A place in the history of one or more stores: the last transaction seen of each. Source: Apple,
+/// NSPersistentHistoryToken. Queue: any; it never changes. Archived, it is good for other
+/// processes, too.
 open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     // @unchecked: never changed once made.
 
@@ -32,9 +42,9 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
     public static var supportsSecureCoding: Bool { true }
 
     public required init?(coder: NSCoder) {
-        guard let stored = coder.decodeObject(forKey: "numbers") as? [String: Any] else {
-            return nil
-        }
+        let classes = [NSDictionary.self, NSString.self, NSNumber.self]
+        guard let stored = coder.decodeObject(of: classes, forKey: "numbers") as? [String: Any]
+        else { return nil }
         numbers = stored.compactMapValues { ($0 as? NSNumber)?.int64Value }
     }
 
@@ -52,16 +62,21 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, @unche
     public override var hash: Int { numbers.hashValue }
 }
 
-/// One object's change in one save. Source: Apple, NSPersistentHistoryChange.
+/// One object's change in one save. Source: Apple, NSPersistentHistoryChange. Queue: any; it never
+/// changes.
 open class NSPersistentHistoryChange: NSObject, @unchecked Sendable {
     // @unchecked: never changed once its transaction is made.
+    /// The change's number in its store.
     public final let changeID: Int64
+    /// What happened to the object.
     public final let changeType: NSPersistentHistoryChangeType
+    /// The object's ID; after a deletion no row stands behind it.
     public final let changedObjectID: NSManagedObjectID
     /// For deletions: the values of attributes that are preserved after deletion.
     public final let tombstone: [AnyHashable: Any]?
     /// For updates: what changed.
     public final let updatedProperties: Set<NSPropertyDescription>?
+    /// The save it was part of; nil once nobody holds that.
     public internal(set) final weak var transaction: NSPersistentHistoryTransaction?
 
     init(_ change: HistoryChange, store: NSPersistentStore) {
@@ -81,15 +96,23 @@ open class NSPersistentHistoryChange: NSObject, @unchecked Sendable {
     }
 }
 
-/// One save in a store's history. Source: Apple, NSPersistentHistoryTransaction.
+/// One save in a store's history. Source: Apple, NSPersistentHistoryTransaction. Queue: any; it
+/// never changes.
 open class NSPersistentHistoryTransaction: NSObject, @unchecked Sendable {
     // @unchecked: never changed once made.
+    /// Ascending in its store.
     public final let transactionNumber: Int64
+    /// When it was saved, by the clock of the machine that did.
     public final let timestamp: Date
+    /// The identifier of its store (`NSStoreUUIDKey`).
     public final let storeID: String
+    /// The saving context's `transactionAuthor`.
     public final let author: String?
+    /// The saving context's `name`.
     public final let contextName: String?
+    /// The identifier of the saving program's bundle; empty where it has none.
     public final let bundleID: String
+    /// The name of the saving process; empty where the file does not say.
     public final let processID: String
     /// Nil where only transactions were asked for.
     public final let changes: [NSPersistentHistoryChange]?
@@ -128,10 +151,12 @@ open class NSPersistentHistoryTransaction: NSObject, @unchecked Sendable {
     }
 }
 
-/// What a history request brought. Source: Apple, NSPersistentHistoryResult.
+/// What a history request brought. Source: Apple, NSPersistentHistoryResult. Queue: any; it never
+/// changes.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
     /// Transactions, changes, IDs, a count, or whether it was done; as `resultType` says.
     public final let result: Any?
+    /// The form of `result`, as the request asked for it.
     public final let resultType: NSPersistentHistoryResultType
 
     init(_ result: Any?, type: NSPersistentHistoryResultType) {

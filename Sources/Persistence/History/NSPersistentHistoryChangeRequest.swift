@@ -3,8 +3,13 @@ internal import Stores
 
 /// Asks for a part of the history, or removes one. Source: Apple, NSPersistentHistoryChangeRequest.
 ///
-/// SQLite and in-memory stores keep history unless opened with `NSPersistentHistoryTrackingKey`
-/// false.
+/// SQLite and in-memory stores keep history when opened with `NSPersistentHistoryTrackingKey`; a
+/// file that has one goes on with it where the option is not given. Without `affectedStores` a
+/// request is for every store of the coordinator that may keep history.
+///
+/// Queue: one at a time; set up anywhere. Running it throws 134301 where history after the place asked for was removed, 134501 for a token of other
+/// stores, 134091 where no store keeps history. Cost: in proportion to what is found or removed;
+/// with a `fetchRequest`, see there.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     enum Bound {
         case token(NSPersistentHistoryToken?)
@@ -50,11 +55,16 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return request
     }
 
-    /// What is chosen of the history besides its beginning; nil for all. Cost: the history after
-    /// the beginning is read and looked at in memory.
+    /// What is chosen of the history besides its beginning; nil for all.
+    ///
+    /// Cost: the history after the beginning is read in pages and looked at in memory. Conditions
+    /// that all must hold and that compare `token`, `transactionNumber` or `timestamp` with a value
+    /// move the beginning.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
-    /// Removes the transactions up to and with a token's; all of them for nil.
+    /// Removes the transactions up to and with a token's; all of them for nil. Like all removals it
+    /// ends before what a consumer has not seen; see
+    /// `NSPersistentStoreCoordinator.setHistoryConsumer(_:lastSeen:)`.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> Self {
         make(.token(token), isDeletion: true)
     }
@@ -74,63 +84,5 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     open var token: NSPersistentHistoryToken? {
         if case .token(let token) = bound { return token }
         return nil
-    }
-
-    // MARK: Doing it
-
-    func run(_ coordinator: NSPersistentStoreCoordinator) throws -> NSPersistentHistoryResult {
-        let stores = affectedStores ?? coordinator.persistentStores
-        if isDeletion {
-            for store in stores { try delete(in: store) }
-            return NSPersistentHistoryResult(NSNumber(value: true), type: .statusOnly)
-        }
-        var found = try stores.flatMap { store in
-            try transactions(of: store).map { (store: store, transaction: $0) }
-        }
-        if let fetchRequest { found = try HistoryChoice(fetchRequest).chosen(of: found) }
-        return NSPersistentHistoryResult(present(found), type: resultType)
-    }
-
-    private func transactions(of store: NSPersistentStore) throws -> [HistoryTransaction] {
-        switch bound {
-        case .token(let token):
-            let number = token.map { $0.numbers[store.identifier] ?? 0 } ?? 0
-            return try store.rowStore.history(after: number, limit: nil)
-        case .date(let date):
-            return try store.rowStore.history(after: 0, limit: nil).filter { $0.date > date }
-        }
-    }
-
-    private func delete(in store: NSPersistentStore) throws {
-        let rows = store.rowStore
-        switch bound {
-        case .token(nil): try rows.deleteHistory(upTo: try rows.lastTransactionNumber())
-        case .token(let token?):
-            if let number = token.numbers[store.identifier] { try rows.deleteHistory(upTo: number) }
-        case .date(let date):
-            let older = try rows.history(after: 0, limit: nil).prefix { $0.date < date }
-            if let last = older.last { try rows.deleteHistory(upTo: last.number) }
-        }
-    }
-
-    private func present(_ found: [HistoryChoice.Found]) -> Any {
-        switch resultType {
-        case .statusOnly: return NSNumber(value: true)
-        case .count: return NSNumber(value: found.count)
-        case .transactionsOnly, .transactionsAndChanges:
-            return found.map {
-                NSPersistentHistoryTransaction(
-                    $1, store: $0, withChanges: resultType == .transactionsAndChanges)
-            }
-        case .changesOnly:
-            return found.flatMap { store, transaction in
-                transaction.changes.map { NSPersistentHistoryChange($0, store: store) }
-            }
-        case .objectIDs:
-            var seen = Set<NSManagedObjectID>()
-            return found.flatMap { store, transaction in
-                transaction.changes.map { store.id(for: $0.id) }
-            }.filter { seen.insert($0).inserted }
-        }
     }
 }

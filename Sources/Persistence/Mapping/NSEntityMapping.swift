@@ -20,7 +20,7 @@ public enum NSEntityMappingType: UInt, Sendable {
 
 /// What becomes of one entity in another version of its model. Source: Apple, NSEntityMapping.
 ///
-/// Used by one migration at a time.
+/// Queue: one; used by one migration at a time.
 open class NSEntityMapping: NSObject, @unchecked Sendable {
     // @unchecked: set up before a migration begins, and read by its thread only.
 
@@ -53,7 +53,8 @@ open class NSEntityMapping: NSObject, @unchecked Sendable {
     public override init() { super.init() }
 }
 
-/// What one property of a new object gets. Source: Apple, NSPropertyMapping.
+/// What one property of a new object gets. Source: Apple, NSPropertyMapping. Queue: its entity
+/// mapping's.
 open class NSPropertyMapping: NSObject, @unchecked Sendable {
     // @unchecked: see NSEntityMapping.
 

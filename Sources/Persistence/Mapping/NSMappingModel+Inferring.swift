@@ -1,8 +1,6 @@
 internal import Foundation
 public import ObjectModel
 
-internal import enum Predicates.ExpressionNode
-internal import enum Predicates.FunctionName
 internal import class Predicates.NSExpression
 
 extension NSMappingModel {
@@ -13,7 +11,8 @@ extension NSMappingModel {
     /// empty. Throws `NSInferredMappingModelError` (134190), with `entity`, `property` and `reason`
     /// in its user info, where an attribute's type is another one, a to-many would become a to-one,
     /// or two entities come from one. Values that a mandatory attribute lacks are found by the
-    /// migration. Unlike Apple's, trees that had no common root may become one.
+    /// migration. Unlike Apple's, trees that had no common root may become one. Cost: O(entities
+    /// and properties), in memory.
     public class func inferredMappingModel(
         forSourceModel sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel
     ) throws -> NSMappingModel {
@@ -61,7 +60,7 @@ extension NSEntityMapping {
             let mapping = NSPropertyMapping()
             mapping.name = attribute.destination.name
             mapping.valueExpression = attribute.source.map {
-                NSExpression(node: .path(from: .variable(NSMigrationSourceObjectKey), [$0.name]))
+                NSExpression(node: MigrationFunction.ofSource([$0.name]))
             }
             return mapping
         }
@@ -76,14 +75,9 @@ extension NSEntityMapping {
     /// What became of the objects that a source relationship leads to.
     private static func destinations(of relationship: NSRelationshipDescription) -> NSExpression {
         NSExpression(
-            node: .function(
-                FunctionName.perform,
-                [
-                    .variable(NSMigrationManagerKey),
-                    .constant("destinationInstancesForSourceRelationshipNamed:sourceInstances:"),
-                    .constant(relationship.name),
-                    .path(from: .variable(NSMigrationSourceObjectKey), [relationship.name]),
-                ]))
+            node: MigrationFunction.ofRelationship.node([
+                .constant(relationship.name), MigrationFunction.ofSource([relationship.name]),
+            ]))
     }
 
     fileprivate convenience init(removing entity: NSEntityDescription) {

@@ -4,6 +4,7 @@ public import ObjectModel
 internal import class Predicates.NSExpression
 
 /// How a store of one version of a model becomes one of another. Source: Apple, NSMappingModel.
+/// Queue: one; used by one migration at a time.
 open class NSMappingModel: NSObject, @unchecked Sendable {
     // @unchecked: see NSEntityMapping.
 
@@ -14,24 +15,26 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
     /// A mapping model without mappings.
     public override init() { super.init() }
 
-    /// The compiled mapping model (`.cdm`) in a file; nil where there is none that can be read, and
-    /// `load(from:)` says why. Sources (`.xcmappingmodel`) are not read.
+    /// The mapping model in a file: a compiled one (`.cdm`) or, unlike with Apple's, a source
+    /// (`.xcmappingmodel`); nil where there is none that can be read, and `load(from:)` says why.
     public init?(contentsOf url: URL?) {
         guard let url, let mappings = try? Self.mappings(in: url) else { return nil }
         super.init()
         entityMappings = mappings
     }
 
-    /// The compiled mapping model among the resources of `bundles` (nil: the main bundle) that was
-    /// made for exactly the entities of two versions, by their hashes; nil where there is none.
-    /// Cost: all mapping models of the bundles are read.
+    /// The mapping model among the resources of `bundles` (nil: the main bundle) that was made for
+    /// exactly the entities of two versions, by their hashes; nil where there is none. Compiled ones
+    /// come before sources. Cost: all mapping models of the bundles are read.
     public init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
         destinationModel: NSManagedObjectModel?
     ) {
         guard let sourceModel, let destinationModel else { return nil }
-        let files = (bundles ?? [.main]).flatMap {
-            $0.urls(forResourcesWithExtension: "cdm", subdirectory: nil) ?? []
+        let files = Self.fileExtensions.flatMap { suffix in
+            (bundles ?? [.main]).flatMap {
+                $0.urls(forResourcesWithExtension: suffix, subdirectory: nil) ?? []
+            }
         }
         let models = files.lazy.compactMap { NSMappingModel(contentsOf: $0 as URL) }
         guard let fitting = models.first(where: { $0.fits(sourceModel, destinationModel) }) else {
@@ -49,8 +52,11 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
         return !mappings.isEmpty && mappings.allSatisfy { $0.fits(old, new) }
     }
 
-    /// Reads a compiled mapping model. Throws `ModelFileError` for what is none, and for one that
-    /// holds an expression of a kind this package does not know.
+    /// Reads a compiled mapping model (`.cdm`) or a source (`.xcmappingmodel`, or the file in it);
+    /// the contents decide, not the name. A source gets what Xcode's compiler adds: the names of
+    /// mappings, the hashes of entities, and the expressions that nobody wrote. Throws
+    /// `ModelFileError` for what is none, and for one that holds an expression of a kind this
+    /// package does not know. Cost: reads the file, O(mappings).
     public static func load(from url: URL) throws -> NSMappingModel {
         let model = NSMappingModel()
         model.entityMappings = try mappings(in: url)
@@ -62,11 +68,6 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
         Dictionary(
             (entityMappings ?? []).map { ($0.name ?? "", $0) },
             uniquingKeysWith: { first, _ in first })
-    }
-
-    private static func mappings(in url: URL) throws -> [NSEntityMapping] {
-        let data = try Data(contentsOf: url)
-        return try ArchivedMapping(data, file: url.path).entities.map(NSEntityMapping.init)
     }
 }
 
@@ -80,29 +81,5 @@ extension NSEntityMapping {
         }
         return fits(sourceEntityName, sourceEntityVersionHash, source)
             && fits(destinationEntityName, destinationEntityVersionHash, destination)
-    }
-
-    fileprivate convenience init(_ archived: ArchivedMapping.Entity) throws {
-        self.init()
-        name = archived.name
-        mappingType =
-            NSEntityMappingType(rawValue: UInt(max(archived.type, 0)))
-            ?? .undefinedEntityMappingType
-        sourceEntityName = archived.sourceName
-        sourceEntityVersionHash = archived.sourceHash
-        destinationEntityName = archived.destinationName
-        destinationEntityVersionHash = archived.destinationHash
-        entityMigrationPolicyClassName = archived.policyClassName
-        sourceExpression = try archived.sourceExpression.map { try NSExpression.parse($0) }
-        attributeMappings = try archived.attributes?.map(NSPropertyMapping.init)
-        relationshipMappings = try archived.relationships?.map(NSPropertyMapping.init)
-    }
-}
-
-extension NSPropertyMapping {
-    fileprivate convenience init(_ archived: ArchivedMapping.Property) throws {
-        self.init()
-        name = archived.name
-        valueExpression = try archived.expression.map { try NSExpression.parse($0) }
     }
 }

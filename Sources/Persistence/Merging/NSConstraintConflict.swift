@@ -2,16 +2,23 @@ public import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// Objects with the same unique values. Source: Apple, NSConstraintConflict.
+/// Objects with the same unique values. Source: Apple, NSConstraintConflict. Queue: that of the
+/// saving context.
 open class NSConstraintConflict: NSObject {
+    /// The names of the attributes that are unique together.
     public final let constraint: [String]
     /// The object that has the values in the store; nil where all are in the context.
     public final let databaseObject: NSManagedObject?
+    /// The values of the stored row that holds the unique values; nil where both are of the same
+    /// save.
     public final let databaseSnapshot: [String: Any]?
     /// The objects that want the values.
     public final let conflictingObjects: [NSManagedObject]
+    /// As given to the initializer. Saves leave it empty, where Apple's have the objects' last read
+    /// values.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
+    /// For merge policies' tests; saves make them by themselves.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?,
         databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],
@@ -44,7 +51,8 @@ open class NSConstraintConflict: NSObject {
     /// stored object takes its former values back, or takes the place of the other.
     final func resolve(_ type: NSMergePolicyType) {
         let objects = conflictingObjects.filter { !$0.isDeleted }
-        guard let keeper = databaseObject ?? objects.first else { return }
+        guard let keeper = databaseObject ?? objects.first(where: holdsStored) ?? objects.first
+        else { return }
         let objectWins =
             type == .overwriteMergePolicyType || type == .mergeByPropertyObjectTrumpMergePolicyType
         for object in objects where object !== keeper {
@@ -60,6 +68,12 @@ open class NSConstraintConflict: NSObject {
                 object.revert()
             }
         }
+    }
+
+    /// Whether an object has the values since it was saved, and another change now.
+    private func holdsStored(_ object: NSManagedObject) -> Bool {
+        let changed = object.changedValues()
+        return !object.isInserted && constraint.allSatisfy { changed[$0] == nil }
     }
 }
 

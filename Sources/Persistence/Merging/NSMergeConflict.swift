@@ -2,8 +2,10 @@ public import Foundation
 internal import ObjectModel
 internal import Stores
 
-/// An object whose row changed since it was read. Source: Apple, NSMergeConflict.
+/// An object whose row changed since it was read. Source: Apple, NSMergeConflict. Queue: that of
+/// the saving context.
 open class NSMergeConflict: NSObject {
+    /// The object that could not be saved.
     public final let sourceObject: NSManagedObject
     /// The row's version now; 0 when it was deleted.
     public final let newVersionNumber: Int
@@ -16,6 +18,7 @@ open class NSMergeConflict: NSObject {
     /// The row as it is now, for the policies.
     private var stored: ObjectSnapshot?
 
+    /// For merge policies' tests; saves make them by themselves.
     public init(
         source: NSManagedObject, newVersion: Int, oldVersion: Int,
         cachedSnapshot: [String: Any]?, persistedSnapshot: [String: Any]?

@@ -18,22 +18,31 @@ public enum NSMergePolicyType: UInt, Sendable {
 ///
 /// A subclass may change the objects of the conflicts and return; what it leaves as it is counts as
 /// decided. A row that was deleted meanwhile stays deleted with store-trump and rollback, and is
-/// written again with object-trump and overwrite.
+/// written again with object-trump and overwrite. Queue: that of the saving context, where it is
+/// asked between two attempts of the save.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // @unchecked: the type never changes.
+    /// What it does where a subclass does nothing else.
     public final let mergeType: NSMergePolicyType
 
+    /// A policy of one of the five kinds; one object may serve all contexts.
     public init(merge type: NSMergePolicyType) { mergeType = type }
 
+    /// Fails the save with 133020 or 133021. A context's policy until another is set.
     public static let error = NSMergePolicy(merge: .errorMergePolicyType)
+    /// Property by property; where both sides changed one, the store's value stays.
     public static let mergeByPropertyStoreTrump = NSMergePolicy(
         merge: .mergeByPropertyStoreTrumpMergePolicyType)
+    /// Property by property; where both sides changed one, the object's value is saved.
     public static let mergeByPropertyObjectTrump = NSMergePolicy(
         merge: .mergeByPropertyObjectTrumpMergePolicyType)
+    /// Saves all of the object's values, whatever the store has.
     public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
+    /// Drops the object's changes and takes the store's values.
     public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
 
-    /// Settles conflicts of either kind; throws the error of the save where it cannot.
+    /// Settles conflicts of either kind. Throws 133020 and 133021 where it cannot; the save throws
+    /// that, too. Cost: O(properties of the objects), in memory.
     open func resolve(mergeConflicts list: [Any]) throws {
         let versions = list.compactMap { $0 as? NSMergeConflict }
         if !versions.isEmpty { try resolve(optimisticLockingConflicts: versions) }
@@ -41,7 +50,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
-    /// Settles conflicts with rows that somebody else changed.
+    /// Settles conflicts with rows that somebody else changed. Throws 133020 under the error
+    /// policy. Cost: as `resolve(mergeConflicts:)`.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         guard mergeType != .errorMergePolicyType else {
             throw PersistenceErrors.make(
@@ -53,7 +63,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 
     /// Settles conflicts of unique values. Only the first to save keeps a value under the error
-    /// policy.
+    /// policy. Throws 133021 there. Cost: as `resolve(mergeConflicts:)`.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         guard mergeType != .errorMergePolicyType else {
             throw PersistenceErrors.make(

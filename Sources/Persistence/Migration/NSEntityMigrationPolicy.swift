@@ -4,11 +4,15 @@ public import Predicates
 
 /// How the objects of one entity mapping are made. Source: Apple, NSEntityMigrationPolicy.
 ///
-/// Subclasses override what they want to do otherwise. The migration calls them on its thread, in
-/// this order: for each mapping `begin`, `createDestinationInstances` for each source object,
+/// Subclasses override what they want to do otherwise. The migration calls them in this order: for
+/// each mapping `begin`, `createDestinationInstances` for each source object,
 /// `endInstanceCreation`; then for each mapping `createRelationships` for each new object,
 /// `endRelationshipCreation`; then for each mapping `performCustomValidation`, `end`. What they
 /// throw ends the migration, and the destination is not made.
+///
+/// Queue: the migration's thread. Every function throws `EvaluationError` where an expression of
+/// the mapping cannot be worked out, and what an override throws. Cost: O(properties) for each
+/// object; the hooks around them do nothing by themselves.
 open class NSEntityMigrationPolicy: NSObject, FunctionReceiving, @unchecked Sendable {
     // @unchecked: made by a migration, and used by its thread only.
 

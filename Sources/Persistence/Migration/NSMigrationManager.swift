@@ -6,9 +6,10 @@ public import Predicates
 /// Makes a store of one model from a store of another, object by object, as a mapping model says.
 /// Source: Apple, NSMigrationManager.
 ///
-/// One manager does one migration at a time, on the thread that asks for it; the objects of both
-/// contexts are for that thread. `migrationProgress` and `cancelMigrationWithError(_:)` may be used
-/// from any other. Unlike Apple's, changes of the progress are not observed by key-value observing.
+/// Queue: one manager does one migration at a time, on the thread that asks for it; the objects of
+/// both contexts are for that thread. `migrationProgress` and `cancelMigrationWithError(_:)` may be
+/// used from any other. Unlike Apple's, changes of the progress are not observed by key-value
+/// observing.
 open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @unchecked Sendable {
     // @unchecked: `state` has a lock; the rest is used by the migration's thread.
 
@@ -144,8 +145,8 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         ).run()
     }
 
-    /// Makes a store at `dURL` of the one at `sourceURL`; see
-    /// `migrateStore(from:type:options:mapping:to:type:options:)`.
+    /// Makes a store at `dURL` of the one at `sourceURL`. Throws 134140 without a mapping model,
+    /// and as `migrateStore(from:type:options:mapping:to:type:options:)` does. Cost: the same.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String,
         options sOptions: [AnyHashable: Any]? = nil, with mappings: NSMappingModel?,
@@ -180,22 +181,22 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         }
         let text = arguments.first as? String ?? ""
         let last = arguments.count > 1 ? arguments[1] : nil
-        switch name {
-        case "destinationInstancesForEntityMappingNamed:sourceInstances:":
+        switch MigrationFunction(rawValue: name) {
+        case .ofMapping:
             return destinationInstances(
                 forEntityMappingName: text, sourceInstances: objects(last))
-        case "sourceInstancesForEntityMappingNamed:destinationInstances:":
+        case .sourcesOfMapping:
             return sourceInstances(
                 forEntityMappingName: text, destinationInstances: objects(last))
-        case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
+        case .ofRelationship:
             let found = objects(last)
             return (work?.mapping.entityMappings ?? []).flatMap {
                 destinationInstances(
                     forEntityMappingName: $0.name ?? "", sourceInstances: found)
             }
-        case "fetchRequestForSourceEntityNamed:predicateString:":
+        case .fetchRequest:
             return try fetchRequest(text, predicate: last as? String)
-        default:
+        case nil:
             throw EvaluationError(
                 .badFunction, "A migration manager has no function \(name).",
                 fields: ["function": name])

@@ -1,7 +1,8 @@
 public import Foundation
 public import ObjectModel
 
-/// One step of a staged migration. Source: Apple, NSMigrationStage.
+/// One step of a staged migration. Source: Apple, NSMigrationStage. Queue: one; set up before the
+/// store is opened.
 open class NSMigrationStage: NSObject, @unchecked Sendable {
     // @unchecked: set up before a migration begins.
 
@@ -12,8 +13,8 @@ open class NSMigrationStage: NSObject, @unchecked Sendable {
     override init() { super.init() }
 }
 
-/// Versions of a model between which a store goes by inferred mappings.
-/// Source: Apple, NSLightweightMigrationStage.
+/// Versions of a model between which a store goes by inferred mappings. Source: Apple,
+/// NSLightweightMigrationStage. Queue: as its superclass.
 open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
     // @unchecked: see NSMigrationStage.
 
@@ -28,8 +29,8 @@ open class NSLightweightMigrationStage: NSMigrationStage, @unchecked Sendable {
     }
 }
 
-/// A step between two versions with work of the program's own before and after.
-/// Source: Apple, NSCustomMigrationStage.
+/// A step between two versions with work of the program's own before and after. Source: Apple,
+/// NSCustomMigrationStage. Queue: its handlers are called on the thread that opens the store.
 open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
     // @unchecked: see NSMigrationStage.
 
@@ -63,6 +64,8 @@ open class NSCustomMigrationStage: NSMigrationStage, @unchecked Sendable {
 /// Each step is whole before the next begins: a migration that ends between two goes on from there
 /// the next time. Apple's error codes: 134504 for a store whose version no stage names, 134506 for
 /// one that is newer than the model it is opened with.
+///
+/// Queue: one at a time; the migration runs on the thread that opens the store.
 open class NSStagedMigrationManager: NSObject, @unchecked Sendable {
     // @unchecked: `container` is set and read by the thread that migrates.
 

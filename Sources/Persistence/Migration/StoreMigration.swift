@@ -110,7 +110,7 @@ struct StoreMigration {
         writing.options = Self.withoutMigration(parameters.options)
         writing.options?[AnyHashable(NSReadOnlyPersistentStoreOption)] = nil
         // What was done to other objects is no history of these.
-        writing.options?[AnyHashable(NSPersistentHistoryTrackingKey)] = false
+        writing.options?[AnyHashable(NSPersistentHistoryTrackingKey)] = nil
         let coordinator = try opened(
             writing, failure: NSMigrationManagerDestinationStoreError)
         try migrate(from: former, to: coordinator)

@@ -18,11 +18,15 @@ public struct Managed<Value> {
     @available(
         *, unavailable, message: "@Managed works on properties of NSManagedObject subclasses"
     )
+    /// Ends the program: the wrapper works as a property of a managed object's class only, where
+    /// the compiler asks `subscript(_enclosingInstance:wrapped:storage:)` instead.
     public var wrappedValue: Value {
         get { ProgrammingMistake.wrapperOutsideObject() }
         set { ProgrammingMistake.wrapperOutsideObject() }
     }
 
+    /// What the compiler calls for a property: the object's value of the property's name, with all
+    /// that `value(forKey:)` and `setValue(_:forKey:)` do. Queue: the context's.
     @inlinable
     public static subscript<Owner: NSManagedObject>(
         _enclosingInstance object: Owner,
@@ -80,7 +84,9 @@ extension NSManagedObject {
         if let record = AccessRecord.current { return probed(key, record) }
         willAccessValue(forKey: key)
         defer { didAccessValue(forKey: key) }
-        if case .attribute(let slot) = shape.slot(key), let quick: Value = plain(attributes[slot]) {
+        if case .attribute(let slot) = shape.slot(key),
+            let quick: Value = plain(attribute(at: slot))
+        {
             return quick
         }
         return typed(primitiveValue(forKey: key), key)

@@ -192,7 +192,7 @@ extension NSManagedObject {
         guard !AccessRecord.isInUse else { return convertedValue(forKey: key) }
         willAccessValue(forKey: key)
         guard extras?.misfits.isEmpty ?? true, let slot = shape.attributeSlot(key),
-            let value = convert(attributes[slot])
+            let value = convert(attribute(at: slot))
         else { return convertedValue(forKey: key) }
         didAccessValue(forKey: key)
         return value

@@ -17,7 +17,8 @@ extension Predicates.NSExpression {
     }
 }
 
-/// Gives Foundation's `NSPredicate` the initializer from `#Predicate`, which corelibs lacks.
+/// Gives Foundation's `NSPredicate` the initializer from `#Predicate`, which corelibs lacks. Queue:
+/// any.
 public protocol SwiftPredicateConverting {}
 
 extension NSPredicate: SwiftPredicateConverting {}
@@ -34,8 +35,8 @@ extension SwiftPredicateConverting where Self: NSPredicate {
 }
 
 extension NSPredicate {
-    /// The same condition for a fetch. Throws `PredicateTranslationError` with the operation or
-    /// key path that has no form in the predicate language.
+    /// The same condition for a fetch. Throws `PredicateTranslationError` with the operation or key
+    /// path that has no form in the predicate language. Cost: O(nodes), in memory.
     public static func converting<Input: NSObject>(
         _ predicate: Predicate<Input>
     ) throws -> NSPredicate {

@@ -12,6 +12,11 @@ extension NSManagedObject {
     /// An object without a context stays a fault where nothing tells its values.
     final func fire(for key: String? = nil) {
         guard state.contains(.fault) else { return }
+        if packed != nil, let awakening = shelf?.awakening, !awakening.isOver,
+            state.isDisjoint(with: [.firing, .inserted])
+        {
+            return fire(awakening)
+        }
         guard let context, !state.contains(.firing) else {
             guard let snapshot, shelf?.context.isOver == true else { return standEmpty() }
             show(snapshot)
@@ -39,11 +44,23 @@ extension NSManagedObject {
         }
         show(found)
         state.remove(.fault)
-        context.pending.suppressions += 1
+        context.pending.awakening.suppressions += 1
         awakeFromFetch()
-        context.pending.suppressions -= 1
+        context.pending.awakening.suppressions -= 1
         state.remove(.firing)
         context.makePostponed(of: self)
+    }
+
+    /// The same where the row is here, in its pack.
+    private func fire(_ awakening: AwakeningState) {
+        state.insert(.firing)
+        state.remove(.fault)
+        forgetMade()
+        awakening.suppressions += 1
+        awakeFromFetch()
+        awakening.suppressions -= 1
+        state.remove(.firing)
+        if awakening.hasPostponed { context?.makePostponed(of: self) }
     }
 
     /// Gives a new object, whose values were dropped before any store had them, those that it began
@@ -102,11 +119,14 @@ extension NSManagedObject {
     private func show(_ found: ObjectSnapshot) {
         attributes = found.attributes
         toOnes = found.toOnes
-        if extras != nil {
-            withExtras {
-                $0.transformed = [:]; $0.misfits = [:]
-            }
-        }
+        forgetMade()
+    }
+
+    /// Forgets what was made of former values.
+    private func forgetMade() {
+        guard let extras else { return }
+        extras.transformed = [:]
+        extras.misfits = [:]
     }
 
     /// Drops all values and changes.
@@ -117,9 +137,7 @@ extension NSManagedObject {
             return
         }
         willTurnIntoFault()
-        snapshot = nil
-        attributes = []
-        toOnes = []
+        dropValues()
         toManys = shape.unloadedToManys
         heldToOnes = []
         let observers = extras?.observers ?? []

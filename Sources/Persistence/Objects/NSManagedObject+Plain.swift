@@ -8,14 +8,16 @@ extension NSManagedObject {
     @usableFromInline final func plainInteger(_ key: String) -> Int64? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        guard case .integer(let integer) = attributes[slot] else { return nil }
+        if let packed { return packed.pack.integer(slot, of: packed.index) }
+        guard case .integer(let integer) = contents.attributes[slot] else { return nil }
         return integer
     }
 
     @usableFromInline final func plainDouble(_ key: String) -> Double? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        guard case .double(let number) = attributes[slot] else { return nil }
+        if let packed { return packed.pack.double(slot, of: packed.index) }
+        guard case .double(let number) = contents.attributes[slot] else { return nil }
         return number
     }
 
@@ -23,22 +25,41 @@ extension NSManagedObject {
     @usableFromInline final func plainDate(_ key: String) -> Date? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        guard case .date(let seconds) = attributes[slot] else { return nil }
+        if let packed {
+            return packed.pack.date(slot, of: packed.index).map {
+                Date(timeIntervalSinceReferenceDate: $0)
+            }
+        }
+        guard case .date(let seconds) = contents.attributes[slot] else { return nil }
         return Date(timeIntervalSinceReferenceDate: seconds)
     }
 
     @usableFromInline final func plainText(_ key: String) -> String? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        guard case .text(let text) = attributes[slot] else { return nil }
-        return text
+        return text(at: slot)
     }
 
     @usableFromInline final func plainUUID(_ key: String) -> UUID? {
         guard let slot = beginRead(key) else { return nil }
         defer { didAccessValue(forKey: key) }
-        guard case .uuid(let uuid) = attributes[slot] else { return nil }
+        if let packed { return packed.pack.uuid(slot, of: packed.index) }
+        guard case .uuid(let uuid) = contents.attributes[slot] else { return nil }
         return uuid
+    }
+
+    /// The text of a slot; nil for any other value. One that is asked for again stays made.
+    final func text(at slot: Int) -> String? {
+        if let packed {
+            let bit = UInt32(1) << UInt32(slot & 31)
+            if textsRead & bit == 0, let text = packed.pack.text(slot, of: packed.index) {
+                textsRead |= bit
+                return text
+            }
+            unpack()
+        }
+        guard case .text(let text) = contents.attributes[slot] else { return nil }
+        return text
     }
 
     /// The slot of an attribute that can be read now, once the reading was announced; its end is

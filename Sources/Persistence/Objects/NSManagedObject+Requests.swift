@@ -4,7 +4,7 @@ internal import ObjectModel
 /// Gives classes of objects the request for all of their objects.
 ///
 /// It is a protocol's, so that the `fetchRequest()` of a generated or hand-written class comes
-/// first, also where the result's type is not written.
+/// first, also where the result's type is not written. Queue: any.
 public protocol FetchRequestMaking: NSManagedObject {}
 
 extension NSManagedObject: FetchRequestMaking {}

@@ -25,7 +25,7 @@ extension NSManagedObject {
     }
 
     private func attribute(_ index: Int) -> Any? {
-        let value = attributes[index]
+        let value = attribute(at: index)
         guard case .data = value else {
             return AttributeCoding.present(value, for: shape.layout.attributes[index].attribute)
         }
@@ -67,11 +67,10 @@ extension NSManagedObject {
         return accepted != nil
     }
 
-    final func withExtras(_ change: (inout ObjectExtras) -> Void) {
-        var extras = self.extras ?? ObjectExtras()
-        self.extras = nil
-        change(&extras)
+    final func withExtras(_ change: (ObjectExtras) -> Void) {
+        let extras = self.extras ?? ObjectExtras()
         self.extras = extras
+        change(extras)
     }
 
     /// The object behind an ID, in this object's context.

@@ -4,30 +4,30 @@ internal import Stores
 
 /// One object of the graph: a row's values, its links, and what changed since the last save.
 ///
-/// Belongs to one context and is used on that context's queue only. The context keeps changed
-/// objects, the program keeps the others; a relationship that was read keeps its members, until
-/// the object becomes a fault or its context ends. So objects whose relationships were read both
-/// ways keep each other: refresh them, or reset the context.
-/// A subclass with designated initializers of its own must also write `init(entity:insertInto:)`.
-/// Source: Apple, NSManagedObject.
+/// Queue: that of its one context. The context keeps changed objects, the program keeps the others;
+/// a relationship that was read keeps its members, until the object becomes a fault or its context
+/// ends. So objects whose relationships were read both ways keep each other: refresh them, or reset
+/// the context. A subclass with designated initializers of its own must also write
+/// `init(entity:insertInto:)`. Source: Apple, NSManagedObject.
 open class NSManagedObject: NSObject, NSFetchRequestResult {
     // Exclusivity is not checked at run time below: an object is used on one queue, no access calls
     // out while it lasts, and the checks cost more than the reads.
     final let shape: ObjectLayout
+    @exclusivity(unchecked) final var state: ObjectState = []
+    /// Slots whose texts were made of the pack, one bit for each and all that share it.
+    @exclusivity(unchecked) final var textsRead: UInt32 = 0
+    /// The row the object was read as, as long as it stands for its values; `contents` has none then.
+    @exclusivity(unchecked) final var packed: PackedRow?
     /// Where the object stands in its context; nil while it belongs to none.
     @exclusivity(unchecked) private(set) final var shelf: RegisteredObjectTable?
     /// Its place there.
     @exclusivity(unchecked) private(set) final var key: Int64 = 0
     /// Its ID, once there is one: an object that was read needs none until somebody asks.
     @exclusivity(unchecked) final var madeID: NSManagedObjectID?
-    @exclusivity(unchecked) final var state: ObjectState = []
-    @exclusivity(unchecked) final var attributes: [AttributeValue]
-    @exclusivity(unchecked) final var toOnes: [NSManagedObjectID?]
+    @exclusivity(unchecked) final var contents: ObjectContents
     @exclusivity(unchecked) final var toManys: [ToManyMembers]
     /// The objects of to-one links that were followed, by slot; empty before.
     @exclusivity(unchecked) final var heldToOnes: [NSManagedObject?] = []
-    /// The values last read or saved; nil for a new object, and for a fault whose row was not read.
-    @exclusivity(unchecked) final var snapshot: ObjectSnapshot?
     @exclusivity(unchecked) final var extras: ObjectExtras?
     @exclusivity(unchecked) final var event = ObjectEvent()
 
@@ -37,8 +37,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     ) {
         let shape = context?.registry.shape(of: entity) ?? ObjectLayout.of(entity)
         self.shape = shape
-        attributes = shape.defaults
-        toOnes = shape.noToOnes
+        contents = ObjectContents(attributes: shape.defaults, toOnes: shape.noToOnes)
         toManys = shape.emptyToManys
         super.init()
         if QueueGuard.isOn { state.insert(.guarded) }
@@ -118,6 +117,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     /// Belongs to no context from now on; keeps its ID.
     final func leaveContext() {
         guard let shelf else { return }
+        // Without its place it would not find what its links lead to.
+        if packed != nil { unpack() }
         madeID = objectID
         shelf.remove(self)
         self.shelf = nil
@@ -235,17 +236,22 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 
     // MARK: Validation
 
-    /// Throws when the object may not be inserted as it is.
+    /// Throws 1550…1690, several as 1560, when the object may not be inserted as it is. Called by
+    /// saves; an override calls super. Cost: O(properties); members of to-manys are counted where
+    /// they were read.
     open func validateForInsert() throws { try validate(for: .insert) }
-    /// Throws when the object may not be saved as it is.
+    /// Throws 1550…1690, several as 1560, when the object may not be saved as it is. Called by
+    /// saves; an override calls super. Cost: as `validateForInsert()`.
     open func validateForUpdate() throws { try validate(for: .update) }
-    /// Throws when the object may not be deleted, because of a deny rule.
+    /// Throws 1600 when the object may not be deleted, because of a deny rule. Called by saves; an
+    /// override calls super. Cost: reads the members of relationships with that rule.
     open func validateForDelete() throws { try validate(for: .delete) }
 
     /// Throws when the property cannot hold `value` (1550…1690). Override to add a rule of your
     /// own: saves call it for each property of an object whose class overrides it, a relationship
     /// that was never read left out. Apple's takes a pointer, through which it may change the
-    /// value, and finds methods named `validateName`; here set the value in `willSave`.
+    /// value, and finds methods named `validateName`; here set the value in `willSave`. Cost: in
+    /// memory.
     open func validateValue(_ value: Any?, forKey key: String) throws {
         if let error = validationError(of: value, forKey: key) { throw error }
     }
@@ -287,10 +293,16 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
 public struct NSSnapshotEventType: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// The undoing of an insertion took the object out of its context.
     public static let undoInsertion = NSSnapshotEventType(rawValue: 2)
+    /// The undoing of a deletion brought the object back.
     public static let undoDeletion = NSSnapshotEventType(rawValue: 4)
+    /// The undoing of a change gave it its former values.
     public static let undoUpdate = NSSnapshotEventType(rawValue: 8)
+    /// The context was rolled back.
     public static let rollback = NSSnapshotEventType(rawValue: 16)
+    /// The object was refreshed, or took in what others saved.
     public static let refresh = NSSnapshotEventType(rawValue: 32)
+    /// A save's merge policy chose its values.
     public static let mergePolicy = NSSnapshotEventType(rawValue: 64)
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// NSManagedObjectID.
 ///
 /// One instance stands for one row, so identity is equality. A new object's ID is temporary; at the
-/// save the same instance becomes permanent, so a kept ID stays good.
+/// save the same instance becomes permanent, so a kept ID stays good. Queue: any.
 public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     // @unchecked: `home` and `key` are written by the saving queue before `stage` is released, and
     // by nobody once the ID is permanent.

@@ -6,7 +6,7 @@ internal import ObjectModel
 ///
 /// A subclass that allows a class of the program's own overrides `allowedTopLevelClasses` and is
 /// registered under the name that the model gives. Transformable attributes use it in reverse, as
-/// Apple's do.
+/// Apple's do. Queue: any; one instance serves all.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
     // @unchecked: see ValueTransformer.
 

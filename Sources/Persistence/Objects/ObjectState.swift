@@ -74,7 +74,7 @@ final class ObjectValues {
 }
 
 /// What few objects have: kept apart so that the many stay small.
-struct ObjectExtras {
+final class ObjectExtras {
     /// Values of transient properties.
     var transients: [String: Any] = [:]
     /// Transformable values as the program set or first read them, by slot.

@@ -5,6 +5,7 @@ internal import Platform
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
+    /// The name without its label.
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
     /// Archives values, and reads those of allowed classes.
@@ -20,6 +21,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 
 /// Turns values of transformable attributes into storable ones and back; Foundation has none off
 /// Apple's platforms. Register one under the name the model gives. Source: Apple, ValueTransformer.
+/// Queue: any; one instance serves all threads at a time.
 open class ValueTransformer: NSObject, @unchecked Sendable {
     // @unchecked: transformers are registered once and hold no state of their own.
     private static let known = Lock<[NSValueTransformerName: ValueTransformer]>([
@@ -45,17 +47,24 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
         known.withLock { $0[name] = transformer }
     }
 
+    /// The names under which transformers are registered, in no order.
     open class func valueTransformerNames() -> [NSValueTransformerName] {
         known.withLock { Array($0.keys) }
     }
 
+    /// The class of what it makes of a value; a transformable attribute's makes `NSData`.
     open class func transformedValueClass() -> AnyClass { NSData.self }
+    /// Whether `reverseTransformedValue(_:)` works; without it a stored value cannot be read back.
     open class func allowsReverseTransformation() -> Bool { true }
+    /// What stands for a value; nil where it cannot be transformed. Override it: by itself it
+    /// returns the value.
     open func transformedValue(_ value: Any?) -> Any? { value }
+    /// The value that something stands for; nil where it cannot be told. Override it: by itself it
+    /// returns what it is given, where Apple's transforms once more.
     open func reverseTransformedValue(_ value: Any?) -> Any? { value }
 }
 
-/// Gives transformers Apple's initializer, which answers the registered object.
+/// Gives transformers Apple's initializer, which answers the registered object. Queue: any.
 public protocol TransformerNaming {}
 
 extension ValueTransformer: TransformerNaming {}

@@ -4,10 +4,9 @@ internal import Stores
 
 /// An incremental store as rows: single objects and their links. Whatever works on rows in bulk is
 /// refused with a reason.
-final class IncrementalRows: RowStore {
+final class IncrementalRows: HistorylessStore {
     let layout: ModelLayout
     let identifier: String
-    let keepsHistory = false
     /// The store owns its rows.
     private unowned let store: NSIncrementalStore
 
@@ -68,11 +67,7 @@ final class IncrementalRows: RowStore {
     func ids(matching query: RowQuery) throws -> [RowID] { throw refusal }
     func count(matching query: RowQuery) throws -> Int { throw refusal }
     func save(_ changes: ChangeSet) throws -> SaveOutcome { throw refusal }
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        throw refusal
-    }
-    func deleteHistory(upTo number: Int64) throws { throw refusal }
-    func lastTransactionNumber() throws -> Int64 { throw refusal }
+    var historyRefusal: StoreError { refusal }
 
     private var refusal: StoreError {
         StoreError(

@@ -6,8 +6,8 @@ internal import Stores
 /// A program's own store that is loaded and saved as a whole. Source: Apple, NSAtomicStore.
 ///
 /// A subclass overrides `load()` and `save()`, and mostly `newReferenceObject(for:)`; register it
-/// with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Its functions are called by one
-/// thread at a time.
+/// with `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Queue: its functions are called
+/// by one thread at a time. Cost: the subclass's own; a save hands over all nodes.
 open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     // @unchecked: `contents` has a lock; saves are serialised by `saving`.
     private struct Contents {
@@ -21,14 +21,15 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: What subclasses write
 
-    /// Reads the store's file and adds a node for each object with `addCacheNodes(_:)`. A file
-    /// that is not there yet is an empty store.
+    /// Reads the store's file and adds a node for each object with `addCacheNodes(_:)`. A file that
+    /// is not there yet is an empty store. Throws `StoreError` where it is not overridden; what an
+    /// override throws, `addPersistentStore` does.
     open func load() throws {
         throw StoreError(.unsupported, "The store's class does not override load().")
     }
 
     /// Writes all nodes and the metadata. Where it throws, the save fails and the nodes are again
-    /// as they were.
+    /// as they were. Throws `StoreError` where it is not overridden.
     open func save() throws {
         throw StoreError(.unsupported, "The store's class does not override save().")
     }

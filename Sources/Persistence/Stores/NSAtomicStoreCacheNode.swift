@@ -4,13 +4,14 @@ public import Foundation
 /// NSAtomicStoreCacheNode.
 ///
 /// Attributes are as in managed objects; a to-one is a node, a to-many a set of nodes, an ordered
-/// one an array or an ordered set of nodes. Belongs to its store, and is used within the store's
-/// own functions.
+/// one an array or an ordered set of nodes. Queue: its store's, within whose functions it is used.
 open class NSAtomicStoreCacheNode: NSObject {
+    /// The object's ID, made by the store's `objectID(for:withReferenceObject:)`.
     public final let objectID: NSManagedObjectID
     /// The values; nil until one is set.
     open var propertyCache: NSMutableDictionary?
 
+    /// A node without values; `addCacheNodes(_:)` puts it into the store.
     public init(objectID moid: NSManagedObjectID) {
         objectID = moid
         super.init()

@@ -7,8 +7,11 @@ internal import Stores
 ///
 /// A subclass overrides `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`,
 /// `newValue(forRelationship:forObjectWith:with:)` and `obtainPermanentIDs(for:)`; register it with
-/// `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Its functions are called on the
-/// asking contexts' queues, so by several threads at a time.
+/// `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`. Queue: its functions are called on
+/// the asking contexts' queues, so by several threads at a time. Every function throws `StoreError`
+/// where it is not overridden, and what an override throws: who asked gets that. Cost: the
+/// subclass's own; it is asked for each fault that is filled in, and by saves and refreshes that
+/// compare versions.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // @unchecked: `state` has a lock; `scratch` is set once, before the coordinator shows it.
     private struct State {
@@ -22,6 +25,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// Where the store hears of contexts that use its objects.
     final let notices = ContextQueue(isMain: false)
 
+    /// Called by the coordinator, with the URL and the options that `addPersistentStore` was given.
     public required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?,
         configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil

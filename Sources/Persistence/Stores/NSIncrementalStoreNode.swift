@@ -3,6 +3,7 @@ public import ObjectModel
 internal import Platform
 
 /// One object's values as an incremental store knows them. Source: Apple, NSIncrementalStoreNode.
+/// Queue: its store's; not touched any more once it was handed over.
 open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
     // @unchecked: `state` has a lock.
     private struct State {
@@ -10,6 +11,7 @@ open class NSIncrementalStoreNode: NSObject, @unchecked Sendable {
         var version: UInt64
     }
 
+    /// The object whose values these are.
     public final let objectID: NSManagedObjectID
     private let state: Lock<State>
 

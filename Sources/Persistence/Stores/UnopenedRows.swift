@@ -4,10 +4,9 @@ internal import Stores
 
 /// Stands in for the rows of a program's own store until it is loaded, and for those of a store
 /// that was destroyed: it knows the entities, and refuses the rest.
-final class UnopenedRows: RowStore {
+final class UnopenedRows: HistorylessStore {
     let layout: ModelLayout
     let identifier: String
-    let keepsHistory = false
 
     private let wasOpen: Bool
 
@@ -34,11 +33,7 @@ final class UnopenedRows: RowStore {
     func count(matching query: RowQuery) throws -> Int { throw refusal }
     func members(of owner: RowID, toMany slot: Int) throws -> [Link] { throw refusal }
     func save(_ changes: ChangeSet) throws -> SaveOutcome { throw refusal }
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        throw refusal
-    }
-    func deleteHistory(upTo number: Int64) throws { throw refusal }
-    func lastTransactionNumber() throws -> Int64 { throw refusal }
+    var historyRefusal: StoreError { refusal }
 
     private var refusal: StoreError {
         StoreError(

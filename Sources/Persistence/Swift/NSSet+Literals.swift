@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Lets Foundation's sets be written as array literals, as on Apple's platforms.
+/// Lets Foundation's sets be written as array literals, as on Apple's platforms. Queue: any.
 public protocol SetLiteral: ExpressibleByArrayLiteral {}
 
 extension NSSet: @retroactive ExpressibleByArrayLiteral {}

@@ -2,12 +2,12 @@
 ///
 /// Dictionaries, lists and plain values need no conformance.
 public protocol KeyValueReading {
-    /// Returns the value of the property `key`, nil when it has none.
-    /// Throws when there is no such property; predicates then report the error.
+    /// Returns the value of the property `key`, nil when it has none. Throws when there is no such
+    /// property, best an `EvaluationError` (`.unknownKey`); predicates then report the error.
     func value(forKey key: String) throws -> Any?
 
     /// The same for predicates: for types whose own `value(forKey:)` ends the program where there
-    /// is no such property. Without it, `value(forKey:)` is asked.
+    /// is no such property. Without it, `value(forKey:)` is asked. Throws as `value(forKey:)` does.
     func predicateValue(forKey key: String) throws -> Any?
 }
 

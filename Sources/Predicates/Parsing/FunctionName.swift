@@ -1,14 +1,22 @@
 /// The functions that a format may call, by Apple's selector names.
 public enum FunctionName {
+    /// `a + b`.
     public static let add = "add:to:"
+    /// `a - b`.
     public static let subtract = "from:subtract:"
+    /// `a * b`.
     public static let multiply = "multiply:by:"
+    /// `a / b`: of two integers an integer, rounded towards zero; nil where `b` is 0.
     public static let divide = "divide:by:"
+    /// `a ** b`.
     public static let power = "raise:toPower:"
     /// `x[i]`; the index is a number, a key, or one of the three symbols below.
     public static let index = "objectFrom:withIndex:"
+    /// `x[FIRST]`.
     public static let firstSymbol = "FIRST"
+    /// `x[LAST]`.
     public static let lastSymbol = "LAST"
+    /// `x[SIZE]`.
     public static let sizeSymbol = "SIZE"
     /// `CAST(x, 'NSDate')`.
     public static let cast = "castObject:toType:"
@@ -19,6 +27,7 @@ public enum FunctionName {
     public static let fetch = "FETCH"
     /// `$v := expression`: the arguments are the name as a text, and the expression.
     public static let assign = "assignVariable:value:"
+    /// `ANYKEY`, which only search indexes of Apple's understand: evaluating it throws.
     public static let anyKey = "ANYKEY"
     /// A Swift block: the first argument is the block, the rest are its arguments.
     public static let block = "BLOCK"

@@ -3,7 +3,7 @@ struct Lexer {
     let format: String
     private let scalars: [Unicode.Scalar]
     private var index = 0
-    private var argumentsUsed = 0
+    private var placeholders: [Placeholder] = []
 
     init(_ format: String) {
         self.format = format
@@ -19,6 +19,13 @@ struct Lexer {
             tokens.append(token)
             if token.kind == .end { return tokens }
         }
+    }
+
+    /// Returns what the format's placeholders take, in order.
+    static func placeholders(of format: String) throws(PredicateFormatError) -> [Placeholder] {
+        var lexer = Lexer(format)
+        while try lexer.next().kind != .end {}
+        return lexer.placeholders
     }
 
     private mutating func next() throws(PredicateFormatError) -> Token {
@@ -119,8 +126,10 @@ struct Lexer {
             throw failure("a placeholder such as %@, %K, %d, %ld, %f or %s")
         }
         index += 1
-        argumentsUsed += 1
-        return letter == "K" ? .keyPathArgument(argumentsUsed - 1) : .argument(argumentsUsed - 1)
+        let isLong = scalars[start..<index].contains { "lqzt".unicodeScalars.contains($0) }
+        placeholders.append(Placeholder(letter, isLong: isLong))
+        let number = placeholders.count - 1
+        return letter == "K" ? .keyPathArgument(number) : .argument(number)
     }
 
     // MARK: Literals

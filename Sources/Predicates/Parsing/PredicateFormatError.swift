@@ -8,11 +8,13 @@ public struct PredicateFormatError: Error, Sendable, Equatable, CustomStringConv
         private let kind: Kind
         public var description: String { kind.rawValue }
 
+        /// Something else stands where the grammar wants a word, an operator or an end.
         public static let syntax = Code(kind: .syntax)
         /// There are more placeholders than arguments.
         public static let missingArgument = Code(kind: .missingArgument)
         /// An argument is not what its placeholder takes.
         public static let badArgument = Code(kind: .badArgument)
+        /// There is no function of that name, or none with so many arguments.
         public static let unknownFunction = Code(kind: .unknownFunction)
         /// The format nests deeper than `PredicateParser` goes.
         public static let tooDeep = Code(kind: .tooDeep)
@@ -20,6 +22,7 @@ public struct PredicateFormatError: Error, Sendable, Equatable, CustomStringConv
         public static let unsupported = Code(kind: .unsupported)
     }
 
+    /// What kind of failure it is.
     public var code: Code
     /// Where it went wrong, in Unicode scalars from the start of the format.
     public var position: Int
@@ -28,6 +31,7 @@ public struct PredicateFormatError: Error, Sendable, Equatable, CustomStringConv
     /// The format itself.
     public var format: String
 
+    /// `position` counts Unicode scalars from the start of `format`.
     public init(_ code: Code, position: Int, expected: String, format: String) {
         self.code = code
         self.position = position

@@ -3,10 +3,15 @@ public import Foundation
 /// How two values are put in order. Raw values are the selectors of Apple's descriptors that stores
 /// know.
 public enum SortComparison: String, Sendable {
+    /// By value; texts letter by letter, capitals before small ones.
     case compare = "compare:"
+    /// Texts without regard to case.
     case caseInsensitive = "caseInsensitiveCompare:"
+    /// Texts by the user's language.
     case localized = "localizedCompare:"
+    /// Texts by the user's language, without regard to case.
     case localizedCaseInsensitive = "localizedCaseInsensitiveCompare:"
+    /// Texts as people list files: numbers within them by value.
     case localizedStandard = "localizedStandardCompare:"
     /// A comparator of the app's: in memory only.
     case custom = ""
@@ -28,9 +33,12 @@ public enum SortComparison: String, Sendable {
 public struct SortKey: Sendable, Hashable {
     /// One element per name or `@operator`; empty for the object itself.
     public var path: [String]
+    /// False turns the order round.
     public var ascending: Bool
+    /// How two values compare.
     public var comparison: SortComparison
 
+    /// Smallest first, by value, unless it is said otherwise.
     public init(path: [String], ascending: Bool = true, comparison: SortComparison = .compare) {
         self.path = path
         self.ascending = ascending

@@ -5,13 +5,17 @@ public import Foundation
 /// A file that also imports Foundation names the type with
 /// `import class CoreData.NSComparisonPredicate`.
 open class NSComparisonPredicate: TreePredicate {
+    /// Apple's name within the class.
     public typealias Operator = ComparisonNode.Operator
+    /// Apple's name within the class.
     public typealias Modifier = ComparisonNode.Modifier
+    /// Apple's name within the class.
     public typealias Options = ComparisonNode.Options
 
     /// The comparison as a tree of values.
     public let comparison: ComparisonNode
 
+    /// The predicate of a tree, without a look at what it compares. Not at Apple's.
     public init(comparison: ComparisonNode) {
         self.comparison = comparison
         super.init(node: .comparison(comparison))
@@ -52,8 +56,12 @@ open class NSComparisonPredicate: TreePredicate {
 
     /// What stands left of the operator.
     open var leftExpression: NSExpression { NSExpression(node: comparison.left) }
+    /// What stands right of the operator.
     open var rightExpression: NSExpression { NSExpression(node: comparison.right) }
+    /// ANY, ALL or nothing before it; NONE reads as `.any` within a NOT.
     open var comparisonPredicateModifier: Modifier { comparison.modifier }
+    /// The operator, `.customSelector` where it is a method's name.
     open var predicateOperatorType: Operator { comparison.operator }
+    /// The letters in brackets: `[cdnl]`.
     open var options: Options { comparison.options }
 }

@@ -8,19 +8,33 @@ public import Foundation
 open class NSExpression: NSObject, NSSecureCoding, NSCopying {
     /// Raw values are Apple's.
     public enum ExpressionType: UInt, Sendable {
+        /// A value that is written out.
         case constantValue = 0
+        /// `SELF`.
         case evaluatedObject = 1
+        /// `$name`.
         case variable = 2
+        /// `a.b`, with collection operators.
         case keyPath = 3
+        /// A function of Apple's list, arithmetic, or `FUNCTION(…)`.
         case function = 4
+        /// `UNION`.
         case unionSet = 5
+        /// `INTERSECT`.
         case intersectSet = 6
+        /// `MINUS`.
         case minusSet = 7
+        /// `SUBQUERY(…)`.
         case subquery = 13
+        /// `{a, b}`.
         case aggregate = 14
+        /// `ANYKEY`.
         case anyKey = 15
+        /// A closure.
         case block = 19
+        /// `TERNARY(…)`.
         case conditional = 20
+        /// `FETCH(…)`; see `NSFetchRequestExpression`.
         case fetchRequest = 50
     }
 
@@ -30,6 +44,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying {
     /// The expression as a tree of values.
     public let node: ExpressionNode
 
+    /// The expression of a tree. Not at Apple's.
     public init(node: ExpressionNode) {
         self.node = node
         super.init()
@@ -66,16 +81,31 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying {
             })
     }
 
+    /// Reads `format`, with the arguments of a C function, as `withVaList` gives them.
+    public convenience init(format: String, arguments list: CVaListPointer) {
+        self.init(
+            node: parsedOrTrapped {
+                let placeholders = try Lexer.placeholders(of: format)
+                return try PredicateParser.expression(
+                    format, arguments: Placeholder.values(of: placeholders, from: list))
+            })
+    }
+
+    /// A value, compared by what it says: numbers by value, texts by letters, objects by identity.
     public convenience init(forConstantValue value: Any?) {
         self.init(node: .constant(plainConstant(value)))
     }
 
+    /// `SELF`: the object that is evaluated.
     public class func expressionForEvaluatedObject() -> NSExpression {
         NSExpression(node: .evaluatedObject)
     }
 
+    /// `$name`, given when it is evaluated; without a value that throws
+    /// `EvaluationError.unboundVariable`.
     public convenience init(forVariable name: String) { self.init(node: .variable(name)) }
 
+    /// The value at a key path, collection operators (`@count`, `@sum.x`) included.
     public convenience init(forKeyPath path: String) {
         let elements = path.split(separator: ".", omittingEmptySubsequences: false)
         self.init(node: .path(elements.map(String.init)))
@@ -95,22 +125,28 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying {
         self.init(node: .function(FunctionName.perform, all))
     }
 
+    /// `{a, b}`: a list of expressions and values.
     public convenience init(forAggregate elements: [Any]) {
         self.init(node: .aggregate(elements.map(Self.argument)))
     }
 
+    /// `UNION`: what is in either collection, as a set.
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(node: .unionSet(left.node, right.node))
     }
 
+    /// `INTERSECT`: what is in both collections, as a set.
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
         self.init(node: .intersectSet(left.node, right.node))
     }
 
+    /// `MINUS`: what is in the left collection only, as a set.
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
         self.init(node: .minusSet(left.node, right.node))
     }
 
+    /// `SUBQUERY`: the elements of a collection for which the predicate holds, `variable` naming
+    /// each without its `$`.
     public convenience init(
         forSubquery expression: NSExpression, usingIteratorVariable variable: String,
         predicate: NSPredicate
@@ -121,6 +157,7 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying {
                 predicate: Predicates.node(of: predicate)))
     }
 
+    /// `TERNARY`: one of two expressions, as the predicate holds or not.
     public convenience init(
         forConditional predicate: NSPredicate, trueExpression yes: NSExpression,
         falseExpression no: NSExpression
@@ -128,10 +165,14 @@ open class NSExpression: NSObject, NSSecureCoding, NSCopying {
         self.init(node: .conditional(Predicates.node(of: predicate), yes.node, no.node))
     }
 
+    /// `ANYKEY`: prints and archives; evaluating it throws, as only Apple's search indexes answer
+    /// it.
     public class func expressionForAnyKey() -> NSExpression {
         NSExpression(node: .function(FunctionName.anyKey, []))
     }
 
+    /// A closure of the object and the arguments' values. In memory only: no SQL, no format, no
+    /// archive.
     public convenience init(block: @escaping Block, arguments: [NSExpression]?) {
         let held = ExpressionNode.constant(BlockBox(block: block))
         self.init(node: .function(FunctionName.block, [held] + (arguments ?? []).map(\.node)))

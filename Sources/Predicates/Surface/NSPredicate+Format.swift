@@ -22,6 +22,17 @@ extension PredicateFormatParsing where Self: NSPredicate {
         self = trapping(format, arguments ?? [])
     }
 
+    /// Reads `format`, with the arguments of a C function in the places of its placeholders, as
+    /// `withVaList` gives them; they are read as C reads them, so `%d` takes an `Int32`, and `%ld`
+    /// an `Int`. A bad format ends the program, see `init(format:_:)`.
+    public init(format: String, arguments list: CVaListPointer) {
+        self = parsedOrTrapped {
+            trapping(
+                format,
+                Placeholder.values(of: try Lexer.placeholders(of: format), from: list))
+        }
+    }
+
     /// Returns the predicate with constants in place of the variables that `variables` names.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
         let made = node(of: self).substituting(variables.mapValues { $0 }).predicate

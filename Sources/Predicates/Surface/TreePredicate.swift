@@ -10,6 +10,7 @@ open class TreePredicate: NSPredicate, NSSecureCoding {
     /// The predicate as a tree of values.
     public let node: PredicateNode
 
+    /// The predicate of a tree, without a look at what it compares. Not at Apple's.
     public init(node: PredicateNode) {
         self.node = node
         super.init(value: false)

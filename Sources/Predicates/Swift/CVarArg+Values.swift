@@ -53,6 +53,36 @@ extension NSSet: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(self) }
 }
 
+extension NSNull: @retroactive CVarArg {
+    /// The object itself for C functions.
+    public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(self) }
+}
+
+extension NSUUID: @retroactive CVarArg {
+    /// The object itself for C functions.
+    public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(self) }
+}
+
+extension NSURL: @retroactive CVarArg {
+    /// The object itself for C functions.
+    public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(self) }
+}
+
+extension NSData: @retroactive CVarArg {
+    /// The object itself for C functions.
+    public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(self) }
+}
+
+extension NSOrderedSet: @retroactive CVarArg {
+    /// The object itself for C functions.
+    public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(self) }
+}
+
+extension NSDictionary: @retroactive CVarArg {
+    /// The object itself for C functions.
+    public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(self) }
+}
+
 extension Array: @retroactive CVarArg {
     /// An `NSArray` for C functions.
     public var _cVarArgEncoding: [Int] { ArgumentObjects.encoding(NSArray(array: self)) }

@@ -12,6 +12,7 @@ public struct PredicateTranslationError: Error, Sendable, CustomStringConvertibl
         public static let unnamedKeyPath = Code(kind: .unnamedKeyPath)
     }
 
+    /// What kind of failure it is.
     public var code: Code
     /// One sentence: what cannot be translated and what to do. Holds no value of the user's.
     public var message: String

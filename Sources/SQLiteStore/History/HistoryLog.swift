@@ -114,19 +114,16 @@ final class HistoryLog {
         try connection.run(
             "UPDATE ACHANGE SET \(list) WHERE Z_PK = ?", values + [.integer(change)])
     }
-
-    /// Removes the transactions up to `number` and their changes. Numbers are never given again.
-    func delete(upTo number: Int64) throws {
-        try connection.run("DELETE FROM ACHANGE WHERE ZTRANSACTIONID <= ?", [.integer(number)])
-        try connection.run("DELETE FROM ATRANSACTION WHERE Z_PK <= ?", [.integer(number)])
-    }
 }
 
 /// Who writes: goes into each transaction of the history.
 public struct HistoryOrigin: Sendable {
+    /// ZBUNDLEID of each transaction; nil writes none.
     public var bundleIdentifier: String?
+    /// ZPROCESSID of each transaction, which is a name, not a number; nil writes none.
     public var processName: String?
 
+    /// An origin by given names, such as a mirror's; `thisProcess` is the usual one.
     public init(bundleIdentifier: String? = nil, processName: String? = nil) {
         self.bundleIdentifier = bundleIdentifier
         self.processName = processName

@@ -43,11 +43,10 @@ final class HistoryReader {
         return try keys.last(HistoryTables.transaction)
     }
 
-    /// The transactions after `number`, oldest first, at most `limit`.
-    func transactions(after number: Int64, limit: Int?, keys: KeyRegister) throws
-        -> [HistoryTransaction]
-    {
-        try checkExpiry(of: number, keys: keys)
+    /// The transactions that a query names, oldest first. Cost: in proportion to what is found,
+    /// however much history there is besides.
+    func transactions(_ query: HistoryQuery, keys: KeyRegister) throws -> [HistoryTransaction] {
+        try checkExpiry(of: query.after, keys: keys)
         func text(_ plain: String, _ reference: String) -> String {
             guard hasStrings else { return "t.\(plain)" }
             return
@@ -58,8 +57,10 @@ final class HistoryReader {
             "SELECT t.Z_PK, t.ZTIMESTAMP, \(text("ZAUTHOR", "ZAUTHORTS")), "
                 + "\(text("ZBUNDLEID", "ZBUNDLEIDTS")), \(text("ZCONTEXTNAME", "ZCONTEXTNAMETS")), "
                 + "\(text("ZPROCESSID", "ZPROCESSIDTS")) FROM ATRANSACTION t "
-                + "WHERE t.Z_PK > ? ORDER BY t.Z_PK LIMIT ?",
-            [.integer(number), SQLiteValue(limit ?? -1)])
+                + "WHERE \(condition(query)) LIMIT ?3",
+            [
+                .integer(query.lowest), SQLiteValue(query.since), SQLiteValue(query.limit ?? -1),
+            ])
         return try rows.map { row in
             var transaction = HistoryTransaction(
                 number: row[0].int64 ?? 0,
@@ -68,9 +69,18 @@ final class HistoryReader {
             transaction.bundleID = row[3].string
             transaction.contextName = row[4].string
             transaction.processID = row[5].string
-            transaction.changes = try changes(of: transaction.number)
+            if query.includesChanges {
+                transaction.changes = try changes(of: transaction.number)
+            }
             return transaction
         }
+    }
+
+    /// Where only a moment is given, the index of moments leads; a plus keeps the key from it.
+    private func condition(_ query: HistoryQuery) -> String {
+        guard query.since != nil else { return "t.Z_PK > ?1 ORDER BY t.Z_PK" }
+        let key = query.lowest > 0 ? "t.Z_PK" : "+t.Z_PK"
+        return "\(key) > ?1 AND t.ZTIMESTAMP > ?2 ORDER BY \(key)"
     }
 
     private func checkExpiry(of number: Int64, keys: KeyRegister) throws {

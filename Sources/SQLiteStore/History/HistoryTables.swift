@@ -48,6 +48,13 @@ enum HistoryTables {
             + otherIndexes
     }
 
+    /// Whether the file has transactions, or somebody who reads them.
+    static func areInUse(_ connection: Connection) throws -> Bool {
+        guard try !columns(of: "ATRANSACTION", connection).isEmpty else { return false }
+        return try connection.value("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
+            || !HistoryConsumers(connection: connection).all().isEmpty
+    }
+
     /// Whether nothing is missing that `prepare` would make.
     static func arePrepared(_ connection: Connection, tombstones: Int) throws -> Bool {
         let numbers = try connection.rows("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT > 16000")

@@ -15,7 +15,7 @@ final class ChangeWriter {
     private let reader: RowReader
     private let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
-    let history: (log: HistoryLog, reader: HistoryReader)?
+    var history: (log: HistoryLog, reader: HistoryReader)?
     /// The last update's bitmap: the next one mostly changes the same properties.
     private var lastBitmap: (update: RowUpdate, bitmap: ChangeBitmap?)?
 

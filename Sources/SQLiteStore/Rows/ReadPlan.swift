@@ -14,7 +14,7 @@ final class ReadPlan: Sendable {
     private let only: Decoder?
 
     /// Where one entity's slots stand in the select list.
-    private final class Decoder: Sendable {
+    final class Decoder: Sendable {
         struct Link: Sendable {
             var key: Int
             var companion: Int?
@@ -59,23 +59,33 @@ final class ReadPlan: Sendable {
             of statement: Statement, find: (Int32, Int64) throws -> Int32?
         ) rethrows -> [Stores.Link?] {
             try toOnes.map { link in
-                guard !statement.isNull(at: link.key) else { return nil }
-                var entity = link.destination
-                let key = statement.int64(at: link.key)
-                if let companion = link.companion {
-                    // Real files have some that name no entity: then the target itself tells.
-                    let named = Int32(truncatingIfNeeded: statement.int64(at: companion))
-                    if link.family.contains(named) {
-                        entity = named
-                    } else if let found = try find(entity, key), link.family.contains(found) {
-                        entity = found
-                    }
+                guard let target = try target(of: link, of: statement, find: find) else {
+                    return nil
                 }
                 let order = link.order.flatMap {
                     statement.isNull(at: $0) ? nil : statement.int64(at: $0)
                 }
-                return Stores.Link(RowID(entity: entity, key: key), orderKey: order)
+                return Stores.Link(target, orderKey: order)
             }
+        }
+
+        /// The row at the end of a link; nil where there is none.
+        func target(
+            of link: Link, of statement: Statement, find: (Int32, Int64) throws -> Int32?
+        ) rethrows -> RowID? {
+            let key = statement.int64(at: link.key)
+            guard key != 0 || !statement.isNull(at: link.key) else { return nil }
+            var entity = link.destination
+            if let companion = link.companion {
+                // Real files have some that name no entity: then the target itself tells.
+                let named = Int32(truncatingIfNeeded: statement.int64(at: companion))
+                if link.family.contains(named) {
+                    entity = named
+                } else if let found = try find(entity, key), link.family.contains(found) {
+                    entity = found
+                }
+            }
+            return RowID(entity: entity, key: key)
         }
     }
 
@@ -131,12 +141,7 @@ final class ReadPlan: Sendable {
     func row(
         from statement: Statement, files: ExternalFiles?, find: (Int32, Int64) throws -> Int32?
     ) throws -> Row {
-        guard let decoder = only ?? decoders[Int32(truncatingIfNeeded: statement.int64(at: 1))]
-        else {
-            throw StoreError(
-                .corrupt, "A row's entity number is not in the model; the file is damaged.",
-                fields: ["table": table, "entity": "\(statement.int64(at: 1))"])
-        }
+        let decoder = try decoder(of: statement)
         let attributes = try decoder.attributes(of: statement, files: files)
         var row = Row(
             id: RowID(entity: decoder.entity, key: statement.int64(at: 0)),
@@ -145,4 +150,19 @@ final class ReadPlan: Sendable {
         if decoder.mayMiss { row.missing = decoder.missing(attributes, of: statement) }
         return row
     }
+
+    /// How the present row of a statement is read.
+    func decoder(of statement: Statement) throws -> Decoder {
+        if let only { return only }
+        let number = statement.int64(at: 1)
+        guard let decoder = decoders[Int32(truncatingIfNeeded: number)] else {
+            throw StoreError(
+                .corrupt, "A row's entity number is not in the model; the file is damaged.",
+                fields: ["table": table, "entity": "\(number)"])
+        }
+        return decoder
+    }
+
+    /// Whether some of the values may be in files, which may be gone.
+    var mayMiss: Bool { decoders.values.contains(where: \.mayMiss) }
 }

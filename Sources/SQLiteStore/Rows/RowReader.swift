@@ -46,7 +46,7 @@ final class RowReader {
     }
 
     /// The entity of the row that has a key in a declared entity's tree.
-    private func entity(of key: Int64, in declared: Int32) throws -> Int32? {
+    func entity(of key: Int64, in declared: Int32) throws -> Int32? {
         guard let table = schema.columns(of: declared)?.table else { return nil }
         let number = try connection.value(
             "SELECT Z_ENT FROM \(table) WHERE Z_PK = ?", [.integer(key)])
@@ -84,17 +84,23 @@ final class RowReader {
         return rows
     }
 
-    private func add(
-        _ ids: ArraySlice<RowID>, within span: KeySpan, to rows: inout [Row]
-    ) throws {
-        let plan = try plan(for: ids[ids.startIndex].entity)
+    /// A statement for all rows between two keys, by their keys. The caller resets it.
+    func statement(for plan: ReadPlan, within span: KeySpan) throws -> Statement {
         let condition = plan.entityCondition.isEmpty ? "" : " AND \(plan.entityCondition)"
         let statement = try connection.prepare(
             "SELECT \(plan.list()) FROM \(plan.table) "
                 + "WHERE Z_PK BETWEEN ?1 AND ?2\(condition) ORDER BY Z_PK")
-        defer { statement.reset() }
         try statement.bind(.integer(span.first), at: 1)
         try statement.bind(.integer(span.last), at: 2)
+        return statement
+    }
+
+    private func add(
+        _ ids: ArraySlice<RowID>, within span: KeySpan, to rows: inout [Row]
+    ) throws {
+        let plan = try plan(for: ids[ids.startIndex].entity)
+        let statement = try statement(for: plan, within: span)
+        defer { statement.reset() }
         guard !span.isAscending else {
             // The rows come as they are asked for: others between them are passed over.
             var wanted = ids.startIndex
@@ -234,34 +240,6 @@ final class RowReader {
             found += try members(of: id, in: side).map { (slot, $0.target) }
         }
         return found
-    }
-}
-
-/// Keys that lie so close together that reading all between them costs less than seeking each.
-private struct KeySpan {
-    let first: Int64
-    let last: Int64
-    let isAscending: Bool
-
-    var count: Int { Int(last &- first) + 1 }
-
-    private static let keysMin = 8
-
-    /// Nil where the keys are few, or lie apart.
-    init?(_ ids: ArraySlice<RowID>) {
-        guard ids.count >= Self.keysMin, let begin = ids.first?.key else { return nil }
-        var (first, last, former, isAscending) = (begin, begin, begin, true)
-        for id in ids.dropFirst() {
-            if id.key <= former { isAscending = false }
-            former = id.key
-            first = min(first, id.key)
-            last = max(last, id.key)
-        }
-        let (width, isTooWide) = last.subtractingReportingOverflow(first)
-        guard !isTooWide, width < 2 * Int64(ids.count) else { return nil }
-        self.first = first
-        self.last = last
-        self.isAscending = isAscending
     }
 }
 

@@ -4,12 +4,19 @@ internal import Stores
 /// How an attribute's values are kept in a column. Source: the format's storage groups and
 /// encodings.
 public enum ColumnKind: Hashable, Sendable {
+    /// An INTEGER column; booleans are 0 and 1.
     case integer, boolean
+    /// A TIMESTAMP column of numbers, or a FLOAT one; a date is seconds since 2001-01-01 UTC.
     case date, double, float
+    /// A DECIMAL column.
     case decimal
+    /// A VARCHAR column.
     case text
+    /// A BLOB column of sixteen bytes.
     case uuid
+    /// A VARCHAR column with the absolute text.
     case uri
+    /// A BLOB column with the transformer's bytes.
     case transformable
     /// Raw bytes; with a leading marker byte where the attribute may be kept in a file of its own.
     case binary(external: Bool)

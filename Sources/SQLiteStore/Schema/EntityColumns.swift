@@ -1,4 +1,5 @@
-/// Where the slots of an entity's layout are kept: the table and the columns.
+/// Where the slots of an entity's layout are kept: the table and the columns. Queue: any; it never
+/// changes.
 public final class EntityColumns: Sendable {
     /// The entity's number (Z_ENT).
     public let number: Int32
@@ -46,7 +47,9 @@ public final class EntityColumns: Sendable {
 
 /// The column of one attribute, or of one element of a composite.
 public struct AttributeColumn: Hashable, Sendable {
+    /// The column's name in the file, such as `ZNAME`.
     public var name: String
+    /// How values become what the column holds.
     public var kind: ColumnKind
     /// Computed by triggers of the database: read, never written.
     public var isDerived: Bool
@@ -73,6 +76,7 @@ public enum ToManyPlace: Hashable, Sendable {
     /// In columns of the members' table that exist for this relationship alone, as it has no
     /// inverse.
     case owned(MemberColumns)
+    /// Pairs in a table between: many-to-many, or a to-many without inverse.
     case join(JoinSide)
     /// The destination is not in this store: there are no members.
     case absent
@@ -80,9 +84,13 @@ public enum ToManyPlace: Hashable, Sendable {
 
 /// The columns in the members' table that name their owner.
 public struct MemberColumns: Hashable, Sendable {
+    /// The table of the destination's inheritance tree.
     public var table: String
+    /// The column that holds the owner's key.
     public var key: String
+    /// The column that holds the owner's entity number, where the owner's entity has subentities.
     public var companion: String?
+    /// The column that holds the place among the members, where the relationship is ordered.
     public var order: String?
     /// The members' entity number.
     public var member: Int32
@@ -92,6 +100,7 @@ public struct MemberColumns: Hashable, Sendable {
 
 /// A many-to-many relationship, seen from one of its ends.
 public struct JoinSide: Hashable, Sendable {
+    /// The join table.
     public var table: String
     /// The column with the owner's key.
     public var owner: String
@@ -103,6 +112,7 @@ public struct JoinSide: Hashable, Sendable {
     public var inverseOrder: String?
     /// The members' entity number and table.
     public var destination: Int32
+    /// The table of the members' inheritance tree.
     public var destinationTable: String
     /// A relationship that is its own inverse: a pair counts in both directions.
     public var isReflexive: Bool

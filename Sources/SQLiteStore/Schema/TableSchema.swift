@@ -1,11 +1,16 @@
 /// A table as it is declared: its columns in order.
 public struct TableSchema: Hashable, Sendable {
+    /// One column of the declaration.
     public struct Column: Hashable, Sendable {
+        /// The column's name, without quotes.
         public var name: String
+        /// What stands behind the name: the type, and PRIMARY KEY where it is the key.
         public var type: String
     }
 
+    /// The table's name, without quotes.
     public var name: String
+    /// In the order of the declaration, which Apple's files have, too.
     public var columns: [Column]
     /// The names of a compound primary key; empty where the first column is the key.
     public var primaryKey: [String] = []
@@ -29,8 +34,11 @@ public struct TableSchema: Hashable, Sendable {
 
 /// What a schema could not do as the model asks, for the user to read.
 public struct SchemaNote: Hashable, Sendable, CustomStringConvertible {
+    /// The entity concerned.
     public var entity: String
+    /// The property or index concerned.
     public var subject: String
+    /// A sentence: what the model asks, and what the file has instead.
     public var text: String
 
     public var description: String { "\(entity).\(subject): \(text)" }

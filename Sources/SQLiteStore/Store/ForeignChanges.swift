@@ -54,7 +54,7 @@ final class ForeignChanges {
             return []
         }
         do {
-            let found = try store.reading.history(after: seenNumber, limit: nil)
+            let found = try store.reading.history(HistoryQuery(after: seenNumber))
             seenNumber = max(seenNumber, found.last?.number ?? 0)
             let others = found.filter { transaction in
                 !own.contains { $0.contains(transaction.number) }

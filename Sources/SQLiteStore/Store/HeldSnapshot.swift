@@ -54,6 +54,10 @@ final class HeldSnapshot: RowSnapshot, @unchecked Sendable {
     func rows(matching query: RowQuery) throws -> [Row] {
         try reading { try $0.rows(matching: query) }
     }
+    func packs(_ ids: [RowID]) throws -> [RowPack]? { try reading { try $0.packs(ids) } }
+    func packs(matching query: RowQuery) throws -> [RowPack]? {
+        try reading { try $0.packs(matching: query) }
+    }
     func ids(matching query: RowQuery) throws -> [RowID] {
         try reading { try $0.ids(matching: query) }
     }

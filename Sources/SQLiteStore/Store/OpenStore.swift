@@ -17,7 +17,10 @@ final class OpenStore {
     let derived: DerivedValues
     /// Nil for a store without a file.
     let external: ExternalWrites?
-    let history: (log: HistoryLog, reader: HistoryReader)?
+    private(set) var history: (log: HistoryLog, reader: HistoryReader)?
+    /// Whether saves write history.
+    var writesHistory: Bool { writer.history != nil }
+    private let log: HistoryLog
     let path: String
     /// How often this connection committed.
     var commits: Int64 = 0
@@ -48,24 +51,32 @@ final class OpenStore {
         }
         derived = DerivedValues(schema: schema)
         try derived.register(with: connection)
-        if writesHistory {
-            let tombstones = schema.preservedSlots.values.map(\.count).max() ?? 0
-            // Opening waits for no other writer where there is nothing to make.
-            if try !HistoryTables.arePrepared(connection, tombstones: tombstones) {
-                try connection.transaction {
-                    try HistoryTables.prepare(connection, keys: keys, tombstones: tombstones)
-                }
-            }
-        }
         let log = HistoryLog(
             connection: connection, keys: keys, platform: platform, origin: file.options.origin)
-        history = try reading.historyReader().map { (log, $0) }
+        self.log = log
         writer = ChangeWriter(
-            connection: connection, schema: schema, reader: reading.rows, keys: keys,
-            history: writesHistory ? history : nil,
+            connection: connection, schema: schema, reader: reading.rows, keys: keys, history: nil,
             rows: RowWriter(
                 connection: connection, schema: schema, external: external, derived: derived,
                 platform: platform))
+        if writesHistory {
+            try beginHistory()
+        } else {
+            history = try reading.historyReader().map { (log, $0) }
+        }
+    }
+
+    /// Lets saves write history from now on. Not within a transaction.
+    func beginHistory() throws {
+        let tombstones = schema.preservedSlots.values.map(\.count).max() ?? 0
+        // Opening waits for no other writer where there is nothing to make.
+        if try !HistoryTables.arePrepared(connection, tombstones: tombstones) {
+            try connection.transaction {
+                try HistoryTables.prepare(connection, keys: keys, tombstones: tombstones)
+            }
+        }
+        history = try reading.historyReader().map { (log, $0) }
+        writer.history = history
     }
 
     /// Drops what was learnt from a transaction that was undone.

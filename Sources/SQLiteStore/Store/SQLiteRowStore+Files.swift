@@ -10,7 +10,8 @@ extension SQLiteRowStore {
     /// crash the destination is whole, the old or the new.
     ///
     /// Throws `StoreError`: `.busy` where somebody holds a lock on either for longer than
-    /// `busyMilliseconds`, and the failures of opening and writing.
+    /// `busyMilliseconds`, and the failures of opening and writing. Cost: copies the file page by
+    /// page, and each large value.
     public static func replace(
         _ destination: URL, with source: URL, busyMilliseconds: Int32 = 10_000,
         platform: Environment = .system
@@ -23,7 +24,8 @@ extension SQLiteRowStore {
     /// Empties the store at `url` and removes its large values; one that is not there is no error.
     /// The file stays as an empty database, in which the next opening makes a store. Throws `.busy`
     /// where somebody holds a lock, unless `isForced`, which removes the file; `.notAStore` for
-    /// anything that is none, which stays as it is.
+    /// anything that is none, which stays as it is. Cost: O(1) but for the large values, each of
+    /// which is a file.
     public static func destroy(
         at url: URL, isForced: Bool = false, busyMilliseconds: Int32 = 10_000,
         platform: Environment = .system
@@ -35,6 +37,8 @@ extension SQLiteRowStore {
 
     /// Moves a finished store, which nobody has open, to a place where none is. Its large values
     /// come there first, with a mark, by which they are cleared away if the store does not follow.
+    /// Throws `StoreError` `.busy`, `.readOnly`, `.cannotOpen`, and what FileManager throws. Cost:
+    /// a rename within one file system, else a copy.
     public static func place(
         _ draft: URL, at place: URL, platform: Environment = .system
     ) throws {
@@ -83,7 +87,8 @@ extension SQLiteRowStore {
         }
     }
 
-    /// Removes large values without a store, where their mark says that nobody misses them.
+    /// Removes large values without a store, where their mark says that nobody misses them. Throws
+    /// what FileManager throws where they cannot be removed. Cost: a look at the folder.
     public static func clearRemains(at place: URL) throws {
         let files = ExternalFiles(store: place)
         guard isFree(place), !files.leftovers().isEmpty else { return }

@@ -3,7 +3,9 @@ internal import SQLiteDriver
 internal import Stores
 
 extension SQLiteRowStore {
-    /// Replaces the application's metadata of the store at `url`, without a model.
+    /// Replaces the application's metadata of the store at `url`, without a model. Throws
+    /// `StoreError` `.cannotOpen`, `.notAStore`, `.busy`, `.readOnly`, and `.invalidValue` for what
+    /// is no property list. Cost: opens the file, and rewrites one row.
     public static func setMetadata(_ metadata: [String: Any], at url: URL) throws {
         let file = StoreFile(url: url, options: .init())
         try StoreError.mapping(path: file.path) {

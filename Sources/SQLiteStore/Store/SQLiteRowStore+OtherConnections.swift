@@ -4,19 +4,22 @@ public import Stores
 // What other connections write, snapshots, and the log they all share.
 extension SQLiteRowStore {
     /// Whether other connections, of this or of other processes, have written since the last call
-    /// or since the store was opened. Cost: a look at shared memory.
+    /// or since the store was opened. Throws `StoreError` `.busy` and `.failed`. Cost: a look at
+    /// shared memory.
     public func hasForeignChanges() throws -> Bool {
         try lock.run { try StoreError.mapping(path: open.path) { try foreign.arePresent() } }
     }
 
     /// What other connections saved since the last call or since the store was opened; nil when
     /// they saved nothing. Empty where there is no history to tell it, or where it is very long.
+    /// Throws `StoreError` `.busy`, `.corrupt`, `.failed`. Cost: O(changes saved meanwhile).
     public func foreignTransactions() throws -> [HistoryTransaction]? {
         try lock.run { try StoreError.mapping(path: open.path) { try foreign.transactions() } }
     }
 
     /// Moves what the log holds into the file, as far as nobody else works with it, so that the
-    /// file alone is the whole store. Does not wait.
+    /// file alone is the whole store. Does not wait. Throws `StoreError` `.busy` where others work
+    /// with it. Cost: O(pages in the log).
     public func emptyLog() throws {
         try lock.run {
             try StoreError.mapping(path: open.path) {

@@ -6,26 +6,36 @@ public import Stores
 
 /// A store in a SQLite file of Apple's format.
 ///
-/// One connection writes, for one thread at a time; others wait for their turn. Reads have
-/// connections of their own, and wait neither for a write nor for each other. Where there is no log
-/// (`journal_mode` other than WAL, in memory, read-only) one connection serves all in turn.
+/// Queue: any thread. One connection writes, for one thread at a time; others wait for their turn.
+/// Reads have connections of their own, and wait neither for a write nor for each other. Where
+/// there is no log (`journal_mode` other than WAL, in memory, read-only) one connection serves all
+/// in turn.
 ///
 /// A call made inside `write` or `read` on the same thread joins that transaction; a write inside a
 /// `read` is a transaction of its own, of which that `read` sees nothing.
+///
+/// Cost: a read outside of `read` and `write` is one statement in a transaction of its own; a save
+/// is one transaction, with a run of a compiled statement for each row it names and one for some
+/// dozens of rows of the history.
 public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     // @unchecked: `open` and `foreign` are used under `lock` only; the pool has a lock of its
     // own; all else never changes.
     public let layout: ModelLayout
     public let identifier: String
+    /// As it was given; nil for a store in memory.
     public let url: URL?
-    public let keepsHistory: Bool
+    /// Whether saves write history. Where the options leave it to the file, that begins as soon as
+    /// somebody begins one: `beginHistory()`, here or in another process.
+    public var keepsHistory: Bool { historyIsOn.withLock { $0 } }
     /// What the schema could not do as the model asks.
     public let schemaNotes: [SchemaNote]
     /// What speaks against the place where the file lies, for the user to read: a file system
     /// without locks, or one shared between machines.
     public let fileSystemWarning: String?
-    private let isReadOnly: Bool
-    private let platform: Environment
+    let permission: WritePermission
+    let historyIsOn: Lock<Bool>
+    public var isClosedToWriting: Bool { permission.isClosed }
+    let platform: Environment
     let lock = StoreLock()
     let open: OpenStore
     /// Nil where the connection that writes serves readers, too.
@@ -36,7 +46,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     ///
     /// Throws `StoreError`: `.notAStore`, `.cannotOpen`, `.modelMismatch` (fields `changed`,
     /// `onlyInModel`, `onlyInStore` name the entities), `.readOnly`, `.diskFull`, `.busy`,
-    /// `.corrupt`, `.unsupported`.
+    /// `.corrupt`, `.unsupported`. Cost: O(entities and properties of the model), whatever the
+    /// file's size.
     public init(
         url: URL?, model: NSManagedObjectModel, configuration: String? = nil,
         options: SQLiteStoreOptions = .init(), platform: Environment = .system
@@ -53,8 +64,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         identifier = made.identifier
         layout = made.store.schema.layout
         schemaNotes = made.store.schema.notes
-        keepsHistory = options.tracksHistory && !options.isReadOnly
-        isReadOnly = options.isReadOnly
+        historyIsOn = Lock(made.writesHistory)
+        permission = WritePermission(
+            isReadOnly: options.isReadOnly, tracksHistory: options.tracksHistory,
+            isClosed: made.isClosedToWriting && !options.isReadOnly)
         fileSystemWarning = url.flatMap(FileSystem.present.warning)
         self.platform = platform
         self.url = url
@@ -64,7 +77,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// write can.
     deinit { readers?.close() }
 
-    /// The metadata of the store at `url`, which is not opened for work and not changed.
+    /// The metadata of the store at `url`, which is not opened for work and not changed. Throws
+    /// `StoreError` `.cannotOpen`, `.notAStore`, `.corrupt`, `.busy`. Cost: reads one row.
     public static func metadata(at url: URL) throws -> [String: Any] {
         let file = StoreFile(url: url, options: .init())
         return try StoreError.mapping(path: file.path) {
@@ -74,7 +88,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     }
 
     /// The model that the store at `url` keeps of itself, for migrations; nil where it keeps none.
-    /// It can be older than the file's tables.
+    /// It can be older than the file's tables. Throws as `metadata(at:)` does; `.corrupt` for bytes
+    /// that are no model. Cost: inflates and reads the model.
     public static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
         let file = StoreFile(url: url, options: .init())
         return try StoreError.mapping(path: file.path) {
@@ -83,7 +98,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     }
 
     /// A model made of the tables of the store at `url`, for a look at stores that keep none. Its
-    /// hashes are not those of the store's own model.
+    /// hashes are not those of the store's own model. Throws as `metadata(at:)` does. Cost:
+    /// O(tables and columns).
     public static func inferredModel(at url: URL) throws -> NSManagedObjectModel {
         let file = StoreFile(url: url, options: .init())
         return try StoreError.mapping(path: file.path) {
@@ -94,18 +110,16 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     // MARK: Transactions
 
     /// Runs `body` in one writing transaction: all of it stays when `body` returns, none of it when
-    /// it throws.
+    /// it throws. Throws `StoreError` `.readOnly`, `.busy`, `.diskFull`, `.failed`, and what `body`
+    /// throws. Cost: one commit, beside what `body` does.
     public func write<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
-        guard !isReadOnly else {
-            throw StoreError(
-                .readOnly, "The store was opened read-only; open it for writing to save.",
-                fields: ["path": open.path])
-        }
+        try permission.check(path: open.path)
         return try perform(body)
     }
 
-    /// Runs `body` with one state of the store: what anybody writes meanwhile is not seen.
-    /// What writes inside it throws `.readOnly`.
+    /// Runs `body` with one state of the store: what anybody writes meanwhile is not seen. What
+    /// writes inside it throws `.readOnly`. Throws what `body` throws, and the failures of reading
+    /// (`StoreError`). Cost: one reading transaction, for all that `body` reads.
     public func read<Result>(_ body: (StoreTransaction) throws -> Result) throws -> Result {
         func hand(_ reader: StoreReader) throws -> Result {
             let handed = StoreTransaction(reading: reader)
@@ -141,12 +155,11 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
             var isKept = false
             defer { if !isKept { open.forget() } }
             let result = try StoreError.mapping(path: open.path) {
-                try open.connection.transaction(.immediate) {
-                    let handed = StoreTransaction(open)
-                    defer { handed.end() }
-                    let result = try body(handed)
-                    try platform.faults.reach("store.beforeCommit")
-                    return result
+                do {
+                    return try inTransaction(body)
+                } catch is HistoryHasBegun {
+                    try turnHistoryOn()
+                    return try inTransaction(body)
                 }
             }
             isKept = true
@@ -158,6 +171,26 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
             return result
         }
     }
+
+    private func inTransaction<Result>(
+        _ body: (StoreTransaction) throws -> Result
+    ) throws -> Result {
+        let isJoined = open.connection.isInTransaction
+        return try open.connection.transaction(.immediate) {
+            if !isJoined, !open.writesHistory, try HistoryTables.areInUse(open.connection) {
+                throw permission.tracksHistory == nil
+                    ? HistoryHasBegun() : WritePermission.wouldLeaveGap(path: open.path)
+            }
+            let handed = StoreTransaction(open)
+            defer { handed.end() }
+            let result = try body(handed)
+            try platform.faults.reach("store.beforeCommit")
+            return result
+        }
+    }
+
+    /// Somebody reads the file's history now: a save without one would be hidden from them.
+    private struct HistoryHasBegun: Error {}
 
     // MARK: RowStore
 
@@ -181,6 +214,10 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     public func rows(_ ids: [RowID]) throws -> [Row] { try reading { try $0.rows(ids) } }
     public func rows(matching query: RowQuery) throws -> [Row] {
         try reading { try $0.rows(matching: query) }
+    }
+    public func packs(_ ids: [RowID]) throws -> [RowPack]? { try reading { try $0.packs(ids) } }
+    public func packs(matching query: RowQuery) throws -> [RowPack]? {
+        try reading { try $0.packs(matching: query) }
     }
     public func ids(matching query: RowQuery) throws -> [RowID] {
         try reading { try $0.ids(matching: query) }
@@ -217,17 +254,5 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
 
     public func update(_ batch: BatchUpdate) throws -> [RowID]? {
         try write { try $0.update(batch) }
-    }
-
-    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try read { try $0.history(after: number, limit: limit) }
-    }
-
-    public func deleteHistory(upTo number: Int64) throws {
-        try write { _ in try open.history?.log.delete(upTo: number) }
-    }
-
-    public func lastTransactionNumber() throws -> Int64 {
-        try read { try $0.lastTransactionNumber() }
     }
 }

@@ -2,8 +2,11 @@
 public struct SQLiteStoreOptions: Sendable {
     /// Opens an existing file and never writes to it.
     public var isReadOnly = false
-    /// Writes history with each save.
-    public var tracksHistory = true
+    /// Whether saves write history; nil where they go on with one that the file has.
+    ///
+    /// A file that has a history opens read-only for false: a gap in it would hide saves from
+    /// those who read it. One whose history was removed, and that nobody reads, opens for writing.
+    public var tracksHistory: Bool? = true
     /// How far a commit waits for the disk. A commit under `normal` survives a crash of the
     /// process; after a power cut the last commits may be missing, but the file is whole.
     public var synchronous = Synchronous.normal
@@ -32,9 +35,13 @@ public struct SQLiteStoreOptions: Sendable {
 
     /// Values are those of SQLite's pragma.
     public enum Synchronous: String, Sendable {
+        /// A commit never waits for the disk: a power cut may damage the file.
         case off = "OFF"
+        /// Waits when the log is emptied into the file, not at each commit.
         case normal = "NORMAL"
+        /// Waits for the disk at each commit, so that a power cut loses none.
         case full = "FULL"
+        /// As `full`, and for the folder where a journal is deleted; the same as `full` with a log.
         case extra = "EXTRA"
     }
 }

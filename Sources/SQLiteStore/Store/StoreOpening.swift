@@ -33,6 +33,9 @@ struct StoreOpening {
         var identifier: String
         /// Nil where one connection serves all: in memory, read-only, and without a log.
         var readers: ReaderPool?
+        var writesHistory: Bool
+        /// Whether saves would leave a gap in a history that is there.
+        var isClosedToWriting: Bool
     }
 
     func run() throws -> Opened {
@@ -55,13 +58,15 @@ struct StoreOpening {
         let schema = try SchemaResolver(connection: connection, path: file.path)
             .resolve(
                 try ModelFacts.schema(model, configuration, numbers: try numbers(in: connection)))
-        let writesHistory = file.options.tracksHistory && !file.options.isReadOnly
+        let isWanted = try HistoryTables.areInUse(connection)
+        let writesHistory = (file.options.tracksHistory ?? isWanted) && !file.options.isReadOnly
         let store = try OpenStore(
             connection, file: file, schema: schema, platform: platform, writesHistory: writesHistory
         )
         return Opened(
             store: store, identifier: metadata.identifier,
-            readers: try readers(beside: connection, schema))
+            readers: try readers(beside: connection, schema), writesHistory: writesHistory,
+            isClosedToWriting: isWanted && !writesHistory)
     }
 
     /// Readers beside a connection that writes to a log: only there nobody waits for the other.

@@ -15,7 +15,8 @@ final class StoreReader {
     let queries: QueryCompiler
     let uniqueKeys: UniqueKeys
     private let keys: KeyRegister
-    private var knownHistory: HistoryReader??
+    /// What was found when the file's schema had this version.
+    private var knownHistory: (version: Int64, reader: HistoryReader?)?
 
     init(
         _ connection: Connection, schema: StoreSchema, files: ExternalFiles?, keys: KeyRegister,
@@ -45,6 +46,8 @@ final class StoreReader {
         return try transaction { try rows.rows(ids) }
     }
 
+    func packs(_ ids: [RowID]) throws -> [RowPack]? { try rows.packs(ids) }
+
     func members(of owner: RowID, toMany slot: Int) throws -> [Link] {
         try rows.members(of: owner, toMany: slot)
     }
@@ -59,6 +62,14 @@ final class StoreReader {
         let plan = try rows.plan(
             for: query.entity, includesSubentities: query.includesSubentities)
         return try run(query, .rows) { try rows.rows(of: $0, plan: plan) }
+    }
+
+    /// Nil where values may be in files: whether these are there must be told at once.
+    func packs(matching query: RowQuery) throws -> [RowPack]? {
+        let plan = try rows.plan(
+            for: query.entity, includesSubentities: query.includesSubentities)
+        guard !plan.mayMiss else { return nil }
+        return try run(query, .rows) { try rows.packs(of: $0, plan: plan) }
     }
 
     func ids(matching query: RowQuery) throws -> [RowID] {
@@ -126,15 +137,16 @@ final class StoreReader {
 
     /// Nil where the file keeps no history.
     func historyReader() throws -> HistoryReader? {
-        if let knownHistory { return knownHistory }
+        let version = try connection.pragma("schema_version")?.int64 ?? 0
+        if let knownHistory, knownHistory.version == version { return knownHistory.reader }
         let isThere = try !HistoryTables.columns(of: "ATRANSACTION", connection).isEmpty
         let made = isThere ? try HistoryReader(connection: connection, schema: schema) : nil
-        knownHistory = .some(made)
+        knownHistory = (version, made)
         return made
     }
 
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try historyReader()?.transactions(after: number, limit: limit, keys: keys) ?? []
+    func history(_ query: HistoryQuery) throws -> [HistoryTransaction] {
+        try historyReader()?.transactions(query, keys: keys) ?? []
     }
 
     func lastTransactionNumber() throws -> Int64 {

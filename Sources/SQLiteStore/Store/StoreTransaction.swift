@@ -1,12 +1,14 @@
+public import Foundation
 public import SQLiteDriver
 public import Stores
 
 /// One transaction of a store, handed to the body of `SQLiteRowStore.write` or `.read`.
 ///
-/// Valid on that thread until the body returns; afterwards every function throws. In one that only
-/// reads, what writes throws `.readOnly`. Failures are
-/// `StoreError`, `SaveConflicts` or `UniquenessViolation`; what is done with `connection` throws
-/// `SQLiteFault`.
+/// Queue: the thread of that body, until it returns; afterwards every function throws. In one that
+/// only reads, what writes throws `.readOnly`. What is done with `connection` throws `SQLiteFault`.
+///
+/// Every function throws `StoreError`, and those that save `SaveConflicts` or
+/// `UniquenessViolation`. Cost: one or few statements each, compiled once for a connection.
 public final class StoreTransaction: RowWriting {
     private let reader: StoreReader
     /// Nil in a transaction that only reads.
@@ -47,6 +49,7 @@ public final class StoreTransaction: RowWriting {
     /// The store's connection, for tables that are not the model's. Do not begin or end
     /// transactions on it.
     public var connection: Connection { reader.connection }
+    /// The store's, by whose slots rows and links are read.
     public var layout: ModelLayout { reader.schema.layout }
     /// Where each property is kept.
     public var schema: StoreSchema { reader.schema }
@@ -63,15 +66,19 @@ public final class StoreTransaction: RowWriting {
         try writing { try $0.write(changes) }
     }
 
+    /// The row of an ID, with what this transaction wrote; nil where there is none.
     public func row(_ id: RowID) throws -> Row? { try working { try $0.row(id) } }
     /// The rows that exist among `ids`, in the order of `ids`.
     public func rows(_ ids: [RowID]) throws -> [Row] { try working { try $0.rows(ids) } }
+    /// The rows that a query finds, in its order; rows that sort alike by their keys.
     public func rows(matching query: RowQuery) throws -> [Row] {
         try working { try $0.rows(matching: query) }
     }
+    /// The IDs of the rows that a query finds, in its order, without reading values.
     public func ids(matching query: RowQuery) throws -> [RowID] {
         try working { try $0.ids(matching: query) }
     }
+    /// How many rows a query finds, within its bounds.
     public func count(matching query: RowQuery) throws -> Int {
         try working { try $0.count(matching: query) }
     }
@@ -84,7 +91,8 @@ public final class StoreTransaction: RowWriting {
         try writing { try $0.update(batch) }
     }
     /// Hands the rows of exactly one entity to `body` by key, at most `count` at a time, with flat
-    /// memory. `body` may read of the store meanwhile, but not write to it.
+    /// memory. `body` may read of the store meanwhile, but not write to it. Cost: one statement for
+    /// the whole walk.
     public func forEachBatch(
         of entity: Int32, count: Int = 500, _ body: ([Row]) throws -> Void
     ) throws {
@@ -112,7 +120,8 @@ public final class StoreTransaction: RowWriting {
         try working { try $0.rows.referrers(of: id) }
     }
 
-    /// The many-to-many memberships of `id`, by its own to-many slots.
+    /// The many-to-many memberships of `id`, by its own to-many slots. Cost: one index look-up for
+    /// each join table of the entity.
     public func pairs(of id: RowID) throws -> [(toManySlot: Int, other: RowID)] {
         try working { try $0.rows.pairs(of: id) }
     }
@@ -128,9 +137,31 @@ public final class StoreTransaction: RowWriting {
 
     // MARK: History
 
-    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try working { try $0.history(after: number, limit: limit) }
+    /// The transactions of the history that a query names, oldest first. Throws `.historyExpired`
+    /// where some that came after its beginning were removed.
+    public func history(_ query: HistoryQuery) throws -> [HistoryTransaction] {
+        try working { try $0.history(query) }
     }
+    /// The transactions after `number` with their changes, oldest first. Throws `.historyExpired`
+    /// where some of them were removed.
+    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
+        var query = HistoryQuery(after: number)
+        query.limit = limit
+        return try history(query)
+    }
+    /// Notes that a consumer has seen the history up to and with a number. It never goes back.
+    public func setHistoryConsumer(_ name: String, lastSeen number: Int64, at date: Date) throws {
+        try writing { store in
+            try HistoryConsumers(connection: store.connection).set(
+                HistoryConsumer(name: name, lastSeen: number, date: date))
+        }
+    }
+    /// Forgets a consumer: what it has not seen may go.
+    public func removeHistoryConsumer(_ name: String) throws {
+        try writing { try HistoryConsumers(connection: $0.connection).remove(name) }
+    }
+    /// The number of the newest transaction, this one's own included once it has written; 0 for
+    /// none.
     public func lastTransactionNumber() throws -> Int64 {
         try working { try $0.lastTransactionNumber() }
     }

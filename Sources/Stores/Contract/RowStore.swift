@@ -4,19 +4,23 @@ public import Predicates
 
 /// What every store does, in values. No store knows of a context or an object.
 ///
-/// A store has one writer at a time; every function may be called from any thread and blocks until
-/// done. What a save wrote is seen by every read that begins after it returned. Failures are
-/// `StoreError`, `SaveConflicts` or `UniquenessViolation`.
-public protocol RowStore: RowReading, RowWriting {
+/// Queue: every function may be called from any thread and blocks until done; a store has one
+/// writer at a time. What a save wrote is seen by every read that begins after it returned.
+///
+/// Every function throws `StoreError`, and those that save `SaveConflicts` or
+/// `UniquenessViolation`. Cost: stated by each store's type.
+public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
+    /// Where the properties of the store's entities stand in rows. It stays the same while the
+    /// store is open.
     var layout: ModelLayout { get }
     /// The store's identity, written when it was made.
     var identifier: String { get }
-    /// Whether saves write history.
-    var keepsHistory: Bool { get }
 
-    /// The metadata dictionary of `Z_METADATA`, hashes included.
+    /// The metadata dictionary of `Z_METADATA`, hashes included. What another process wrote is
+    /// seen.
     func metadata() throws -> [String: Any]
     /// Replaces the application's metadata; the store's own keys are kept right by the store.
+    /// Throws `.invalidValue` for what is no property list.
     func setMetadata(_ metadata: [String: Any]) throws
 
     /// Runs `body`, whose reservations and one save are one transaction where the store has such:
@@ -25,15 +29,10 @@ public protocol RowStore: RowReading, RowWriting {
     func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result
 
     /// Carries out a batch update in one statement, with its history, and returns the rows. Nil
-    /// where the store has no statement for it: the caller reads and saves rows then.
+    /// where the store has no statement for it: the caller reads and saves rows then. Throws
+    /// `.invalidValue` for a value its attribute cannot hold, `.unsupported` for an expression
+    /// without SQL.
     func update(_ batch: BatchUpdate) throws -> [RowID]?
-
-    /// The transactions after `number`, oldest first, at most `limit`.
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction]
-    /// Removes transactions up to and including `number`.
-    func deleteHistory(upTo number: Int64) throws
-    /// The number of the newest transaction, 0 when there is none.
-    func lastTransactionNumber() throws -> Int64
 
     /// Runs `body` on this thread with one state of the store: what anybody saves meanwhile is not
     /// seen through what it is handed. A store that can hold no state hands itself.
@@ -47,17 +46,25 @@ public protocol RowStore: RowReading, RowWriting {
 }
 
 /// What writing takes.
+///
+/// Queue: any thread where it is a store; what `RowStore.writing` hands to its body is used there,
+/// and only until it returns. Every function throws `StoreError`. Cost: O(what is written).
 public protocol RowWriting {
     /// Hands out `count` fresh keys of the entity's tree, ascending. They are never handed out
-    /// again, unless the transaction is undone.
+    /// again, unless the transaction is undone. Cost: one statement, whatever `count` is.
     func reserveKeys(entity: Int32, count: Int) throws -> [Int64]
-    /// Writes everything or nothing, with its history, in one transaction.
+    /// Writes everything or nothing, with its history, in one transaction. Throws `SaveConflicts`,
+    /// `UniquenessViolation`, and of `StoreError` `.missingRow` for an update without an expected
+    /// version whose row is gone, `.invalidValue`, `.diskFull`, `.readOnly`, `.busy`.
     func save(_ changes: ChangeSet) throws -> SaveOutcome
 }
 
 extension RowStore {
+    /// Nil, for stores without statements.
     public func update(_ batch: BatchUpdate) throws -> [RowID]? { nil }
 
+    /// Lets `body` write to the store itself, for stores without transactions. Throws what `body`
+    /// throws.
     public func writing<Result>(_ body: (any RowWriting) throws -> Result) throws -> Result {
         try body(self)
     }
@@ -68,22 +75,31 @@ extension RowStore {
         try body(self)
     }
 
+    /// Nil, for stores that hold no state.
     public func makeSnapshot() throws -> (any RowSnapshot)? { nil }
+    /// Nothing, for stores that hold no state.
     public func endSnapshots() {}
 }
 
 /// Which rows to find. Constants of the predicate that were objects are `RowID`s.
 public struct RowQuery: @unchecked Sendable {
     // @unchecked: sort descriptors are immutable; the predicate is a tree of values.
+    /// The entity's number in the store.
     public var entity: Int32
+    /// Whether rows of the entity's subentities are found, too.
     public var includesSubentities = true
+    /// What a row must meet; nil finds all.
     public var predicate: PredicateNode?
+    /// The order; empty leaves that of the keys.
     public var sort: [NSSortDescriptor] = []
+    /// At most so many rows; 0 for all.
     public var limit = 0
+    /// How many rows to leave out at the beginning.
     public var offset = 0
     /// What a transformable attribute's bytes stand for, for stores that evaluate predicates over
     /// values; without it they are bytes.
     package var transformed: (@Sendable (Data, NSAttributeDescription) -> Any?)?
 
+    /// All rows of an entity and its subentities.
     public init(entity: Int32) { self.entity = entity }
 }

@@ -11,10 +11,12 @@ public import Predicates
 public struct ValueQuery: Sendable {
     /// One value of each line.
     public struct Column: Sendable {
+        /// The column's name in errors; lines are arrays, not dictionaries.
         public var name: String
         /// Normalized: paths from the evaluated object are key paths.
         public var expression: ExpressionNode
 
+        /// A column of an expression over a row, or over a group where the query groups.
         public init(name: String, expression: ExpressionNode) {
             self.name = name
             self.expression = expression
@@ -24,6 +26,7 @@ public struct ValueQuery: Sendable {
     /// The rows, in which order the lines come, and how many of them. A sort key that is no
     /// property of the entity may name a column.
     public var rows: RowQuery
+    /// In the order of each line's elements.
     public var columns: [Column]
     /// Rows with equal values of these make one line; empty for none.
     public var grouping: [ExpressionNode] = []
@@ -32,6 +35,7 @@ public struct ValueQuery: Sendable {
     /// Whether lines that are equal come once.
     public var isDistinct = false
 
+    /// One line for each row, neither grouped nor distinct.
     public init(rows: RowQuery, columns: [Column]) {
         self.rows = rows
         self.columns = columns

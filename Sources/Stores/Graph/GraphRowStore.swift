@@ -4,10 +4,10 @@ public import Platform
 
 /// A store whose whole graph lives in memory and in one file, which each save replaces.
 ///
-/// The rows are those of a `MemoryRowStore`, so every rule of the contract holds. Cost: opening
-/// reads the file, each save writes all of it. It keeps no history. After a crash the file is the
-/// one before the save or the one after it.
-public final class GraphRowStore<Format: GraphFormat>: RowStore {
+/// The rows are those of a `MemoryRowStore`, so every rule of the contract holds. Queue: any
+/// thread. Cost: opening reads the file, each save writes all of it. It keeps no history. After a
+/// crash the file is the one before the save or the one after it.
+public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
     private struct State {
         var file: GraphFile
         var metadata: GraphMetadata
@@ -18,7 +18,6 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
 
     public let layout: ModelLayout
     public let identifier: String
-    public let keepsHistory = false
     private let rows: MemoryRowStore
     private let isReadOnly: Bool
     private let platform: Environment
@@ -170,13 +169,7 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
 
     // MARK: History
 
-    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        throw noHistory
-    }
-    public func deleteHistory(upTo number: Int64) throws { throw noHistory }
-    public func lastTransactionNumber() throws -> Int64 { throw noHistory }
-
-    private var noHistory: StoreError {
+    public var historyRefusal: StoreError {
         StoreError(
             .unsupported,
             "Stores of type \(Format.storeType) keep no history; migrate to a SQLite store.",
@@ -187,7 +180,8 @@ public final class GraphRowStore<Format: GraphFormat>: RowStore {
 // MARK: - Files that are not open
 
 extension GraphRowStore {
-    /// The metadata of the store at `url`, which is not opened for work and not changed.
+    /// The metadata of the store at `url`, which is not opened for work and not changed. Throws
+    /// `StoreError` `.cannotOpen`, `.notAStore`, `.corrupt`.
     public static func metadata(at url: URL) throws -> [String: Any] {
         let file = GraphFile(url)
         let graph = try Format.readHead(file.read(), path: file.path)
@@ -195,7 +189,9 @@ extension GraphRowStore {
             identifier: graph.identifier, type: Format.storeType)
     }
 
-    /// Replaces the application's metadata of the store at `url`, which is not open.
+    /// Replaces the application's metadata of the store at `url`, which is not open. Throws as
+    /// `contents` does, and `StoreError` `.diskFull` and `.readOnly` where the file cannot be
+    /// replaced. Cost: reads and writes the whole file.
     public static func setMetadata(
         _ metadata: [String: Any], at url: URL, platform: Environment = .system
     ) throws {
@@ -207,7 +203,8 @@ extension GraphRowStore {
         try file.replace(with: Format.write(graph), platform: platform)
     }
 
-    /// All that the file at `url` says; no model is needed.
+    /// All that the file at `url` says; no model is needed. Throws `StoreError` `.cannotOpen`,
+    /// `.notAStore`, `.corrupt`.
     public static func contents(at url: URL) throws -> StoredGraph {
         let file = GraphFile(url)
         return try Format.read(file.read(), path: file.path)

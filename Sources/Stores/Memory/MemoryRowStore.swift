@@ -5,8 +5,8 @@ public import Platform
 /// A store whose rows live in dictionaries and end with it.
 ///
 /// It keeps every rule of the contract (optimistic lock, uniqueness, history), so whatever is
-/// tested upon it holds for the stores on disk. Cost: a save touches only the rows it names; a
-/// query walks its entity's rows.
+/// tested upon it holds for the stores on disk. Queue: any thread; a lock guards the rows. Cost: a
+/// save touches only the rows it names; a query walks its entity's rows.
 public final class MemoryRowStore: RowStore {
     public let layout: ModelLayout
     public let identifier: String
@@ -14,6 +14,7 @@ public final class MemoryRowStore: RowStore {
     let platform: Environment
     let tables: Lock<MemoryTables>
 
+    /// An empty store. Without an `identifier` the platform's randomness makes one.
     public init(
         layout: ModelLayout, platform: Environment = .system, identifier: String? = nil,
         keepsHistory: Bool = true
@@ -89,24 +90,6 @@ public final class MemoryRowStore: RowStore {
             }
             return outcome
         }
-    }
-
-    public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try tables.withLock { tables in
-            let oldest = tables.history.first?.number ?? tables.lastTransaction + 1
-            guard number <= 0 || oldest <= number + 1 else {
-                throw StoreError(
-                    .historyExpired,
-                    "The history after this token was removed; fetch everything instead.",
-                    fields: ["after": "\(number)", "oldest": "\(oldest)"])
-            }
-            let later = tables.history.drop { $0.number <= number }
-            return Array(limit.map { later.prefix($0) } ?? later)
-        }
-    }
-
-    public func deleteHistory(upTo number: Int64) throws {
-        tables.withLock { $0.history.removeAll { $0.number <= number } }
     }
 
     public func lastTransactionNumber() throws -> Int64 {

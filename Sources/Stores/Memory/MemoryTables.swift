@@ -5,6 +5,7 @@ internal import ObjectModel
 struct MemoryTables {
     var metadata: [String: Any] = [:]
     var history: [HistoryTransaction] = []
+    var consumers: [String: HistoryConsumer] = [:]
     private(set) var links: MemoryLinks
     private(set) var lastTransaction: Int64 = 0
     private var rows: [Int32: [Int64: Row]] = [:]

@@ -3,18 +3,26 @@ public import Foundation
 /// One attribute's value, in a form that every store and the mirror can carry.
 /// Booleans are integers 0 and 1; a transformable value is the bytes its transformer made.
 public enum AttributeValue: Hashable, Sendable {
+    /// No value.
     case null
+    /// Integers of 16, 32 and 64 bits, and booleans.
     case integer(Int64)
+    /// Numbers of type Double and Float.
     case double(Double)
+    /// All of a Decimal's 38 digits; a SQLite store keeps as many as a column holds.
     case decimal(Decimal)
+    /// A text of any length, an empty one too.
     case text(String)
     /// Seconds since 2001-01-01 UTC.
     case date(Double)
+    /// Sixteen bytes, in a SQLite store as a blob.
     case uuid(UUID)
     /// The absolute text of a URI.
     case uri(String)
+    /// Bytes, those of transformables and composites' archives too.
     case data(Data)
 
+    /// Whether there is no value.
     public var isNull: Bool { if case .null = self { true } else { false } }
 
     /// Texts are equal when their bytes are, as in Foundation; Swift's own comparison would take a

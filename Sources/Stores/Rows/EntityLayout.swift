@@ -1,19 +1,28 @@
 public import ObjectModel
 
 /// Where each persistent property of an entity stands in a row's arrays. Slots are in name order
-/// (code points), inherited properties included. Transient and fetched properties have none.
+/// (code points), inherited properties included. Transient and fetched properties have none. Queue:
+/// any; it never changes.
 public final class EntityLayout: Sendable {
     /// An attribute's slot. An element of a composite is `composite.element`.
     public struct AttributeSlot: Sendable {
+        /// As in the model, or `composite.element`.
         public let name: String
+        /// The attribute's, or the element's own description.
         public let attribute: NSAttributeDescription
     }
 
+    /// The entity's name, as in the model.
     public let name: String
+    /// The entity's number in the store (Z_ENT), by which rows name it.
     public let number: Int32
+    /// The description it was made of.
     public let entity: NSEntityDescription
+    /// The slots of `Row.attributes`.
     public let attributes: [AttributeSlot]
+    /// The slots of `Row.toOnes`.
     public let toOnes: [NSRelationshipDescription]
+    /// The slots by which members are asked for; rows do not hold them.
     public let toManys: [NSRelationshipDescription]
     /// Whether the to-one at the same slot has an ordered to-many as its inverse, so that its links
     /// carry an order key.
@@ -22,6 +31,7 @@ public final class EntityLayout: Sendable {
     private let toOneSlots: [String: Int]
     private let toManySlots: [String: Int]
 
+    /// Works the slots out. Cost: O(properties).
     public init(entity: NSEntityDescription, number: Int32) {
         self.entity = entity
         self.number = number
@@ -40,8 +50,11 @@ public final class EntityLayout: Sendable {
         toManySlots = Self.index(toManys.map(\.name))
     }
 
+    /// The slot in `attributes`; nil for any other name. Cost: one look into a dictionary.
     public func attributeSlot(_ name: String) -> Int? { attributeSlots[name] }
+    /// The slot in `toOnes`; nil for any other name.
     public func toOneSlot(_ name: String) -> Int? { toOneSlots[name] }
+    /// The slot in `toManys`; nil for any other name.
     public func toManySlot(_ name: String) -> Int? { toManySlots[name] }
 
     private static func slots(of attribute: NSAttributeDescription) -> [AttributeSlot] {
@@ -58,8 +71,9 @@ public final class EntityLayout: Sendable {
     }
 }
 
-/// The layouts of all entities of a store, by number and by name.
+/// The layouts of all entities of a store, by number and by name. Queue: any; it never changes.
 public final class ModelLayout: Sendable {
+    /// The model it was made of, which must not change any more.
     public let model: NSManagedObjectModel
     /// In order of their numbers.
     public let entities: [EntityLayout]
@@ -82,7 +96,9 @@ public final class ModelLayout: Sendable {
         byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// The entity with the store's number; nil where the store has none.
     public func entity(_ number: Int32) -> EntityLayout? { byNumber[number] }
+    /// The entity with the model's name; nil where the store has none.
     public func entity(named name: String) -> EntityLayout? { byName[name] }
 
     /// The numbers of the entity and of all that inherit from it.

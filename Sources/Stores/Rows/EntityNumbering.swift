@@ -4,6 +4,7 @@ public import ObjectModel
 /// The numbers a fresh store gives its entities (FORMAT §3): roots by name without case, each
 /// followed by its subentities depth first, from 1.
 public enum EntityNumbering {
+    /// The numbers by the entities' names. Parents that are not among `entities` count as absent.
     public static func numbers(for entities: [NSEntityDescription]) -> [String: Int32] {
         let members = Set(entities.map(ObjectIdentifier.init))
         let roots = entities.filter { entity in

@@ -29,7 +29,8 @@ struct BesideFigures {
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: SampleModel.make(linked: true, indexed: true))
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true])
         let end = ContinuousClock.now + .seconds(seconds)
         let read = Lock(0)
         let failure = Lock<(any Error)?>(nil)

@@ -27,7 +27,8 @@ enum MemoryFigures {
     private static func context(at url: URL) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleModel.make())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context

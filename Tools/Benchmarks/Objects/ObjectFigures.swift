@@ -29,7 +29,8 @@ struct ObjectFigures {
     private init(at url: URL, _ samples: [Sample]) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleModel.make())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true])
         self.samples = samples
     }
 

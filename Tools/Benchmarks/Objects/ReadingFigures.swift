@@ -27,7 +27,8 @@ struct ReadingFigures {
         coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: SampleModel.make(linked: true, indexed: true))
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true])
         self.count = count
     }
 

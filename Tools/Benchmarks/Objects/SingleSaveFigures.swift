@@ -13,7 +13,8 @@ enum SingleSaveFigures {
         try fill(url, try arguments.count(1))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleModel.make())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         var found = Findings()

@@ -73,7 +73,8 @@ enum OpeningReport {
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: SampleModel.make(indexed: true))
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentHistoryTrackingKey: true])
         PeakMemory.restart()
         found["seconds"] = try Stopwatch.processorSeconds {
             try RawFigures.check(walk(coordinator), count)

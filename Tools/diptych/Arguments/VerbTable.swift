@@ -3,7 +3,8 @@ enum VerbTable {
     /// Whether a verb is asked for what it prints, so that `--quiet` leaves it; the others only
     /// tell what they did.
     static func answers(_ name: String) -> Bool {
-        ["conflicts", "events", "inspect", "export", "model", "completion"].contains(name)
+        ["conflicts", "events", "history", "inspect", "export", "model", "completion"].contains(
+            name)
     }
 
     /// Whether a verb takes Ctrl-C and SIGTERM into its own hands.
@@ -13,7 +14,8 @@ enum VerbTable {
 
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
-        Inspect.self, Create.self, EditStore.self, Export.self, ImportObjects.self, Convert.self,
+        Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
+        Convert.self,
         ModelVerb.self, Completion.self,
     ]
 

@@ -30,7 +30,7 @@ struct RowReport {
             links.append((relationship.name, .array(members.map { .string(id($0.target)) })))
         }
         let values = zip(entity.attributes, row.attributes).map { slot, value in
-            (slot.name, Self.json(value, slot.attribute.attributeType))
+            (slot.name, ValueText.json(value, slot.attribute.attributeType))
         }
         return [
             "id": .string(id(row.id)), "entity": .string(entity.name), "values": .object(values),
@@ -38,28 +38,7 @@ struct RowReport {
         ]
     }
 
-    private static func json(_ value: AttributeValue, _ type: NSAttributeType) -> JSON {
-        switch value {
-        case .null: .null
-        case .integer(let number):
-            switch type {
-            case .booleanAttributeType: .bool(number != 0)
-            case .integer64AttributeType: .string(String(number))
-            default: .integer(number)
-            }
-        case .double(let number): .double(number)
-        case .decimal(let number): .string(number.description)
-        case .text(let text), .uri(let text): .string(text)
-        case .date(let seconds): JSON(Date(timeIntervalSinceReferenceDate: seconds))
-        case .uuid(let uuid): .string(uuid.uuidString)
-        case .data(let data): .string(data.base64EncodedString())
-        }
-    }
-
     // MARK: For people
-
-    /// Stands where there is no value.
-    private static let nothing = "–"
 
     /// The rows under the names of `entity`'s properties; members are counted.
     func table(_ rows: [Row], of entity: EntityLayout) throws -> TextTable {
@@ -85,7 +64,8 @@ struct RowReport {
         var emptyCount = 0
         for name in names {
             let text = try cell(name, row, entity)
-            let isEmpty = text == Self.nothing || (text == "0" && entity.toManySlot(name) != nil)
+            let isEmpty =
+                text == ValueText.nothing || (text == "0" && entity.toManySlot(name) != nil)
             if isEmpty { emptyCount += 1 } else { table.add(name, text) }
         }
         console.title("\(entity.name)/p\(row.id.key)")
@@ -95,32 +75,14 @@ struct RowReport {
 
     private func cell(_ name: String, _ row: Row, _ entity: EntityLayout) throws -> String {
         if let slot = entity.attributeSlot(name) {
-            return Self.text(row.attributes[slot], entity.attributes[slot].attribute.attributeType)
+            return ValueText.short(
+                row.attributes[slot], entity.attributes[slot].attribute.attributeType)
         }
         if let slot = entity.toOneSlot(name) {
-            guard let target = row.toOnes[slot]?.target else { return Self.nothing }
+            guard let target = row.toOnes[slot]?.target else { return ValueText.nothing }
             return "\(layout.entity(target.entity)?.name ?? "?")/p\(target.key)"
         }
         guard let slot = entity.toManySlot(name) else { return "" }
         return "\(try readMembers(row.id, slot).count)"
-    }
-
-    private static func text(_ value: AttributeValue, _ type: NSAttributeType) -> String {
-        let text =
-            switch value {
-            case .null: nothing
-            case .data(let data): Figure.bytes(Int64(data.count))
-            case .date(let seconds):
-                Timestamp.short(Date(timeIntervalSinceReferenceDate: seconds))
-            case .integer(let number) where type == .booleanAttributeType:
-                number == 0 ? "no" : "yes"
-            case .integer(let number): String(number)
-            case .double(let number): "\(number)"
-            case .decimal(let number): number.description
-            case .text(let text), .uri(let text):
-                PlainText.line(text)
-            case .uuid(let uuid): uuid.uuidString
-            }
-        return PlainText.cut(text, to: 36)
     }
 }

@@ -11,7 +11,9 @@ struct ObjectStack {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: access.url,
-            options: [NSSQLitePragmasOption: access.pragmas])
+            options: [
+                NSPersistentHistoryTrackingKey: true, NSSQLitePragmasOption: access.pragmas,
+            ])
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.transactionAuthor = author

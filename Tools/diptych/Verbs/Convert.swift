@@ -95,7 +95,8 @@ struct Convert: Verb {
         let made = try coordinator.migratePersistentStore(
             source, to: output,
             options: [
-                NSSQLitePragmasOption: access.pragmas, StoreParameters.leavesOutDerivedOption: true,
+                NSPersistentHistoryTrackingKey: true, NSSQLitePragmasOption: access.pragmas,
+                StoreParameters.leavesOutDerivedOption: true,
             ], withType: type.rawValue)
         return try made.rowStore.layout.entities.reduce(0) { sum, entity in
             var query = RowQuery(entity: entity.number)

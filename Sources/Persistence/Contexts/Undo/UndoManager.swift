@@ -3,10 +3,10 @@ public import Foundation
 /// Records how changes are taken back, in groups. Foundation has none off Apple's platforms; this
 /// is the one that `NSManagedObjectContext.undoManager` takes. Source: Apple, UndoManager.
 ///
-/// Used on one queue, as its contexts are. With `groupsByEvent`, actions that are registered
-/// outside of a group open one, which the end of the event closes: on the main thread the main
-/// queue's next turn, in a context's `perform` its end; `undo()` closes it, too. Differences from
-/// Apple's: no selectors and invocations, titles in English, no isolation to the main actor.
+/// Queue: one, that of its contexts. With `groupsByEvent`, actions that are registered outside of a
+/// group open one, which the end of the event closes: on the main thread the main queue's next
+/// turn, in a context's `perform` its end; `undo()` closes it, too. Differences from Apple's: no
+/// selectors and invocations, titles in English, no isolation to the main actor.
 open class UndoManager: NSObject, @unchecked Sendable {
     // @unchecked: used on one queue only.
 

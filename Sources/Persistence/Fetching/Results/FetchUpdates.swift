@@ -31,6 +31,7 @@ public struct FetchUpdates: AsyncSequence, Sendable {
 
         /// The results: at once the first time and where they changed since, otherwise after the
         /// next change. Nil when the task was cancelled. Throws what the fetch throws, and ends.
+        /// Cost: a fetch the first time; then what each event changed.
         public mutating func next() async throws -> FetchUpdate? { try await feed.next() }
     }
 }

@@ -94,7 +94,7 @@ public struct NSDiffableDataSourceSnapshot<
 }
 
 /// A snapshot as delegates of fetched results controllers get it; see
-/// `NSDiffableDataSourceSnapshot`, which it is cast to with `as`.
+/// `NSDiffableDataSourceSnapshot`, which it is cast to with `as`. Queue: any; it never changes.
 public final class NSDiffableDataSourceSnapshotReference: NSObject {
     private var content: (content: ResultContent, updated: [NSObject])?
     private var made = NSDiffableDataSourceSnapshot<AnyHashable, AnyHashable>()
@@ -140,6 +140,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject {
 /// What makes `snapshot as NSDiffableDataSourceSnapshot<String, NSManagedObjectID>` compile: the
 /// compiler's own protocol for such casts.
 extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
+    /// What `as NSDiffableDataSourceSnapshotReference` makes. Cost: O(items).
     public func _bridgeToObjectiveC() -> NSDiffableDataSourceSnapshotReference {
         var general = NSDiffableDataSourceSnapshot<AnyHashable, AnyHashable>()
         for section in sectionIdentifiers {
@@ -157,6 +158,7 @@ extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
         result = _unconditionallyBridgeFromObjectiveC(source)
     }
 
+    /// What `as?` makes; false where a section or an item is of another type. Cost: O(items).
     public static func _conditionallyBridgeFromObjectiveC(
         _ source: NSDiffableDataSourceSnapshotReference, result: inout Self?
     ) -> Bool {
@@ -168,6 +170,7 @@ extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
         return true
     }
 
+    /// What `as` makes; sections and items of another type are left out. Cost: O(items).
     public static func _unconditionallyBridgeFromObjectiveC(
         _ source: NSDiffableDataSourceSnapshotReference?
     ) -> Self {

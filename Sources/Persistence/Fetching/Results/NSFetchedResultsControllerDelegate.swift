@@ -12,8 +12,8 @@ public enum NSFetchedResultsChangeType: UInt, Sendable {
     case update = 4
 }
 
-/// Who is told of changes to a controller's results, on the context's queue. Source: Apple,
-/// NSFetchedResultsControllerDelegate.
+/// Who is told of changes to a controller's results. Source: Apple,
+/// NSFetchedResultsControllerDelegate. Queue: the context's.
 ///
 /// All functions may be left out. Who writes the one with a snapshot hears no other; who writes the
 /// one with a difference hears no other of a controller without sections. A controller given here

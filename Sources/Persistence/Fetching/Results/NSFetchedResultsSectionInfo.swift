@@ -1,4 +1,5 @@
-/// One section of a controller's results. Source: Apple, NSFetchedResultsSectionInfo.
+/// One section of a controller's results. Source: Apple, NSFetchedResultsSectionInfo. Queue: its
+/// controller's.
 public protocol NSFetchedResultsSectionInfo {
     /// The section's name: the value at the section key path as text; empty for a missing value,
     /// and for the one section of a controller without sections.

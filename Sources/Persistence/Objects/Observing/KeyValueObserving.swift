@@ -29,9 +29,13 @@ public enum NSKeyValueChange: UInt, Sendable {
 
 /// How the members of a set change.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
+    /// Members enter.
     case union = 1
+    /// Members leave.
     case minus = 2
+    /// Members that are not in the given set leave.
     case intersect = 3
+    /// The given set takes the place of the members.
     case set = 4
 }
 

@@ -6,7 +6,7 @@ internal import ObjectModel
 
 /// What `observe` returns: the observation lasts until it is invalidated or this ends.
 ///
-/// Unlike Apple's, it keeps the object alive. Used on the queue of the object's context.
+/// Unlike Apple's, it keeps the object alive. Queue: that of the object's context.
 public final class NSKeyValueObservation {
     private var observed: NSManagedObject?
     private let observer: ValueObserver
@@ -26,7 +26,8 @@ public final class NSKeyValueObservation {
     }
 }
 
-/// Lets `observe` know the class of the object it is called on.
+/// Lets `observe` know the class of the object it is called on. Queue: that of the object's
+/// context.
 public protocol KeyPathObserving: AnyObject {}
 
 extension NSManagedObject: KeyPathObserving {}

@@ -1,0 +1,125 @@
+internal import Foundation
+internal import Stores
+
+/// Carries a history request out.
+struct HistoryRequestRun {
+    let request: NSPersistentHistoryChangeRequest
+    let coordinator: NSPersistentStoreCoordinator
+
+    func run() throws -> NSPersistentHistoryResult {
+        let stores = try stores()
+        guard !request.isDeletion else {
+            for store in stores { try delete(in: store) }
+            return NSPersistentHistoryResult(NSNumber(value: true), type: .statusOnly)
+        }
+        if case .token(let token) = request.bound { try Self.check(token, stores) }
+        let found: [HistoryChoice.Found]
+        if let fetch = request.fetchRequest {
+            found = try chosen(by: HistoryChoice(fetch), in: stores)
+        } else {
+            found = try stores.flatMap { store in
+                try transactions(of: store).map { (store: store, transaction: $0) }
+            }
+        }
+        return NSPersistentHistoryResult(present(found), type: request.resultType)
+    }
+
+    private func stores() throws -> [NSPersistentStore] {
+        try request.affectedStores ?? Self.historyStores(of: coordinator)
+    }
+
+    /// The stores that may keep history. Throws where there are only others.
+    static func historyStores(
+        of coordinator: NSPersistentStoreCoordinator
+    ) throws -> [NSPersistentStore] {
+        let able = coordinator.persistentStores.filter(\.rowStore.mayKeepHistory)
+        guard able.isEmpty, !coordinator.persistentStores.isEmpty else { return able }
+        throw PersistenceErrors.unsupported(
+            "None of the coordinator's stores can keep history; migrate to a SQLite store.")
+    }
+
+    /// A token that names none of the stores came from others: it says nothing about these.
+    static func check(_ token: NSPersistentHistoryToken?, _ stores: [NSPersistentStore]) throws {
+        guard let token, !token.numbers.isEmpty, !stores.isEmpty,
+            !stores.contains(where: { token.numbers[$0.identifier] != nil })
+        else { return }
+        let missing = token.numbers.keys.sorted().joined(separator: ", ")
+        throw PersistenceErrors.make(
+            PersistenceErrors.historyTokenOfOtherStores,
+            "The history token is of a store that is not here, perhaps of a file that was replaced "
+                + "since; fetch everything, and go on with a new token.",
+            ["Reason": "Store - (\(missing)) not found in token"])
+    }
+
+    // MARK: Reading
+
+    private func query(_ store: NSPersistentStore) -> HistoryQuery {
+        var query = HistoryQuery()
+        switch request.bound {
+        case .token(let token): query.after = token?.numbers[store.identifier] ?? 0
+        case .date(let date): query.since = date
+        }
+        query.includesChanges = ![.transactionsOnly, .count, .statusOnly].contains(
+            request.resultType)
+        return query
+    }
+
+    private func transactions(of store: NSPersistentStore) throws -> [HistoryTransaction] {
+        try store.rowStore.history(query(store))
+    }
+
+    private func chosen(
+        by choice: HistoryChoice, in stores: [NSPersistentStore]
+    ) throws -> [HistoryChoice.Found] {
+        var found: [HistoryChoice.Found] = []
+        for store in stores {
+            let narrowed = choice.narrowed(to: store)
+            var query = narrowed.begin(query(store))
+            query.includesChanges = query.includesChanges || choice.looksAtChanges
+            query.limit = Self.pageSize
+            while !choice.isEnough(found.count) {
+                let page = try store.rowStore.history(query)
+                found += try narrowed.chosen(of: page, store)
+                guard let last = page.last, page.count == Self.pageSize else { break }
+                query.after = last.number
+            }
+        }
+        return try choice.arranged(found)
+    }
+
+    private static let pageSize = 500
+
+    private func present(_ found: [HistoryChoice.Found]) -> Any {
+        switch request.resultType {
+        case .statusOnly: return NSNumber(value: true)
+        case .count: return NSNumber(value: found.count)
+        case .transactionsOnly, .transactionsAndChanges:
+            return found.map {
+                NSPersistentHistoryTransaction(
+                    $1, store: $0, withChanges: request.resultType == .transactionsAndChanges)
+            }
+        case .changesOnly:
+            // Changes do not keep their transactions: the last use of each must be here.
+            return found.flatMap { store, transaction in
+                transaction.changes.map { NSPersistentHistoryChange($0, store: store) }
+            }
+        case .objectIDs:
+            var seen = Set<NSManagedObjectID>()
+            return found.flatMap { store, transaction in
+                transaction.changes.map { store.id(for: $0.id) }
+            }.filter { seen.insert($0).inserted }
+        }
+    }
+
+    // MARK: Removing
+
+    private func delete(in store: NSPersistentStore) throws {
+        switch request.bound {
+        case .token(nil): try store.rowStore.deleteHistory(.all)
+        case .token(let token?):
+            guard let number = token.numbers[store.identifier] else { return }
+            try store.rowStore.deleteHistory(.upTo(number))
+        case .date(let date): try store.rowStore.deleteHistory(.before(date))
+        }
+    }
+}

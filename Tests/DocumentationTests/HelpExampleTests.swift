@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// The examples below each verb's help are run as printed, but for those that need a service or
+/// another shell.
+@Suite(.enabled(if: BuiltCommand.isPresent, "the command is not built"))
+struct HelpExampleTests {
+    @Test func theExamplesWork() throws {
+        var seen = 0
+        for block in try Document("docs/COMMAND.md").blocks where block.language == "text" {
+            let examples = Self.examples(in: block.lines).filter(Self.runsAlone)
+            guard !examples.isEmpty else { continue }
+            let folder = try Self.workplace()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            for example in examples {
+                seen += 1
+                let outcome = try BuiltCommand.run(Self.before(example) + example, in: folder)
+                #expect(
+                    outcome.status == Self.status(after: example), "\(example)\n\(outcome.text)")
+                #expect(!outcome.text.contains("SQLite"), "\(example)\n\(outcome.text)")
+            }
+        }
+        #expect(seen > 18)
+    }
+
+    /// The lines below "Examples", those that go on joined.
+    private static func examples(in lines: [String]) -> [String] {
+        let below = lines.drop { !$0.hasPrefix("Example") }.dropFirst()
+        return below.joined(separator: "\n").replacing("\\\n", with: "")
+            .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.hasPrefix("#") }
+    }
+
+    private static func runsAlone(_ example: String) -> Bool {
+        !["diptych sync", "diptych serve", "fpath"].contains { example.contains($0) }
+    }
+
+    /// What the reader has before the first example: a model, a store of it and a script.
+    private static func workplace() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("examples-\(UUID().uuidString)")
+        let versions = folder.appendingPathComponent("Library.xcdatamodeld")
+        for place in [versions, folder.appendingPathComponent("Sources")] {
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        }
+        for place in [folder, versions] {
+            try FileManager.default.copyItem(
+                at: Document.root.appendingPathComponent("Tools/demo-model/Library.xcdatamodel"),
+                to: place.appendingPathComponent("Library.xcdatamodel"))
+        }
+        try Data("@objc class Person {}\n".utf8)
+            .write(to: folder.appendingPathComponent("Sources/Person.swift"))
+        try Data("insert Book dispo title=\"The Dispossessed\" pages=341\n".utf8)
+            .write(to: folder.appendingPathComponent("changes.txt"))
+        let made = try BuiltCommand.run(
+            "diptych create Library.sqlite --model Library.xcdatamodel && "
+                + "diptych edit Library.sqlite changes.txt", in: folder)
+        #expect(made.status == 0, "\(made.text)")
+        return folder
+    }
+
+    /// Makes room for what an example makes.
+    private static func before(_ example: String) -> String {
+        let home =
+            "export HOME=\"$PWD\"; mkdir -p ~/.local/share/bash-completion/completions "
+            + "~/.config/fish/completions; "
+        return example.contains("create Library.sqlite") ? home + "rm Library.sqlite; " : home
+    }
+
+    /// The store was never synced, so it is not in sync, and there is no conflict to decide.
+    private static func status(after example: String) -> Int32 {
+        example.contains("diptych status") || example.contains("--resolve") ? 1 : 0
+    }
+}

@@ -1,0 +1,41 @@
+import CloudKit
+import CoreData
+import Foundation
+import MirrorTransport
+
+/// What docs/SWIFT.md shows in pieces.
+final class Book: NSManagedObject {}
+
+/// A list that follows its context, and tells how long it is now.
+actor BookList {
+    private let told: AsyncStream<Int>.Continuation
+
+    init(_ told: AsyncStream<Int>.Continuation) { self.told = told }
+
+    func follow(_ context: NSManagedObjectContext) async throws {
+        let request = NSFetchRequest<Book>(entityName: "Book")
+        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        for try await update in context.updates(of: request) {
+            await show(update.objectIDs, changed: update.updatedObjectIDs)
+        }
+    }
+
+    private func show(_ ids: [NSManagedObjectID], changed: Set<NSManagedObjectID>) async {
+        told.yield(ids.count)
+    }
+}
+
+/// Where a container's record service is.
+func nameService(_ service: URL, _ credentials: Credentials, _ authority: URL) {
+    NSPersistentCloudKitContainer.recordService = RecordServiceAddress(
+        url: service, credentials: credentials, authorityFile: authority)
+}
+
+/// What `diptych model port` leaves of a selector, a key path and a cast.
+func portedRequest(_ general: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<Book> {
+    let request = general.returning(Book.self)
+    request.sortDescriptors = [
+        NSSortDescriptor(key: "title", ascending: true, comparison: .localizedStandard)
+    ]
+    return request
+}

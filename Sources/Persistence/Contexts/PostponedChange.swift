@@ -86,9 +86,11 @@ extension NSManagedObjectContext {
     /// Lets go of objects that another context deleted, which leaves nothing to save.
     private func forgetGone() {
         let isGone = { (object: NSManagedObject) in
-            object.isDeleted && object.state.contains(.inaccessible)
+            object.state.contains(.inaccessible) && object.isDeleted
         }
-        for object in pending.objects where isGone(object) {
+        let gone = pending.objects.filter(isGone)
+        guard !gone.isEmpty else { return }
+        for object in gone {
             registry.unregister(object)
             object.leaveContext()
         }

@@ -85,13 +85,16 @@ final class RegisteredObjectTable: Sendable {
     func adopt(
         _ objects: ArraySlice<NSManagedObject>, from other: RegisteredObjectTable
     ) -> Int {
+        guard let space else { return objects.endIndex }
         var index = objects.startIndex
         table.withLock { table in
             // Mostly all are of one entity.
-            if objects.last?.madeID?.space === space { table.reserve(objects.count) }
+            if let last = objects.last?.madeID, last.isRow(of: space) {
+                table.reserve(objects.count)
+            }
             while index < objects.endIndex {
                 let object = objects[index]
-                guard let id = object.madeID, id.space === space else { return }
+                guard let id = object.madeID, id.isRow(of: space) else { return }
                 index += 1
                 guard object.shelf === other else { continue }
                 object.stand(on: self, at: id.key)

@@ -69,6 +69,11 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// Where the row is; nil while the ID is temporary.
     var space: ObjectIDTable? { isTemporaryID ? nil : reservedSpace }
 
+    /// Whether the ID is that of a row of `space`.
+    func isRow(of space: ObjectIDTable) -> Bool {
+        !isTemporaryID && (home === space || origin === space)
+    }
+
     /// Where the row is, or will be.
     var reservedSpace: ObjectIDTable? {
         if origin.store != nil { return origin }

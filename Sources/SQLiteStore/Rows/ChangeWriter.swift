@@ -75,13 +75,14 @@ final class ChangeWriter {
         }
         var highest: [Int32: Int64] = [:]
         var last: (entity: Int32, key: Int64) = (0, 0)
-        for row in inserts {
-            outcome.written.append((row.id, 1))
-            if row.id.entity != last.entity {
+        for index in inserts.indices {
+            let id = inserts[index].id
+            outcome.written.append((id, 1))
+            if id.entity != last.entity {
                 if last.key > highest[last.entity] ?? 0 { highest[last.entity] = last.key }
-                last = (row.id.entity, 0)
+                last = (id.entity, 0)
             }
-            last.key = max(last.key, row.id.key)
+            last.key = max(last.key, id.key)
         }
         if last.key > highest[last.entity] ?? 0 { highest[last.entity] = last.key }
         for (entity, key) in highest {

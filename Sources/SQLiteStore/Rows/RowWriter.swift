@@ -51,13 +51,15 @@ final class RowWriter {
     /// written one by one, since they are few or special, or one of them breaks a rule.
     func insertSeveral(_ rows: ArraySlice<Row>) throws -> Int {
         let count = InsertPlan.rowsPerStatement
-        guard rows.count >= count, let entity = rows.first?.id.entity else { return 0 }
+        guard rows.count >= count else { return 0 }
+        let entity = rows[rows.startIndex].id.entity
         let plan = try insertPlan(for: entity)
-        let several = rows.prefix(count)
-        guard plan.isPlain, several.allSatisfy({ $0.id.entity == entity }) else { return 0 }
+        let several = rows.startIndex..<rows.startIndex + count
+        guard plan.isPlain, several.allSatisfy({ rows[$0].id.entity == entity }) else { return 0 }
         let statement = try plan.several(connection)
         var offset = 0
-        for row in several {
+        for index in several {
+            let row = rows[index]
             try check(row, plan)
             try bindValues(of: row, plan, to: statement, offset: offset)
             for slot in plan.toOnes {

@@ -41,7 +41,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
     /// The transactions, or the changes with their transactions, that a request chooses; it is made
     /// with `NSPersistentHistoryTransaction.fetchRequest` or `NSPersistentHistoryChange`'s. Its
-    /// predicate, sort order of transactions, offset and limit count.
+    /// predicate, sort order of transactions, offset and limit count. One over changes is answered
+    /// with changes.
     open class func fetchHistory(
         withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     ) -> Self {
@@ -50,21 +51,19 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return request
     }
 
-    /// What is chosen of the history besides its beginning; nil for all. Cost: the history after
-    /// the beginning is read and looked at in memory.
+    /// What is chosen of the history besides its beginning or end; nil for all. A deletion ends
+    /// before the first transaction that is not chosen, since a history has no gaps. Cost: the
+    /// history after the beginning is read and looked at in memory.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
-    /// Removes the transactions up to and with a token's; all of them for nil.
+    /// Removes the transactions before a token's; all of them for nil.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> Self {
         make(.token(token), isDeletion: true)
     }
 
     /// Removes the transactions before another one.
     open class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self {
-        let token = transaction.map {
-            NSPersistentHistoryToken(numbers: [$0.storeID: $0.transactionNumber - 1])
-        }
-        return make(.token(token), isDeletion: true)
+        make(.token(transaction?.token), isDeletion: true)
     }
 
     /// Removes the transactions before a moment.
@@ -87,8 +86,13 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         var found = try stores.flatMap { store in
             try transactions(of: store).map { (store: store, transaction: $0) }
         }
-        if let fetchRequest { found = try HistoryChoice(fetchRequest).chosen(of: found) }
-        return NSPersistentHistoryResult(present(found), type: resultType)
+        var type = resultType
+        if let fetchRequest {
+            let choice = try HistoryChoice(fetchRequest)
+            found = try choice.chosen(of: found)
+            if choice.isOfChanges && type == .transactionsAndChanges { type = .changesOnly }
+        }
+        return NSPersistentHistoryResult(present(found, as: type), type: type)
     }
 
     private func transactions(of store: NSPersistentStore) throws -> [HistoryTransaction] {
@@ -102,18 +106,40 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 
     private func delete(in store: NSPersistentStore) throws {
+        if let fetchRequest { return try delete(chosenBy: fetchRequest, in: store) }
         let rows = store.rowStore
         switch bound {
         case .token(nil): try rows.deleteHistory(upTo: try rows.lastTransactionNumber())
         case .token(let token?):
-            if let number = token.numbers[store.identifier] { try rows.deleteHistory(upTo: number) }
+            if let number = token.numbers[store.identifier] {
+                try rows.deleteHistory(upTo: number - 1)
+            }
         case .date(let date):
             let older = try rows.history(after: 0, limit: nil).prefix { $0.date < date }
             if let last = older.last { try rows.deleteHistory(upTo: last.number) }
         }
     }
 
-    private func present(_ found: [HistoryChoice.Found]) -> Any {
+    private func delete(
+        chosenBy request: NSFetchRequest<any NSFetchRequestResult>, in store: NSPersistentStore
+    ) throws {
+        let older = try store.rowStore.history(after: 0, limit: nil).prefix { transaction in
+            switch bound {
+            case .token(nil): true
+            case .token(let token?): transaction.number < token.numbers[store.identifier] ?? 0
+            case .date(let date): transaction.date < date
+            }
+        }
+        let chosen = try HistoryChoice(request).chosen(of: older.map { (store, $0) })
+        let numbers = Set(chosen.map(\.transaction.number))
+        if let last = older.prefix(while: { numbers.contains($0.number) }).last {
+            try store.rowStore.deleteHistory(upTo: last.number)
+        }
+    }
+
+    private func present(
+        _ found: [HistoryChoice.Found], as resultType: NSPersistentHistoryResultType
+    ) -> Any {
         switch resultType {
         case .statusOnly: return NSNumber(value: true)
         case .count: return NSNumber(value: found.count)

@@ -46,6 +46,28 @@ import Testing
             try await eventually { try desk.container.status(of: desk.store)?.isInSync == true })
     }
 
+    @Test func eventsAreTypedMessagesToo() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let told = Lock<[NSPersistentCloudKitContainer.EventType]>([])
+        let token = NotificationCenter.default.addObserver(
+            of: desk.container, for: .eventChanged
+        ) { message in told.withLock { $0.append(message.event.type) } }
+        try desk.write("one")
+        #expect(try await desk.container.sync())
+        #expect(await eventually { told.withLock { $0.contains(.export) } })
+        NotificationCenter.default.removeObserver(token)
+        let event = try #require(desk.events.withLock { $0.first })
+        let note = Notification(
+            name: NSPersistentCloudKitContainer.eventChangedNotification, object: desk.container,
+            userInfo: [NSPersistentCloudKitContainer.eventNotificationUserInfoKey: event])
+        let message = try #require(
+            NSPersistentCloudKitContainer.EventChangedMessage.makeMessage(note))
+        #expect(message.event === event)
+        let again = NSPersistentCloudKitContainer.EventChangedMessage.makeNotification(message)
+        #expect(again.name == note.name && again.object as AnyObject === desk.container)
+    }
+
     @Test func eventsAreToldAndKept() async throws {
         let service = try LocalService()
         let desk = try service.container("desk")

@@ -288,7 +288,7 @@ import Testing
             return error?.localizedDescription ?? ""
         }
         #expect(words(["friends": 1]).contains("Invalid relationship (friends)"))
-        #expect(words(["department": 1]).contains("Invalid relationship (department)"))
+        #expect(words(["department": 1]).contains("takes a saved object"))
         #expect(words(["scratch": 1]).contains("Invalid property (scratch)"))
         #expect(words(["nothing": 1]).contains("Invalid property (nothing)"))
         #expect(words(["age": "text"]).contains("cannot hold"))

@@ -43,9 +43,10 @@ import Testing
         let conflict = try #require(conflicts?.first)
         #expect(conflict.sourceObject === second && conflicts?.count == 1)
         #expect(conflict.oldVersionNumber == 1 && conflict.newVersionNumber == 2)
-        #expect(conflict.cachedSnapshot?["name"] as? String == "Ada")
-        #expect(conflict.persistedSnapshot?["name"] as? String == "First")
-        #expect(conflict.objectSnapshot?["name"] as? String == "Second")
+        #expect(conflict.objectSnapshot?["name"] as? String == "Ada")
+        #expect(conflict.cachedSnapshot?["name"] as? String == "First")
+        #expect(conflict.persistedSnapshot == nil)
+        #expect(conflict.sourceObject.value(forKey: "name") as? String == "Second")
         #expect(try stored(bench, second) == "First 1 1")
         #expect(second.hasChanges && second.name == "Second")
     }
@@ -150,9 +151,9 @@ import Testing
             // @unchecked: it holds nothing.
             override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
                 for conflict in list {
-                    let theirs = conflict.persistedSnapshot?["age"] as? Int ?? 0
-                    let base = conflict.cachedSnapshot?["age"] as? Int ?? 0
-                    let own = conflict.objectSnapshot?["age"] as? Int ?? 0
+                    let theirs = conflict.cachedSnapshot?["age"] as? Int ?? 0
+                    let base = conflict.objectSnapshot?["age"] as? Int ?? 0
+                    let own = conflict.sourceObject.value(forKey: "age") as? Int ?? 0
                     conflict.sourceObject.setValue(theirs + own - base, forKey: "age")
                 }
             }

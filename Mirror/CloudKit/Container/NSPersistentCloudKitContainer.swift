@@ -101,9 +101,9 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     }
 
     private func post(_ event: Event) {
-        NotificationCenter.default.post(
-            name: Self.eventChangedNotification, object: self,
-            userInfo: [Self.eventNotificationUserInfoKey: event])
+        let message = EventChangedMessage(event, of: self)
+        NotificationCenter.default.post(EventChangedMessage.makeNotification(message))
+        NotificationCenter.default.post(message, subject: self)
     }
 
     /// Each save of a mirrored store, of whatever process, wakes its mirror.

@@ -8,6 +8,7 @@ internal import Stores
 struct BatchUpdating {
     private let query: ObjectQuery
     private let assignments: [(attribute: String, value: BatchUpdate.Assignment)]
+    private let links: [BatchLink]
     private let author: String?
     private let contextName: String?
 
@@ -24,9 +25,17 @@ struct BatchUpdating {
         author = context.root.transactionAuthor
         contextName = context.root.name
         let shape = ObjectLayout.of(entity)
-        assignments = try (request.propertiesToUpdate ?? [:]).flatMap { key, value in
-            try Self.assignments(key.base, value, shape)
-        }.sorted { $0.attribute < $1.attribute }
+        var assignments: [(attribute: String, value: BatchUpdate.Assignment)] = []
+        var links: [BatchLink] = []
+        for (key, value) in request.propertiesToUpdate ?? [:] {
+            if let link = try BatchLink(key.base, value, of: shape) {
+                links.append(link)
+            } else {
+                assignments += try Self.assignments(key.base, value, shape)
+            }
+        }
+        self.assignments = assignments.sorted { $0.attribute < $1.attribute }
+        self.links = links.sorted { $0.name < $1.name }
     }
 
     // MARK: What is assigned
@@ -74,7 +83,8 @@ struct BatchUpdating {
     // MARK: In one store
 
     func run(in store: NSPersistentStore) throws -> [NSManagedObjectID] {
-        guard !assignments.isEmpty, let layout = store.layout(of: ObjectLayout.of(query.entity))
+        guard !assignments.isEmpty || !links.isEmpty,
+            let layout = store.layout(of: ObjectLayout.of(query.entity))
         else { return [] }
         guard !store.isReadOnly else { throw PersistenceErrors.readOnly(store) }
         var rows = RowQuery(entity: layout.number)
@@ -83,6 +93,7 @@ struct BatchUpdating {
         rows.transformed = TransformableCoding.decode
         var batch = BatchUpdate(rows: rows)
         batch.assignments = assignments
+        batch.links = try links.map { ($0.name, try $0.row(in: store)) }
         batch.author = author
         batch.contextName = contextName
         let updated = try store.rowStore.update(batch) ?? save(batch, in: store)
@@ -120,6 +131,10 @@ struct BatchUpdating {
                     let value = try Self.accept(computed.next() ?? nil, for: attribute)
                     update.attributes.append((slot, value))
                 }
+            }
+            for (name, target) in batch.links {
+                guard let slot = own.toOneSlot(name) else { continue }
+                update.toOnes.append((slot, target.map { Link($0) }))
             }
             changes.updates.append(update)
         }

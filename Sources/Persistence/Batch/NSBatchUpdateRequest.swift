@@ -15,13 +15,14 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// Gives new values to all objects a predicate finds, without making objects.
 /// Source: Apple, NSBatchUpdateRequest.
 ///
-/// Values are constants or expressions over each row as it was. Relationships, derived and
-/// transient attributes cannot be set (134091); nothing is validated but the types of constants
-/// (1550), and unique values that are taken fail (133021). The rows' versions grow, so that
-/// contexts with older values find a conflict; merge the returned IDs into contexts that are in
-/// use. The update is written to the history. Cost: one SQL statement for each SQLite store, unless
-/// values kept in files or attributes derived from texts change; other stores walk through the
-/// entity's rows.
+/// Values are constants or expressions over each row as it was. A to-one relationship takes an
+/// object, its ID, or `NSNull`, where its inverse is a to-many without order, or none. To-manys,
+/// other to-ones, derived and transient attributes cannot be set (134091); nothing is validated
+/// but the types of constants (1550), and unique values that are taken fail (133021). The rows'
+/// versions grow, so that contexts with older values find a conflict; merge the returned IDs into
+/// contexts that are in use. The update is written to the history. Cost: one SQL statement for each
+/// SQLite store, unless links, values kept in files or attributes derived from texts change; other
+/// stores walk through the entity's rows.
 ///
 /// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there. Queue:
 /// one at a time; set up anywhere.
@@ -32,7 +33,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     open var predicate: NSPredicate?
     /// Whether objects of subentities are updated, too.
     open var includesSubentities = true
-    /// New values or expressions, by the names or descriptions of attributes.
+    /// New values or expressions, by the names or descriptions of properties.
     open var propertiesToUpdate: [AnyHashable: Any]?
     /// What the result holds.
     open var resultType: NSBatchUpdateRequestResultType = .statusOnlyResultType

@@ -8,10 +8,13 @@ extension NSManagedObjectContext {
     ///
     /// At the end of the event (see `propagatesDeletesAtEndOfEvent`) its relationships' delete
     /// rules are applied: related objects lose their link to it, or are deleted too. A deny rule
-    /// is looked at by the save. The object keeps its own values until then.
+    /// is looked at by the save. The object keeps its own values until then. Deleting it once more
+    /// calls `prepareForDeletion` again, and does nothing else.
     public final func delete(_ object: NSManagedObject) {
         if QueueGuard.isOn { checkQueue() }
-        guard owns(object), mark(object) else { return }
+        guard owns(object) else { return }
+        if object.isDeleted { return object.prepareForDeletion() }
+        guard mark(object) else { return }
         pending.unpropagated.append(object)
     }
 

@@ -8,7 +8,7 @@ struct HistoryChoice {
     typealias Found = (store: NSPersistentStore, transaction: HistoryTransaction)
 
     private let request: NSFetchRequest<any NSFetchRequestResult>
-    private let isOfChanges: Bool
+    let isOfChanges: Bool
     private var predicate: PredicateNode?
 
     /// Throws for a request over an entity that is none of the history's.

@@ -13,15 +13,20 @@ struct HistoryRequestRun {
             return NSPersistentHistoryResult(NSNumber(value: true), type: .statusOnly)
         }
         if case .token(let token) = request.bound { try Self.check(token, stores) }
-        let found: [HistoryChoice.Found]
-        if let fetch = request.fetchRequest {
-            found = try chosen(by: HistoryChoice(fetch), in: stores)
-        } else {
-            found = try stores.flatMap { store in
+        guard let fetch = request.fetchRequest else {
+            let found = try stores.flatMap { store in
                 try transactions(of: store).map { (store: store, transaction: $0) }
             }
+            return NSPersistentHistoryResult(
+                present(found, as: request.resultType), type: request.resultType)
         }
-        return NSPersistentHistoryResult(present(found), type: request.resultType)
+        let choice = try HistoryChoice(fetch)
+        // Who asks for changes and no form of theirs is answered with changes.
+        let type =
+            choice.isOfChanges && request.resultType == .transactionsAndChanges
+            ? .changesOnly : request.resultType
+        return NSPersistentHistoryResult(
+            present(try chosen(by: choice, in: stores), as: type), type: type)
     }
 
     private func stores() throws -> [NSPersistentStore] {
@@ -89,14 +94,16 @@ struct HistoryRequestRun {
 
     private static let pageSize = 500
 
-    private func present(_ found: [HistoryChoice.Found]) -> Any {
-        switch request.resultType {
+    private func present(
+        _ found: [HistoryChoice.Found], as type: NSPersistentHistoryResultType
+    ) -> Any {
+        switch type {
         case .statusOnly: return NSNumber(value: true)
         case .count: return NSNumber(value: found.count)
         case .transactionsOnly, .transactionsAndChanges:
             return found.map {
                 NSPersistentHistoryTransaction(
-                    $1, store: $0, withChanges: request.resultType == .transactionsAndChanges)
+                    $1, store: $0, withChanges: type == .transactionsAndChanges)
             }
         case .changesOnly:
             // Changes do not keep their transactions: the last use of each must be here.
@@ -114,12 +121,44 @@ struct HistoryRequestRun {
     // MARK: Removing
 
     private func delete(in store: NSPersistentStore) throws {
+        if let fetch = request.fetchRequest {
+            let last = try lastChosen(by: HistoryChoice(fetch).narrowed(to: store), in: store)
+            if let last { try store.rowStore.deleteHistory(.upTo(last)) }
+            return
+        }
         switch request.bound {
         case .token(nil): try store.rowStore.deleteHistory(.all)
         case .token(let token?):
             guard let number = token.numbers[store.identifier] else { return }
-            try store.rowStore.deleteHistory(.upTo(number))
+            try store.rowStore.deleteHistory(.upTo(number - 1))
         case .date(let date): try store.rowStore.deleteHistory(.before(date))
+        }
+    }
+
+    /// The last of the oldest transactions that are all within the bound and chosen.
+    private func lastChosen(
+        by choice: HistoryChoice, in store: NSPersistentStore
+    ) throws -> Int64? {
+        var (query, last) = (HistoryQuery(), Int64?.none)
+        query.limit = Self.pageSize
+        while true {
+            let page = try store.rowStore.history(query)
+            let older = page.prefix { isBefore($0, in: store) }
+            let chosen = Set(try choice.chosen(of: Array(older), store).map(\.transaction.number))
+            let run = older.prefix { chosen.contains($0.number) }
+            last = run.last?.number ?? last
+            guard run.count == Self.pageSize, let end = page.last else { return last }
+            query.above = end.number
+        }
+    }
+
+    private func isBefore(
+        _ transaction: HistoryTransaction, in store: NSPersistentStore
+    ) -> Bool {
+        switch request.bound {
+        case .token(nil): true
+        case .token(let token?): transaction.number < token.numbers[store.identifier] ?? 0
+        case .date(let date): transaction.date < date
         }
     }
 }

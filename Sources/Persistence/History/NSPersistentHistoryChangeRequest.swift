@@ -47,7 +47,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
     /// The transactions, or the changes with their transactions, that a request chooses; it is made
     /// with `NSPersistentHistoryTransaction.fetchRequest` or `NSPersistentHistoryChange`'s. Its
-    /// predicate, sort order of transactions, offset and limit count.
+    /// predicate, sort order of transactions, offset and limit count. One over changes is answered
+    /// with changes.
     open class func fetchHistory(
         withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>
     ) -> Self {
@@ -56,15 +57,16 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return request
     }
 
-    /// What is chosen of the history besides its beginning; nil for all.
+    /// What is chosen of the history besides its beginning or end; nil for all. A deletion ends
+    /// before the first transaction that is not chosen, since a history has no gaps.
     ///
     /// Cost: the history after the beginning is read in pages and looked at in memory. Conditions
     /// that all must hold and that compare `token`, `transactionNumber` or `timestamp` with a value
-    /// move the beginning.
+    /// move the beginning of what is fetched.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
-    /// Removes the transactions up to and with a token's; all of them for nil. Like all removals it
-    /// ends before what a consumer has not seen; see
+    /// Removes the transactions before a token's; all of them for nil. Like all removals it ends
+    /// before what a consumer has not seen; see
     /// `NSPersistentStoreCoordinator.setHistoryConsumer(_:lastSeen:)`.
     open class func deleteHistory(before token: NSPersistentHistoryToken?) -> Self {
         make(.token(token), isDeletion: true)
@@ -72,10 +74,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
     /// Removes the transactions before another one.
     open class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self {
-        let token = transaction.map {
-            NSPersistentHistoryToken(numbers: [$0.storeID: $0.transactionNumber - 1])
-        }
-        return make(.token(token), isDeletion: true)
+        make(.token(transaction?.token), isDeletion: true)
     }
 
     /// Removes the transactions before a moment.

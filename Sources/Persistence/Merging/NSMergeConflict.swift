@@ -4,6 +4,9 @@ internal import Stores
 
 /// An object whose row changed since it was read. Source: Apple, NSMergeConflict. Queue: that of
 /// the saving context.
+///
+/// Difference from Apple: a row that another process wrote is told like one that another context
+/// of the coordinator wrote, since rows are not kept between reads.
 open class NSMergeConflict: NSObject {
     /// The object that could not be saved.
     public final let sourceObject: NSManagedObject
@@ -11,9 +14,11 @@ open class NSMergeConflict: NSObject {
     public final let newVersionNumber: Int
     /// The version the object was read at.
     public final let oldVersionNumber: Int
-    /// The values the object was read with.
-    public final let cachedSnapshot: [String: Any]?
+    /// The values the object was read with; nil for a new one.
+    public final let objectSnapshot: [String: Any]?
     /// The values the store has now; nil when the row was deleted.
+    public final let cachedSnapshot: [String: Any]?
+    /// Nil in the conflicts of a save.
     public final let persistedSnapshot: [String: Any]?
     /// The row as it is now, for the policies.
     private var stored: ObjectSnapshot?
@@ -24,6 +29,7 @@ open class NSMergeConflict: NSObject {
         cachedSnapshot: [String: Any]?, persistedSnapshot: [String: Any]?
     ) {
         sourceObject = source
+        objectSnapshot = source.snapshot.map(source.values)
         newVersionNumber = newVersion
         oldVersionNumber = oldVersion
         self.cachedSnapshot = cachedSnapshot
@@ -34,16 +40,8 @@ open class NSMergeConflict: NSObject {
         self.init(
             source: object, newVersion: Int(stored?.version ?? 0),
             oldVersion: Int(object.snapshot?.version ?? 0),
-            cachedSnapshot: object.snapshot.map(object.values),
-            persistedSnapshot: stored.map(object.values))
+            cachedSnapshot: stored.map(object.values), persistedSnapshot: nil)
         self.stored = stored
-    }
-
-    /// The values the object has now.
-    public final var objectSnapshot: [String: Any]? {
-        sourceObject.values(
-            of: ObjectSnapshot(
-                version: 0, attributes: sourceObject.attributes, toOnes: sourceObject.toOnes))
     }
 
     /// Whether only members of relationships changed, which never contradicts the row.

@@ -95,6 +95,9 @@ extension Evaluator {
         if let own = receiver as? any FunctionReceiving {
             return try own.value(ofFunction: name, arguments: rest.map(\.plain))
         }
+        if let function = CustomSelectors.function(named: name) {
+            return try function(receiver, rest.map(\.plain))
+        }
         if rest.isEmpty {
             if name == "count", let elements = listElements(of: receiver) { return elements.count }
             return try KeyPathReading.value(of: [name], in: receiver)

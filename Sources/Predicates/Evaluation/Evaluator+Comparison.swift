@@ -53,12 +53,23 @@ extension Evaluator {
         case .between: return try isBetween(left, right, options)
         case .matches, .like, .beginsWith, .endsWith:
             return try compareTexts(left, comparison, right)
-        case .customSelector:
+        case .customSelector: return try send(comparison.selectorName ?? "CUSTOM", left, right)
+        }
+    }
+
+    private func send(_ name: String, _ left: Constant, _ right: Constant) throws -> Bool {
+        guard let function = CustomSelectors.function(named: name) else {
             throw EvaluationError(
                 .unsupported,
                 """
-                Custom selectors and uniform types exist on Apple's platforms only; use a block.
-                """, fields: ["operator": comparison.selectorName ?? "CUSTOM"])
+                Nobody registered the selector of a comparison: \
+                NSExpression.register(selector:_:) does, or use a block.
+                """, fields: ["operator": name])
+        }
+        switch Constant(try function(left.plain, [right.plain])) {
+        case .bool(let holds): return holds
+        case .integer(let number): return number != 0
+        default: return false
         }
     }
 

@@ -21,8 +21,12 @@ extension PredicateCompiler {
             return .collection(try subquery(collection, variable, predicate, context))
         case .conditional(let test, let yes, let no):
             return try conditional(test, yes, no, context)
-        case .unionSet, .intersectSet, .minusSet:
-            throw unsupported("Unsupported set expression \(expression.description)")
+        case .unionSet(let a, let b), .intersectSet(let a, let b), .minusSet(let a, let b):
+            guard try operand(a, context).isConstant, try operand(b, context).isConstant else {
+                throw unsupported("Unsupported set expression \(expression.description)")
+            }
+            return .constant(
+                try Predicates.value(of: expression, with: nil, platform: platform))
         }
     }
 

@@ -56,6 +56,7 @@ final class PredicateCompiler {
     private func condition(
         _ comparison: ComparisonNode, _ context: Context
     ) throws -> SQLFragment {
+        if let parts = comparison.membershipInParts { return try condition(parts, context) }
         let left = try operand(comparison.left, context)
         switch comparison.modifier {
         case .direct:

@@ -5,10 +5,10 @@ internal import Stores
 
 /// Updates of many rows in one statement. Used under the store's lock, inside a transaction.
 extension OpenStore {
-    /// Nil where a column needs more than a statement: large values in files, and values that are
-    /// computed where a row is written.
+    /// Nil where more than a statement is needed: for links, large values in files, and values that
+    /// are computed where a row is written.
     func update(_ batch: BatchUpdate) throws -> [RowID]? {
-        guard let columns = try assignedColumns(of: batch) else { return nil }
+        guard batch.links.isEmpty, let columns = try assignedColumns(of: batch) else { return nil }
         do {
             return try connection.transaction {
                 let updated = try write(batch, columns)

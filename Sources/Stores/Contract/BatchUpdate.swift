@@ -14,6 +14,9 @@ public struct BatchUpdate: Sendable {
     public var rows: RowQuery
     /// By the attribute's name.
     public var assignments: [(attribute: String, value: Assignment)] = []
+    /// New targets of to-one relationships, by name; nil for none. Their inverses are to-manys
+    /// without order, or none.
+    public var links: [(relationship: String, target: RowID?)] = []
     /// Who changes it: goes into the history's transaction.
     public var author: String?
     /// The name of the context that asks: goes into the history's transaction, too.

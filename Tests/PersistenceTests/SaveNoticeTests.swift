@@ -1,0 +1,117 @@
+import CoreData
+import Foundation
+import Platform
+import Testing
+
+/// What saves, and contexts that start over, tell and keep.
+@Suite struct SaveNoticeTests {
+    /// The notifications of one name that a context posts while `work` runs.
+    private func notices(
+        _ name: Notification.Name, of context: NSManagedObjectContext, _ work: () throws -> Void
+    ) rethrows -> [[AnyHashable: Any]] {
+        let kept = Kept()
+        let token = NotificationCenter.default.addObserver(
+            forName: name, object: context, queue: nil
+        ) { kept.notices.append($0.userInfo ?? [:]) }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try work()
+        return kept.notices
+    }
+
+    private final class Kept: @unchecked Sendable {
+        // @unchecked: filled on the thread that saves.
+        var notices: [[AnyHashable: Any]] = []
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func aSaveSaysWhereItStandsInTheHistory(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let names: [Notification.Name] = [
+            .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs,
+        ]
+        for name in names {
+            try bench.person("Ada")
+            let told = try notices(name, of: bench.context) { try bench.context.save() }
+            let token = told.first?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
+            #expect(token == bench.coordinator.currentPersistentHistoryToken(fromStores: nil))
+            #expect(told.count == 1 && told[0][NSManagedObjectContextQueryGenerationKey] == nil)
+        }
+    }
+
+    @Test func aSaveWithoutHistoryHasNoToken() throws {
+        let bench = try Bench(.xml)
+        try bench.person("Ada")
+        let told = try notices(.NSManagedObjectContextDidSave, of: bench.context) {
+            try bench.context.save()
+        }
+        #expect(told.count == 1 && told[0][NSPersistentHistoryTokenKey] == nil)
+    }
+
+    @Test func aSaveOfAPinnedContextSaysThatItMovesOn() throws {
+        let bench = try Bench(.sqlite)
+        try bench.context.setQueryGenerationFrom(.current)
+        _ = try bench.context.fetch(NSFetchRequest<Person>(entityName: "Person"))
+        try bench.person("Ada")
+        let told = try notices(.NSManagedObjectContextDidSave, of: bench.context) {
+            try bench.context.save()
+        }
+        let token = told.first?[NSManagedObjectContextQueryGenerationKey] as? NSQueryGenerationToken
+        #expect(token == .current)
+    }
+
+    @Test func aTokenIsArchivedSecurely() throws {
+        let bench = try Bench(.sqlite)
+        try bench.person("Ada")
+        try bench.context.save()
+        let token = try #require(bench.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: token, requiringSecureCoding: true)
+        let read = try NSKeyedUnarchiver.unarchivedObject(
+            ofClass: NSPersistentHistoryToken.self, from: data)
+        #expect(read == token)
+    }
+
+    @Test func aResetNamesNewObjectsThatNobodyHolds() throws {
+        let bench = try Bench(.memory)
+        for name in ["Ada", "Bob"] { try bench.person(name) }
+        bench.context.processPendingChanges()
+        let told = notices(.NSManagedObjectContextObjectsDidChange, of: bench.context) {
+            bench.context.reset()
+        }
+        #expect((told.first?[NSInvalidatedAllObjectsKey] as? [Any])?.count == 2)
+    }
+
+    @Test func savedObjectsLiveUntilTheBlockEnds() throws {
+        let bench = try Bench(.memory)
+        let context = bench.context
+        try context.performAndWait {
+            try bench.person("Ada")
+            try context.save()
+            #expect(context.registeredObjects.count == 1)
+        }
+        #expect(context.performAndWait { context.registeredObjects.isEmpty })
+    }
+
+    @MainActor @Test func onTheMainQueueSavedObjectsLiveUntilItsNextTurn() async throws {
+        let bench = try Bench(.memory)
+        let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = bench.coordinator
+        try bench.person("Ada", in: context)
+        try context.save()
+        #expect(context.registeredObjects.count == 1)
+        await withCheckedContinuation { turn in DispatchQueue.main.async { turn.resume() } }
+        #expect(context.registeredObjects.isEmpty)
+    }
+
+    @Test func aRepeatedDeletionIsPreparedAgain() throws {
+        let bench = try Bench(.memory)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        ada.calls = []
+        bench.context.delete(ada)
+        bench.context.delete(ada)
+        #expect(ada.calls == ["prepareForDeletion", "prepareForDeletion"])
+        try bench.context.save()
+        #expect(!ada.isDeleted)
+    }
+}

@@ -95,7 +95,7 @@ enum NoteModel {
     }
 }
 
-@MainActor final class DocumentShapeTests: XCTestCase {
+final class DocumentShapeTests: XCTestCase {
     private func note(_ code: String, _ stars: Int64, _ context: NSManagedObjectContext) -> Note {
         let note = Note(context: context)
         note.code = code

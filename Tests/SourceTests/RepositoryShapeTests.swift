@@ -119,9 +119,12 @@ final class RepositoryShapeTests: XCTestCase {
         let context = try AppModel.container().newBackgroundContext()
         try context.performAndWait {
             for name in ["Bob", "Ann"] {
-                let predicate = Person.predicate("%K == %@ AND age < %d", "name", name, 99)
+                let predicate = Person.predicate("%K == %@ AND score < %f", "name", name, 1.5)
                 for _ in 1...2 {
-                    _ = try Person.findOrCreate(where: predicate, in: context) { $0.name = name }
+                    _ = try Person.findOrCreate(where: predicate, in: context) {
+                        $0.name = name
+                        $0.score = 1
+                    }
                 }
             }
             try context.save()
@@ -148,7 +151,7 @@ final class RepositoryShapeTests: XCTestCase {
         XCTAssertTrue(people.all.isEmpty)
         _ = Person(name: "Bob", in: context)
         _ = Person(name: "Ann", in: context)
-        context.processPendingChanges()
+        try people.$all.performFetch()
         XCTAssertEqual(people.all.map(\.name), ["Ann", "Bob"])
         XCTAssertEqual(people.$all.sections?.first?.numberOfObjects, 2)
     }

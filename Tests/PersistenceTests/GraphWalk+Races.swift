@@ -13,7 +13,7 @@ extension GraphWalk {
     func race() throws {
         let ending = dice.pick(Ending.allCases) ?? .error
         tell("race, \(ending)")
-        scratches = [:]
+        wide.scratches = [:]
         let held = try hold()
         var mine = stored
         var theirs = stored

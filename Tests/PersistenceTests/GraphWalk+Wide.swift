@@ -1,6 +1,19 @@
 import CoreData
 import Foundation
 
+/// What a walk remembers that does more than others.
+struct WideState {
+    let isOn: Bool
+    /// The graphs before each group that can be undone or redone; nil where nothing is recorded.
+    var undoable: (undone: [OracleGraph], redone: [OracleGraph])?
+    /// A context that reads from one generation, with what was stored then.
+    var pinned: (context: NSManagedObjectContext, graph: OracleGraph)?
+    /// Transient values since the last save, with the objects that have them.
+    var scratches: [Int: (object: NSManagedObject, text: String)] = [:]
+
+    init(isOn: Bool) { self.isOn = isOn }
+}
+
 // What only wide walks do.
 extension GraphWalk {
     func wideStep() throws {
@@ -23,27 +36,27 @@ extension GraphWalk {
         let manager = UndoManager()
         manager.groupsByEvent = false
         main.undoManager = manager
-        undoable = ([], [])
+        wide.undoable = ([], [])
     }
 
     func forgetUndo() {
-        guard undoable != nil else { return }
+        guard wide.undoable != nil else { return }
         main.processPendingChanges()
         main.undoManager?.removeAllActions()
-        undoable = ([], [])
+        wide.undoable = ([], [])
     }
 
     /// Makes one group of what `work` does with the main context.
     func group(_ work: () throws -> Void) rethrows {
-        guard undoable != nil else { return try work() }
+        guard wide.undoable != nil else { return try work() }
         let before = graph
         main.undoManager?.beginUndoGrouping()
         try work()
         main.processPendingChanges()
         main.undoManager?.endUndoGrouping()
-        undoable?.undone.append(before)
+        wide.undoable?.undone.append(before)
         // What registers nothing leaves what can be redone.
-        if main.undoManager?.redoCount == 0 { undoable?.redone = [] }
+        if main.undoManager?.redoCount == 0 { wide.undoable?.redone = [] }
     }
 
     /// Does what cannot be undone.
@@ -58,25 +71,25 @@ extension GraphWalk {
     }
 
     private func undo() {
-        guard let former = undoable?.undone.popLast() else { return }
+        guard let former = wide.undoable?.undone.popLast() else { return }
         tell("undo")
         let now = graph
         main.undo()
         graph = graph.returned(to: former, stored: stored)
-        if main.undoManager?.redoCount ?? 0 > undoable?.redone.count ?? 0 {
-            undoable?.redone.append(now)
+        if main.undoManager?.redoCount ?? 0 > wide.undoable?.redone.count ?? 0 {
+            wide.undoable?.redone.append(now)
         }
-        scratches = [:]
+        wide.scratches = [:]
     }
 
     private func redo() {
-        guard let later = undoable?.redone.popLast() else { return }
+        guard let later = wide.undoable?.redone.popLast() else { return }
         tell("redo")
         let now = graph
         main.redo()
         graph = graph.returned(to: later, stored: stored)
-        undoable?.undone.append(now)
-        scratches = [:]
+        wide.undoable?.undone.append(now)
+        wide.scratches = [:]
     }
 
     // MARK: Values
@@ -105,23 +118,24 @@ extension GraphWalk {
     }
 
     private func scratch() {
-        guard undoable == nil, let tag = dice.pick(graph.live), let object = object(tag, in: main)
+        guard wide.undoable == nil, let tag = dice.pick(graph.live),
+            let object = object(tag, in: main)
         else { return }
         let text = "s\(dice.below(9))"
         tell("\(tag).scratch = \(text)")
         let hadValues = object.hasPersistentChangedValues
         object.setValue(text, forKey: "scratch")
         if object.hasPersistentChangedValues != hadValues { blame("a transient value is stored") }
-        scratches[tag] = (object, text)
+        wide.scratches[tag] = (object, text)
     }
 
     /// Transient values outlive a save.
     func checkScratches() {
-        for (tag, (object, text)) in scratches where graph.isLive(tag) {
+        for (tag, (object, text)) in wide.scratches where graph.isLive(tag) {
             let found = object.value(forKey: "scratch") as? String
             if found != text { blame("\(tag).scratch is \(found ?? "nil"), not \(text)") }
         }
-        scratches = [:]
+        wide.scratches = [:]
     }
 
     /// Drops an object's changes of values.
@@ -134,7 +148,7 @@ extension GraphWalk {
         tell("drop \(tag)")
         main.refresh(object, mergeChanges: false)
         graph.dropValues(of: tag, for: stored)
-        scratches = [:]
+        wide.scratches = [:]
         forgetUndo()
     }
 
@@ -142,7 +156,7 @@ extension GraphWalk {
         tell("reset with changes")
         main.reset()
         graph = stored
-        scratches = [:]
+        wide.scratches = [:]
         forgetUndo()
     }
 
@@ -150,24 +164,24 @@ extension GraphWalk {
 
     private func pin() throws {
         guard kind == .sqlite else { return }
-        if let pinned {
+        if let pinned = wide.pinned {
             if dice.hits(50) { pinned.context.refreshAllObjects() }
             compare(pinned.context, pinned.graph, "in a pinned context")
             guard dice.hits(50) else { return }
         }
         tell("pin")
-        let context = pinned?.context ?? newContext()
+        let context = wide.pinned?.context ?? newContext()
         try context.setQueryGenerationFrom(.current)
         context.refreshAllObjects()
         _ = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: plan.roots[0]))
-        pinned = (context, stored)
+        wide.pinned = (context, stored)
     }
 
     // MARK: Unique values
 
     /// An object takes the code of another one, under a policy.
     private func clash() {
-        scratches = [:]
+        wide.scratches = [:]
         let policies: [NSMergePolicy] = [
             .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
         ]

@@ -7,31 +7,24 @@ final class GraphWalk {
     var dice: Dice
     let plan: GraphPlan
     private let place: (model: NSManagedObjectModel, kind: StoreKind, folder: URL)
-    let isWide: Bool
-    private(set) var coordinator: NSPersistentStoreCoordinator
-    private(set) var main: NSManagedObjectContext
-    /// The graphs before each group that can be undone or redone; nil where nothing is recorded.
-    var undoable: (undone: [OracleGraph], redone: [OracleGraph])?
-    /// A context that reads from one generation, with what was stored then.
-    var pinned: (context: NSManagedObjectContext, graph: OracleGraph)?
+    /// What only wide walks have.
+    var wide: WideState
+    private var stack: (coordinator: NSPersistentStoreCoordinator, main: NSManagedObjectContext)
     /// What the parents of a child show.
     private var parents: [OracleGraph] = []
-    /// Transient values since the last save, with the objects that have them.
-    var scratches: [Int: (object: NSManagedObject, text: String)] = [:]
     var stored: OracleGraph
     var graph: OracleGraph
     /// The object IDs of tags, in the present coordinator.
     var ids: [Int: NSManagedObjectID] = [:]
     private var nextTag = 0
-    private(set) var faults: [String] = []
-    private(set) var story: [String] = []
+    private var report: (faults: [String], story: [String]) = ([], [])
     var token: NSPersistentHistoryToken?
 
     /// A wide walk does more, in a model that has more.
     init(seed: UInt64, _ kind: StoreKind, isWide: Bool = false) throws {
         var dice = Dice(seed)
         plan = GraphPlan(&dice, for: kind, isWide: isWide)
-        self.isWide = isWide
+        wide = WideState(isOn: isWide)
         self.dice = dice
         stored = OracleGraph(plan)
         graph = stored
@@ -39,7 +32,7 @@ final class GraphWalk {
             .appendingPathComponent("GraphWalk-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         place = (plan.model(), kind, folder)
-        (coordinator, main) = try Self.open(place.model, kind, folder)
+        stack = try Self.open(place.model, kind, folder)
         if isWide, self.dice.hits(50) { beginUndo() }
         for entity in plan.entities {
             for link in entity.links {
@@ -54,6 +47,11 @@ final class GraphWalk {
     deinit { try? FileManager.default.removeItem(at: place.folder) }
 
     var kind: StoreKind { place.kind }
+    var isWide: Bool { wide.isOn }
+    var coordinator: NSPersistentStoreCoordinator { stack.coordinator }
+    var main: NSManagedObjectContext { stack.main }
+    var faults: [String] { report.faults }
+    var story: [String] { report.story }
 
     private static func open(
         _ model: NSManagedObjectModel, _ kind: StoreKind, _ folder: URL
@@ -69,7 +67,7 @@ final class GraphWalk {
     }
 
     func tell(_ line: String) {
-        story.append(line.replacingOccurrences(of: "\0", with: "\\0"))
+        report.story.append(line.replacingOccurrences(of: "\0", with: "\\0"))
         if Self.isLive { print(story.last ?? "") }
     }
 
@@ -77,7 +75,7 @@ final class GraphWalk {
 
     func blame(_ fault: String) {
         tell("⚠ \(fault)")
-        faults.append(fault)
+        report.faults.append(fault)
     }
 
     func newContext() -> NSManagedObjectContext {
@@ -115,7 +113,7 @@ final class GraphWalk {
 
     /// Lets the context forget values that it can read again.
     private func cool() {
-        scratches = [:]
+        wide.scratches = [:]
         switch dice.below(4) {
         case 0 where !main.hasChanges:
             tell("reset")
@@ -275,7 +273,7 @@ final class GraphWalk {
         tell("rollback")
         main.rollback()
         graph = stored
-        scratches = [:]
+        wide.scratches = [:]
         forgetUndo()
         if dice.hits(60) { compare(main, graph, "after a rollback") }
     }
@@ -286,10 +284,10 @@ final class GraphWalk {
         let names = ids.filter { stored.objects[$0.key] != nil }
             .mapValues { $0.uriRepresentation() }
         for store in coordinator.persistentStores { try coordinator.remove(store) }
-        pinned = nil
-        (coordinator, main) = try Self.open(place.model, kind, place.folder)
-        if undoable != nil { beginUndo() }
-        scratches = [:]
+        wide.pinned = nil
+        stack = try Self.open(place.model, kind, place.folder)
+        if wide.undoable != nil { beginUndo() }
+        wide.scratches = [:]
         ids = names.compactMapValues { coordinator.managedObjectID(forURIRepresentation: $0) }
         if ids.count != stored.objects.count { blame("URIs do not lead to objects") }
     }

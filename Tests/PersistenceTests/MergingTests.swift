@@ -51,6 +51,25 @@ import Testing
         #expect(second.hasChanges && second.name == "Second")
     }
 
+    /// What is deleted here is left alone by merges; taken back, it shows what others saved.
+    @Test(arguments: StoreKind.allCases)
+    func aDeletionThatIsTakenBackShowsWhatOthersSaved(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        try bench.context.save()
+        bench.context.automaticallyMergesChangesFromParent = true
+        bench.context.delete(ada)
+        let other = bench.newContext()
+        try bench.twin(ada, in: other).name = "Bea"
+        try other.save()
+        bench.context.performAndWait {}
+        bench.context.rollback()
+        #expect(!ada.isDeleted && ada.name == "Bea")
+        ada.age = 7
+        try bench.context.save()
+        #expect(try stored(bench, ada) == "Bea 7 0")
+    }
+
     @Test(arguments: StoreKind.allCases)
     func storeTrumpKeepsTheStoresValueWhereBothChanged(_ kind: StoreKind) throws {
         let (bench, second, error) = try race(kind, .mergeByPropertyStoreTrump)

@@ -32,6 +32,7 @@ extension NSManagedObjectContext {
         pending.forget()
         for object in pending.takeObjects() {
             let isGone = object.isInserted || object.state.contains(.inaccessible)
+            let wasDeleted = object.isDeleted
             object.state.subtract(.pending)
             if isGone {
                 registry.unregister(object)
@@ -39,7 +40,8 @@ extension NSManagedObjectContext {
                 pending.note(.deletedNow, of: object)
                 continue
             }
-            object.observing { object.revert() }
+            // A merge leaves what is deleted here as it is: its row may have changed since.
+            object.observing { wasDeleted ? object.turnIntoFault() : object.revert() }
             pending.note(.refreshedNow, of: object)
             object.awake(fromSnapshotEvents: .rollback)
         }

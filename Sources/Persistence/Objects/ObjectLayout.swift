@@ -33,10 +33,7 @@ final class ObjectLayout: @unchecked Sendable {
     /// What the IDs of new objects have in common.
     let unsavedIDs: ObjectIDTable
     let layout: EntityLayout
-    /// The values a new object starts with.
-    let defaults: [AttributeValue]
-    let noToOnes: [NSManagedObjectID?]
-    /// The same with no links.
+    /// What a new object starts with.
     let beginning: ObjectContents
     private let toManys: (unloaded: [ToManyMembers], empty: [ToManyMembers])
     let checks: [AttributeCheck]
@@ -48,6 +45,8 @@ final class ObjectLayout: @unchecked Sendable {
     private let attributeIndex: AttributeIndex
     private let slots: [String: Slot]
 
+    var defaults: [AttributeValue] { beginning.attributes }
+    var noToOnes: [NSManagedObjectID?] { beginning.toOnes }
     var unloadedToManys: [ToManyMembers] { toManys.unloaded }
     var emptyToManys: [ToManyMembers] { toManys.empty }
 
@@ -55,11 +54,10 @@ final class ObjectLayout: @unchecked Sendable {
         self.entity = entity
         unsavedIDs = ObjectIDTable(entity: entity)
         layout = EntityLayout(entity: entity, number: 0)
-        defaults = layout.attributes.map {
-            AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
-        }
-        noToOnes = Array(repeating: nil, count: layout.toOnes.count)
-        beginning = ObjectContents(attributes: defaults, toOnes: noToOnes)
+        beginning = ObjectContents(
+            attributes: layout.attributes.map {
+                AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
+            }, toOnes: Array(repeating: nil, count: layout.toOnes.count))
         toManys = (
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) },
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }

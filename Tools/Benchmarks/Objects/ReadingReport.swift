@@ -42,7 +42,7 @@ enum ReadingReport {
         Report.rate("read all objects", rows, seconds: walk["walk"], floor: walk["raw"])
         Report.fact("peak memory", Report.megabytes(walk["walkBytes"]))
         Report.note(
-            "A batch size of \(WalkFigures.batchSize), by date; the floor: one raw SELECT, in no order."
+            "A batch size of \(WalkFigures.batchSize), by date; the floor: one SELECT, in no order."
         )
     }
 }

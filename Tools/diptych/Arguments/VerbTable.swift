@@ -14,7 +14,7 @@ enum VerbTable {
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
         Inspect.self, Create.self, EditStore.self, Export.self, ImportObjects.self, Convert.self,
-        ModelVerb.self, Completion.self,
+        Migrate.self, ModelVerb.self, Completion.self,
     ]
 
     static var manuals: [Manual] { verbs.map { $0.manual } }

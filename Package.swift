@@ -129,7 +129,7 @@ let sourceTests = Target.testTarget(
 let testTargets: [Target] = [
     sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
-    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData"]),
+    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData", "CSQLite"]),
     tests("StoresTests", uses: values + ["Stores"]),
     tests("SQLiteStoreTests", uses: stores),
     tests(

@@ -82,14 +82,15 @@ import Testing
         }
     }
 
-    @Test func nobodyIsToldToMigrateWhatNothingMigrates() throws {
+    @Test func aStoreOfAnotherVersionIsToldTheVerbThatMigratesIt() throws {
         let workshop = try Workshop()
         let library = try workshop.library()
         let other = try workshop.model { $0.replacing("name=\"shelf\"", with: "name=\"place\"") }
         let run = try workshop.run("inspect", library, "--entity", "Book", "--model", other)
         #expect(run.status == 1)
-        #expect(!run.complaint.lowercased().contains("migrate"))
-        #expect(run.complaint.contains("export"))
+        #expect(run.complaint.contains("diptych migrate STORE --to MODEL"))
+        try workshop.done(["migrate", library, "--to", other])
+        try workshop.done(["inspect", library, "--entity", "Book", "--model", other])
     }
 
     @Test func theAddressThatDoesNotAnswerIsNamed() throws {

@@ -11,9 +11,23 @@ package struct InferredMapping: Sendable {
     package init(
         from source: [NSEntityDescription], to destination: [NSEntityDescription]
     ) throws {
-        let inference = try MappingInference(from: source, to: destination)
-        matches = try inference.matches()
-        removed = inference.removed
+        let attempt = Self.attempt(from: source, to: destination)
+        if let first = attempt.refusals.first { throw first }
+        self = attempt.mapping
+    }
+
+    private init(matches: [EntityMatch], removed: [NSEntityDescription]) {
+        self.matches = matches
+        self.removed = removed
+    }
+
+    /// The same without an error: what would become of everything, and all that forbids it.
+    package static func attempt(
+        from source: [NSEntityDescription], to destination: [NSEntityDescription]
+    ) -> (mapping: InferredMapping, refusals: [InferenceRefusal]) {
+        var inference = MappingInference(from: source, to: destination)
+        let matches = inference.matches()
+        return (InferredMapping(matches: matches, removed: inference.removed), inference.refusals)
     }
 
     /// What became of an entity of the older version; nil where it was removed.

@@ -9,18 +9,23 @@ struct MappingInference {
     private var origins: [String: NSEntityDescription] = [:]
     /// By the name of the older entity.
     private var outcomes: [String: NSEntityDescription] = [:]
+    /// The rules that forbid what the versions ask for, in the order in which they were met.
+    private(set) var refusals: [InferenceRefusal] = []
 
-    init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) throws {
+    init(from source: [NSEntityDescription], to destination: [NSEntityDescription]) {
         self.source = Self.inOrder(source)
         self.destination = Self.inOrder(destination)
         for entity in self.destination {
             guard let name = entity.name, let origin = origin(of: entity) else { continue }
             let former = origin.name ?? ""
             if let other = outcomes[former] {
-                throw InferenceRefusal(
-                    reason: "Two entities (\(other.name ?? "") and \(name)) come from one; give "
-                        + "one of them another renaming identifier, or write a mapping model",
-                    entity: former)
+                refusals.append(
+                    InferenceRefusal(
+                        reason:
+                            "Two entities (\(other.name ?? "") and \(name)) come from one; give "
+                            + "one of them another renaming identifier, or write a mapping model",
+                        entity: former))
+                continue
             }
             origins[name] = origin
             outcomes[former] = entity
@@ -29,14 +34,17 @@ struct MappingInference {
 
     var removed: [NSEntityDescription] { source.filter { outcomes[$0.name ?? ""] == nil } }
 
-    func matches() throws -> [EntityMatch] {
-        try destination.map { entity in
+    mutating func matches() -> [EntityMatch] {
+        var matches: [EntityMatch] = []
+        for entity in destination {
             let origin = origins[entity.name ?? ""]
-            return EntityMatch(
-                source: origin, destination: entity,
-                attributes: try attributes(of: entity, from: origin),
-                relationships: try relationships(of: entity, from: origin))
+            matches.append(
+                EntityMatch(
+                    source: origin, destination: entity,
+                    attributes: attributes(of: entity, from: origin),
+                    relationships: relationships(of: entity, from: origin)))
         }
+        return matches
     }
 
     // MARK: Who belongs to whom
@@ -72,21 +80,24 @@ struct MappingInference {
 
     // MARK: Attributes
 
-    private func attributes(
+    private mutating func attributes(
         of entity: NSEntityDescription, from origin: NSEntityDescription?
-    ) throws -> [PropertyMatch<NSAttributeDescription>] {
+    ) -> [PropertyMatch<NSAttributeDescription>] {
         let former = Self.stored(NSAttributeDescription.self, of: origin)
-        return try Self.stored(NSAttributeDescription.self, of: entity).map { attribute in
+        var matches: [PropertyMatch<NSAttributeDescription>] = []
+        for attribute in Self.stored(NSAttributeDescription.self, of: entity) {
             let found = self.origin(of: attribute, in: entity, among: former)
             if let found, !(attribute is NSDerivedAttributeDescription),
                 !Self.isCompatible(found, attribute)
             {
-                throw InferenceRefusal(
-                    reason: "Source and destination attribute types are incompatible",
-                    entity: entity.name ?? "", property: attribute.name)
+                refusals.append(
+                    InferenceRefusal(
+                        reason: "Source and destination attribute types are incompatible",
+                        entity: entity.name ?? "", property: attribute.name))
             }
-            return PropertyMatch(source: found, destination: attribute)
+            matches.append(PropertyMatch(source: found, destination: attribute))
         }
+        return matches
     }
 
     /// Equal types, or a wider type of the same kind of number.
@@ -110,34 +121,27 @@ struct MappingInference {
 
     private func relationships(
         of entity: NSEntityDescription, from origin: NSEntityDescription?
-    ) throws -> [PropertyMatch<NSRelationshipDescription>] {
+    ) -> [PropertyMatch<NSRelationshipDescription>] {
         let former = Self.stored(NSRelationshipDescription.self, of: origin)
-        return try Self.stored(NSRelationshipDescription.self, of: entity).map { relationship in
+        return Self.stored(NSRelationshipDescription.self, of: entity).map { relationship in
             let found = self.origin(of: relationship, in: entity, among: former)
             return PropertyMatch(
-                source: try found.flatMap { try checked($0, relationship, in: entity) },
+                source: found.flatMap { leadsOn($0, to: relationship) ? $0 : nil },
                 destination: relationship)
         }
     }
 
-    /// The older relationship; nil where none of the objects it led to can be a member now.
-    private func checked(
-        _ former: NSRelationshipDescription, _ present: NSRelationshipDescription,
-        in entity: NSEntityDescription
-    ) throws -> NSRelationshipDescription? {
+    /// Whether any of the objects that the older relationship led to can be a member now.
+    private func leadsOn(
+        _ former: NSRelationshipDescription, to present: NSRelationshipDescription
+    ) -> Bool {
         guard let end = former.destinationEntity, let wanted = present.destinationEntity else {
-            return nil
+            return false
         }
-        let outcomes = source.filter { $0.isKindOf(entity: end) }
-            .compactMap { self.outcomes[$0.name ?? ""] }
-        // No object that it led to is one that it may lead to now.
-        guard outcomes.contains(where: { $0.isKindOf(entity: wanted) }) else { return nil }
-        guard present.isToMany || !former.isToMany else {
-            throw InferenceRefusal(
-                reason: "A to-many relationship cannot become a to-one relationship",
-                entity: entity.name ?? "", property: present.name)
+        return source.contains { entity in
+            entity.isKindOf(entity: end)
+                && outcomes[entity.name ?? ""]?.isKindOf(entity: wanted) ?? false
         }
-        return former
     }
 
     // MARK: Order

@@ -30,6 +30,21 @@ enum ModelSearch {
         return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
     }
 
+    /// Whether a bundle of several versions in those places has the model: then the program knows
+    /// the versions that came before.
+    static func hasVersions(of model: NSManagedObjectModel) -> Bool {
+        let hashes = model.entityVersionHashesByName
+        let bundles = folders.flatMap { folder in
+            ((try? FileManager.default.contentsOfDirectory(
+                at: folder, includingPropertiesForKeys: nil)) ?? [])
+                .filter { ["momd", "xcdatamodeld"].contains($0.pathExtension) }
+        }
+        return Set(bundles).contains { bundle in
+            let found = versions(in: bundle)
+            return found.count > 1 && found.contains { $0.entityVersionHashesByName == hashes }
+        }
+    }
+
     private static func versions(in file: URL) -> [NSManagedObjectModel] {
         guard let bundle = try? VersionBundle(at: file) else {
             return (try? NSManagedObjectModel.load(from: file)).map { [$0] } ?? []

@@ -112,7 +112,9 @@ extension NSPersistentStoreCoordinator {
             where error.code == NSPersistentStoreIncompatibleVersionHashError
             && error.domain == NSCocoaErrorDomain
         {
-            guard try AutomaticMigration(parameters).run() else { throw error }
+            guard try AutomaticMigration(parameters).run() else {
+                throw MigrationErrors.incompatible(error, parameters)
+            }
             return try open()
         }
     }

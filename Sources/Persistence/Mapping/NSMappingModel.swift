@@ -1,8 +1,6 @@
 public import Foundation
 public import ObjectModel
 
-internal import class Predicates.NSExpression
-
 /// How a store of one version of a model becomes one of another. Source: Apple, NSMappingModel.
 /// Queue: one; used by one migration at a time.
 open class NSMappingModel: NSObject, @unchecked Sendable {
@@ -31,17 +29,34 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
         destinationModel: NSManagedObjectModel?
     ) {
         guard let sourceModel, let destinationModel else { return nil }
-        let files = Self.fileExtensions.flatMap { suffix in
-            (bundles ?? [.main]).flatMap {
-                $0.urls(forResourcesWithExtension: suffix, subdirectory: nil) ?? []
-            }
-        }
-        let models = files.lazy.compactMap { NSMappingModel(contentsOf: $0 as URL) }
+        let models = Self.mappings(in: bundles ?? [.main])
         guard let fitting = models.first(where: { $0.fits(sourceModel, destinationModel) }) else {
             return nil
         }
         super.init()
         entityMappings = fitting.entityMappings
+    }
+
+    /// The mapping models among the resources of `bundles`.
+    static func mappings(in bundles: [Bundle]) -> [NSMappingModel] {
+        let files = fileExtensions.flatMap { suffix in
+            bundles.flatMap { $0.urls(forResourcesWithExtension: suffix, subdirectory: nil) ?? [] }
+        }
+        return files.compactMap { NSMappingModel(contentsOf: $0 as URL) }
+    }
+
+    /// Of mapping models of the same versions the first, and those that share no entity with one
+    /// that was taken: big stores may be migrated in several parts.
+    static func parts(of candidates: [NSMappingModel]) -> [NSMappingModel] {
+        var taken: Set<String> = []
+        return candidates.filter { model in
+            let names = (model.entityMappings ?? []).compactMap {
+                $0.destinationEntityName ?? $0.sourceEntityName
+            }
+            guard taken.isDisjoint(with: names) else { return false }
+            taken.formUnion(names)
+            return true
+        }
     }
 
     /// Whether the mapping was made for these versions of a model.
@@ -63,6 +78,16 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
         return model
     }
 
+    /// Whether the mapping was made for the entities of this model.
+    final func fitsSource(_ source: NSManagedObjectModel) -> Bool {
+        let hashes = source.entityVersionHashesByName
+        return (entityMappings ?? []).allSatisfy { mapping in
+            mapping.sourceEntityName.map {
+                NSEntityMapping.fits($0, mapping.sourceEntityVersionHash, hashes)
+            } ?? true
+        }
+    }
+
     /// The mappings by their names; of two with one name the first.
     open var entityMappingsByName: [String: NSEntityMapping] {
         Dictionary(
@@ -74,12 +99,15 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
 extension NSEntityMapping {
     /// Whether the mapping was made for entities with these hashes.
     fileprivate func fits(_ source: [String: Data], _ destination: [String: Data]) -> Bool {
-        func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
-            guard let name else { return true }
-            guard let present = hashes[name] else { return false }
-            return hash.map { $0 == present } ?? true
-        }
-        return fits(sourceEntityName, sourceEntityVersionHash, source)
-            && fits(destinationEntityName, destinationEntityVersionHash, destination)
+        Self.fits(sourceEntityName, sourceEntityVersionHash, source)
+            && Self.fits(destinationEntityName, destinationEntityVersionHash, destination)
+    }
+
+    fileprivate static func fits(
+        _ name: String?, _ hash: Data?, _ hashes: [String: Data]
+    ) -> Bool {
+        guard let name else { return true }
+        guard let present = hashes[name] else { return false }
+        return hash.map { $0 == present } ?? true
     }
 }

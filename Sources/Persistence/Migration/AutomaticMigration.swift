@@ -28,20 +28,41 @@ struct AutomaticMigration {
         guard parameters.flag(NSMigratePersistentStoresAutomaticallyOption) ?? false else {
             return false
         }
-        guard let source = Self.sourceModel(of: parameters, metadata, among: []) else {
+        let known = Self.knownModel(metadata, among: [])
+        guard let source = known ?? Self.cachedModel(of: parameters, metadata) else {
             throw MigrationErrors.missingSourceModel(url, metadata)
         }
-        try migrate(at: url, from: source, to: model)
+        let mappings = Self.mappings(from: source, to: model)
+        if mappings.isEmpty { try refuseNewer(source, isKnown: known != nil, metadata, url) }
+        try MigrationBackup(parameters, at: url).makeIfWanted(of: metadata)
+        try migrate(at: url, from: source, to: model, by: mappings)
         return true
     }
 
-    private func migrate(
-        at url: URL, from source: NSManagedObjectModel, to model: NSManagedObjectModel
+    /// Throws where the store is of a version that came after the program's, and migrating it would
+    /// lose what that holds: its identifier is a greater number, or the program has its versions in
+    /// a bundle, and it is none of them.
+    private func refuseNewer(
+        _ source: NSManagedObjectModel, isKnown: Bool, _ metadata: [String: Any], _ url: URL
     ) throws {
-        let mapping =
-            NSMappingModel(from: Bundle.allBundles, forSourceModel: source, destinationModel: model)
-            ?? ModelSearch.mappingModels.first { $0.fits(source, model) }
-        if let mapping { return try replace(url, from: source, to: model, mapping) }
+        let explanation = MigrationExplanation(
+            source.entities,
+            parameters.model.entities(forConfigurationName: parameters.configuration) ?? [])
+        guard explanation.losesValues else { return }
+        let isLater = VersionNumber(of: metadata).map { store in
+            VersionNumber(parameters.model.versionIdentifiers).map { $0 < store } ?? false
+        }
+        guard isLater ?? false || !isKnown && ModelSearch.hasVersions(of: parameters.model) else {
+            return
+        }
+        throw MigrationErrors.newerVersion(url, metadata, explanation)
+    }
+
+    private func migrate(
+        at url: URL, from source: NSManagedObjectModel, to model: NSManagedObjectModel,
+        by mappings: [NSMappingModel]
+    ) throws {
+        if !mappings.isEmpty { return try replace(url, from: source, to: model, mappings) }
         guard parameters.flag(NSInferMappingModelAutomaticallyOption) ?? false else {
             throw MigrationErrors.missingMapping(source, model, because: nil)
         }
@@ -51,7 +72,8 @@ struct AutomaticMigration {
     /// Migrates by what follows from the models alone: a SQLite store within its file, others by a
     /// new file in place of the old.
     func migrateLightly(
-        at url: URL, from source: NSManagedObjectModel, to model: NSManagedObjectModel
+        at url: URL, from source: NSManagedObjectModel, to model: NSManagedObjectModel,
+        telling tell: ((Float) -> Void)? = nil
     ) throws {
         let configuration = parameters.configuration.flatMap {
             model.entities(forConfigurationName: $0) == nil ? nil : $0
@@ -66,25 +88,31 @@ struct AutomaticMigration {
                 source, model, because: MigrationErrors.notInferred(refusal))
         }
         guard parameters.type == NSSQLiteStoreType else {
-            return try replace(url, from: source, to: model, NSMappingModel(inferred))
+            return try replace(
+                url, from: source, to: model, [NSMappingModel(inferred)], telling: tell)
         }
         MigrationTrace.tell(url, from: source, to: model, NSMappingModel(inferred))
         do {
             try SQLiteRowStore.upgrade(
                 url, from: source, to: model, configuration: configuration, mapping: inferred,
                 options: parameters.sqliteOptions, platform: parameters.platform,
-                defaults: { AttributeCoding.accept($0.defaultValue, for: $0) ?? .null })
+                defaults: Self.defaults, telling: tell)
         } catch {
             throw MigrationErrors.failed(url, because: error)
         }
     }
 
+    /// An attribute's default value, as stores keep it.
+    static let defaults: @Sendable (NSAttributeDescription) -> AttributeValue = {
+        AttributeCoding.accept($0.defaultValue, for: $0) ?? .null
+    }
+
     /// Makes the new store beside the old one, and puts it in its place in one step.
-    private func replace(
+    func replace(
         _ url: URL, from source: NSManagedObjectModel, to model: NSManagedObjectModel,
-        _ mapping: NSMappingModel
+        _ mappings: [NSMappingModel], telling tell: ((Float) -> Void)? = nil
     ) throws {
-        MigrationTrace.tell(url, from: source, to: model, mapping)
+        for mapping in mappings { MigrationTrace.tell(url, from: source, to: model, mapping) }
         let file = try StoreFileType(parameters.type)
         let draft = StoreFileType.draft(of: url, platform: parameters.platform)
         defer { file.discard(draft) }
@@ -98,9 +126,14 @@ struct AutomaticMigration {
             }
             var writing = parameters
             writing.url = draft
-            try StoreMigration(
-                manager: manager, mapping: mapping, source: reading, destination: writing
-            ).run()
+            for (place, mapping) in mappings.enumerated() {
+                manager.tell = tell.map { tell in
+                    { tell((Float(place) + $0) / Float(mappings.count)) }
+                }
+                try StoreMigration(
+                    manager: manager, mapping: mapping, source: reading, destination: writing
+                ).run()
+            }
             try file.replace(
                 url, with: draft, timeout: parameters.sqliteOptions.busyMilliseconds,
                 platform: parameters.platform)
@@ -111,18 +144,29 @@ struct AutomaticMigration {
 
     // MARK: The model the store was made with
 
-    /// Looks in the store itself, among `models` and those in use, and among the program's
-    /// resources; nil where none fits the store's hashes.
+    /// The mapping models of the program's that were made for these versions: of those that share
+    /// no entity, all.
+    private static func mappings(
+        from source: NSManagedObjectModel, to model: NSManagedObjectModel
+    ) -> [NSMappingModel] {
+        NSMappingModel.parts(
+            of: (NSMappingModel.mappings(in: Bundle.allBundles) + ModelSearch.mappingModels)
+                .filter { $0.fits(source, model) })
+    }
+
+    /// Looks among `models` and those in use, among the program's resources, and in the store
+    /// itself; nil where none fits the store's hashes.
     static func sourceModel(
         of parameters: StoreParameters, _ metadata: [String: Any],
         among models: [NSManagedObjectModel]
     ) -> NSManagedObjectModel? {
-        if parameters.type == NSSQLiteStoreType, let url = parameters.file,
-            let cached = try? SQLiteRowStore.cachedModel(at: url),
-            let fitting = NSManagedObjectModel(byMerging: [cached], forStoreMetadata: metadata)
-        {
-            return fitting
-        }
+        knownModel(metadata, among: models) ?? cachedModel(of: parameters, metadata)
+    }
+
+    /// The version that the program knows.
+    private static func knownModel(
+        _ metadata: [String: Any], among models: [NSManagedObjectModel]
+    ) -> NSManagedObjectModel? {
         for model in models + KnownClasses.models {
             if let fitting = NSManagedObjectModel(byMerging: [model], forStoreMetadata: metadata) {
                 return fitting
@@ -132,10 +176,41 @@ struct AutomaticMigration {
             from: Bundle.allBundles, forStoreMetadata: metadata)
             ?? ModelSearch.model(forStoreMetadata: metadata)
     }
+
+    /// The copy that a SQLite store keeps of its model.
+    static func cachedModel(
+        of parameters: StoreParameters, _ metadata: [String: Any]
+    ) -> NSManagedObjectModel? {
+        guard parameters.type == NSSQLiteStoreType, let url = parameters.file,
+            let cached = try? SQLiteRowStore.cachedModel(at: url)
+        else { return nil }
+        return NSManagedObjectModel(byMerging: [cached], forStoreMetadata: metadata)
+    }
 }
 
 extension StoreParameters {
     var stagedMigration: NSStagedMigrationManager? {
         options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager
+    }
+}
+
+/// A version's identifier that is a number, such as 2.10.
+private struct VersionNumber: Comparable {
+    private let parts: [Int]
+
+    init?(_ identifiers: Set<AnyHashable>) {
+        guard identifiers.count == 1, let text = identifiers.first as? String else { return nil }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
+        guard !parts.contains(nil) else { return nil }
+        self.parts = parts.compactMap { $0 }
+    }
+
+    init?(of metadata: [String: Any]) {
+        let texts = metadata[NSStoreModelVersionIdentifiersKey] as? [String] ?? []
+        self.init(Set(texts.map(AnyHashable.init)))
+    }
+
+    static func < (one: VersionNumber, other: VersionNumber) -> Bool {
+        one.parts.lexicographicallyPrecedes(other.parts)
     }
 }

@@ -88,6 +88,7 @@ struct MappingEvaluation {
                 relationship.destinationEntity.map($0.entity.isKindOf) ?? false
             }
             if !relationship.isToMany {
+                if Self.isTaken(objects.first, for: relationship, by: made) { continue }
                 made.setValue(objects.first, forKey: name)
             } else if relationship.isOrdered {
                 made.setValue(NSOrderedSet(array: objects), forKey: name)
@@ -95,6 +96,17 @@ struct MappingEvaluation {
                 made.setValue(Set(objects), forKey: name)
             }
         }
+    }
+
+    /// Whether an object has the one link that the relationship's inverse allows it already.
+    private static func isTaken(
+        _ object: NSManagedObject?, for relationship: NSRelationshipDescription,
+        by made: NSManagedObject
+    ) -> Bool {
+        guard let object, let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            let holder = object.value(forKey: inverse.name) as? NSManagedObject
+        else { return false }
+        return holder !== made
     }
 
     private static func objects(in value: Any?) -> [NSManagedObject] {

@@ -27,6 +27,52 @@ enum MigrationErrors {
                 + "the store was made with to the program's resources.", userInfo)
     }
 
+    /// The store is of a version that came after the program's.
+    static func newerVersion(
+        _ url: URL, _ metadata: [String: Any], _ explanation: MigrationExplanation
+    ) -> NSError {
+        let lost = explanation.lines.filter { $0.kind == .removed }.map(\.description)
+        return PersistenceErrors.make(
+            NSMigrationMissingSourceModelError,
+            "The store was written with a newer version of the model than this program has, and "
+                + "migrating it would lose what that version holds "
+                + "(\(lost.joined(separator: "; "))). The store is as it was; open it with the newer "
+                + "program, or add its version to the program's models.",
+            [
+                "metadata": metadata, "URL": url, "differences": lost,
+                "reason": "Can't find model for source store",
+            ])
+    }
+
+    /// The store is of another version, told entity by entity where its model is known.
+    static func incompatible(_ error: NSError, _ parameters: StoreParameters) -> NSError {
+        var userInfo = error.userInfo
+        userInfo["reason"] =
+            "The model used to open the store is incompatible with the one used to create the store"
+        guard let url = parameters.file,
+            let metadata = try? StoreFileType(parameters.type).metadata(at: url)
+        else {
+            return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
+        }
+        userInfo["metadata"] = metadata
+        if let source = AutomaticMigration.sourceModel(of: parameters, metadata, among: []) {
+            let model = parameters.model
+            let lines = MigrationExplanation(
+                source.entities,
+                model.entities(forConfigurationName: parameters.configuration) ?? []
+            ).lines.map(\.description)
+            userInfo["differences"] = lines
+            if !lines.isEmpty {
+                userInfo[NSLocalizedDescriptionKey] =
+                    "The store was written with another version of the model: "
+                    + "\(lines.joined(separator: "; ")). Let it be migrated "
+                    + "(NSMigratePersistentStoresAutomaticallyOption, `diptych migrate`), or open "
+                    + "it with the model it was made for."
+            }
+        }
+        return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
+    }
+
     static func missingMapping(
         _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel,
         because cause: (any Error)?

@@ -38,6 +38,8 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     open var usesStoreSpecificMigrationManager = true
     private let state = Lock(State())
     final var work: Work?
+    /// Who is told of the progress, besides those that ask.
+    final var tell: ((Float) -> Void)?
     /// Where time and randomness come from; the machine's, unless a coordinator migrates.
     final var platform = Environment.system
 
@@ -67,7 +69,10 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     /// How much is done, from 0 to 1.
     open var migrationProgress: Float { state.withLock { $0.progress } }
 
-    func note(progress: Float) { state.withLock { $0.progress = progress } }
+    func note(progress: Float) {
+        state.withLock { $0.progress = progress }
+        tell?(progress)
+    }
 
     /// Makes the migration under way stop at its next object and throw `error`. The destination is
     /// not made.
@@ -175,21 +180,17 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
 
     /// Answers the functions that the expressions of mapping models call of `$manager`.
     open func value(ofFunction name: String, arguments: [Any?]) throws -> Any? {
-        func objects(_ value: Any?) -> [NSManagedObject] {
-            if let object = value as? NSManagedObject { return [object] }
-            return (listElements(of: value) ?? []).compactMap { $0 as? NSManagedObject }
-        }
         let text = arguments.first as? String ?? ""
         let last = arguments.count > 1 ? arguments[1] : nil
         switch MigrationFunction(rawValue: name) {
         case .ofMapping:
             return destinationInstances(
-                forEntityMappingName: text, sourceInstances: objects(last))
+                forEntityMappingName: text, sourceInstances: Self.objects(in: last))
         case .sourcesOfMapping:
             return sourceInstances(
-                forEntityMappingName: text, destinationInstances: objects(last))
+                forEntityMappingName: text, destinationInstances: Self.objects(in: last))
         case .ofRelationship:
-            let found = objects(last)
+            let found = Self.objects(in: last)
             return (work?.mapping.entityMappings ?? []).flatMap {
                 destinationInstances(
                     forEntityMappingName: $0.name ?? "", sourceInstances: found)
@@ -201,6 +202,15 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
                 .badFunction, "A migration manager has no function \(name).",
                 fields: ["function": name])
         }
+    }
+
+    /// The objects in an argument; those without an order in that of their keys, so that the same
+    /// store always migrates to the same one.
+    private static func objects(in value: Any?) -> [NSManagedObject] {
+        if let object = value as? NSManagedObject { return [object] }
+        let found = (listElements(of: value) ?? []).compactMap { $0 as? NSManagedObject }
+        if value is NSOrderedSet || value is [Any] || found.count < 2 { return found }
+        return found.sorted { $0.objectID.key < $1.objectID.key }
     }
 
     /// A request for the objects of exactly one source entity.

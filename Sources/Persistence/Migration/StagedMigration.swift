@@ -17,6 +17,7 @@ struct StagedMigration {
     func run() throws {
         let goal = parameters.model.versionChecksum
         let begin = try firstStage(goal: goal)
+        try MigrationBackup(parameters, at: url).makeIfWanted(of: try metadata())
         for index in manager.stages.indices where index >= begin {
             if try checksum() == goal { return }
             try pass(index)

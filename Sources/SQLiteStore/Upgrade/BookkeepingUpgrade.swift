@@ -148,5 +148,8 @@ struct BookkeepingUpgrade {
                 "UPDATE ACHANGE SET \(list.joined(separator: ", ")) "
                     + "WHERE ZENTITY = \(move.old.number) AND ZCHANGETYPE = 2")
         }
+        for number in wanted..<max(count, wanted) {
+            try connection.script("ALTER TABLE ACHANGE DROP COLUMN ZTOMBSTONE\(number)")
+        }
     }
 }

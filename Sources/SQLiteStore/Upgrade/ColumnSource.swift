@@ -89,7 +89,15 @@ extension UpgradePlan {
             }
             return sources
         }
-        guard let slot = move.old.toOneSlot(former.name) else { return sources }
+        guard let slot = move.old.toOneSlot(former.name) else {
+            if let pairs = LinkPairs(of: former, in: move, plan: self) {
+                // Of several members the first stays: by its place, else by its key.
+                let found =
+                    "(SELECT m FROM (\(pairs.sql)) WHERE o = s.Z_PK ORDER BY ord, m LIMIT 1)"
+                sources[0].1 = .expression(key(found, from: pairs.member, to: link.destination))
+            }
+            return sources
+        }
         let old = move.oldColumns.toOnes[slot]
         let offset = offset(from: old.destination, to: link.destination)
         sources[0].1 = offset == 0 ? .column(old.key) : .expression("\(old.key) + \(offset)")

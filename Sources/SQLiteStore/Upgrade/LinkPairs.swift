@@ -56,12 +56,15 @@ struct LinkPairs {
         }
     }
 
-    /// The links of the inverse of `relationship`, which itself is new.
+    /// The links of the inverse of `relationship`, which itself is new to the rows of `move`; nil
+    /// where the inverse could not lead to them before.
     init?(
         reverseOf relationship: NSRelationshipDescription, in move: EntityMove, plan: UpgradePlan
     ) {
         guard let inverse = relationship.inverseRelationship,
-            let found = Self.matched(inverse, plan: plan).first
+            let found = Self.matched(inverse, plan: plan).first,
+            let end = plan.old.layout.entity(found.member)?.entity,
+            move.old.entity.isKindOf(entity: end)
         else { return nil }
         self = found
     }

@@ -31,22 +31,49 @@ struct LinkUpgrade {
         let table = move.newColumns.table
         let former = move.match.relationships.first { $0.destination === relationship }?.source
         guard let target = link.destinationTable else { return }
-        if former == nil {
-            guard let companion = link.companion, relationship.inverseRelationship != nil else {
-                return
-            }
+        if former?.isToMany ?? (relationship.inverseRelationship != nil),
+            let companion = link.companion
+        {
             try connection.run(
                 "UPDATE \(table) SET \(companion) = "
                     + "(SELECT t.Z_ENT FROM \(target) AS t WHERE t.Z_PK = \(table).\(link.key)) "
                     + "WHERE Z_ENT = \(move.new.number) AND \(link.key) NOT NULL")
-        } else if let former, !plan.leadsWhole(former, relationship) {
-            let cleared = [link.key, link.companion, link.order].compactMap { $0 }
-                .map { "\($0) = NULL" }.joined(separator: ", ")
-            try connection.run(
-                "UPDATE \(table) SET \(cleared) WHERE Z_ENT = \(move.new.number) "
-                    + "AND \(link.key) NOT NULL AND NOT EXISTS "
-                    + "(\(row(of: link.destination, target, key: "\(table).\(link.key)")))")
         }
+        guard let former else { return }
+        if !plan.leadsWhole(former, relationship) {
+            let end = row(of: link.destination, target, key: "\(table).\(link.key)")
+            try clear(link, in: move, where: "NOT EXISTS (\(end))")
+        }
+        try settleOneToOne(relationship, link, former, in: move)
+    }
+
+    private func clear(
+        _ link: LinkColumns, in move: EntityMove, where condition: String
+    ) throws {
+        let cleared = [link.key, link.companion, link.order].compactMap { $0 }
+            .map { "\($0) = NULL" }.joined(separator: ", ")
+        try connection.run(
+            "UPDATE \(move.newColumns.table) SET \(cleared) WHERE Z_ENT = \(move.new.number) "
+                + "AND \(link.key) NOT NULL AND \(condition)")
+    }
+
+    /// Where several led to one that knows a single one now, only that one does still.
+    private func settleOneToOne(
+        _ relationship: NSRelationshipDescription, _ link: LinkColumns,
+        _ former: NSRelationshipDescription, in move: EntityMove
+    ) throws {
+        guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
+            former.isToMany || former.inverseRelationship?.isToMany ?? true,
+            let target = link.destinationTable,
+            let end = plan.new.layout.entity(link.destination),
+            let slot = end.toOneSlot(inverse.name),
+            let back = plan.new.columns(of: end.number)?.toOnes[slot].key
+        else { return }
+        let table = move.newColumns.table
+        try clear(
+            link, in: move,
+            where: "NOT EXISTS (SELECT 1 FROM \(target) AS t WHERE t.Z_PK = \(table).\(link.key) "
+                + "AND t.\(back) = \(table).Z_PK)")
     }
 
     /// The row of an entity's family that has a key.

@@ -11,14 +11,16 @@ extension SQLiteRowStore {
     /// was. Objects keep their keys, and the history, the metadata of applications and large values
     /// stay. Returns at once where the store has that version already.
     ///
-    /// `defaults` gives an attribute's default value in its stored form. Cost: O(rows) of the
+    /// `defaults` gives an attribute's default value in its stored form; `tell` is told which share
+    /// of the rows is done. Cost: O(rows) of the
     /// entities that changed; the file needs room for a second copy of their tables. Throws
     /// `UpgradeRefusal` where rows do not fit, `StoreError` as opening does.
     package static func upgrade(
         _ url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
         configuration: String?, mapping: InferredMapping,
         options: SQLiteStoreOptions = .init(), platform: Environment = .system,
-        defaults: @escaping (NSAttributeDescription) -> AttributeValue
+        defaults: @escaping (NSAttributeDescription) -> AttributeValue,
+        telling tell: ((Float) -> Void)? = nil
     ) throws {
         var options = options
         options.vacuumsOnOpening = false
@@ -27,8 +29,26 @@ extension SQLiteRowStore {
         try StoreError.mapping(path: file.path) {
             try StoreUpgrade(
                 file: file, source: source, destination: destination, configuration: configuration,
-                mapping: mapping, platform: platform, defaults: defaults
+                mapping: mapping, platform: platform, defaults: defaults, tell: tell
             ).run()
+        }
+    }
+
+    /// What `upgrade` would do to the tables of the store at `url`, which is only read.
+    package static func upgradeForecast(
+        of url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
+        configuration: String?, mapping: InferredMapping,
+        options: SQLiteStoreOptions = .init(), platform: Environment = .system,
+        defaults: @escaping (NSAttributeDescription) -> AttributeValue
+    ) throws -> UpgradeForecast {
+        var options = options
+        options.isReadOnly = true
+        let file = StoreFile(url: url, options: options)
+        return try StoreError.mapping(path: file.path) {
+            try StoreUpgrade(
+                file: file, source: source, destination: destination, configuration: configuration,
+                mapping: mapping, platform: platform, defaults: defaults, tell: nil
+            ).forecast()
         }
     }
 }

@@ -16,6 +16,7 @@ struct StoreUpgrade {
     let mapping: InferredMapping
     let platform: Environment
     let defaults: (NSAttributeDescription) -> AttributeValue
+    let tell: ((Float) -> Void)?
 
     func run() throws {
         let connection = try file.open()
@@ -62,13 +63,9 @@ struct StoreUpgrade {
         let hashes = destination.versionHashes(of: entities)
         // Another process may have been faster.
         if former.hashes == hashes { return }
-        let old = try formerSchema(connection, names: Set(former.hashes.keys))
-        let new = try newSchema()
-        if let refusal = new.refusals.first { throw refusal }
-        let plan = try UpgradePlan(
-            old: old, new: new, mapping: mapping, connection: connection, defaults: defaults)
+        let plan = try plan(connection, of: former)
         var tables = TableUpgrade(plan: plan, connection: connection)
-        try tables.run()
+        try tables.run(telling: tell)
         try platform.faults.reach("upgrade.rows")
         try BookkeepingUpgrade(plan: plan, connection: connection).run()
         var metadata = StoreMetadata(
@@ -80,6 +77,22 @@ struct StoreUpgrade {
         try connection.script(BookkeepingTables.modelCache)
         try ModelCache.write(destination, to: connection)
         try platform.faults.reach("upgrade.beforeCommit")
+    }
+
+    private func plan(_ connection: Connection, of former: StoreMetadata) throws -> UpgradePlan {
+        let old = try formerSchema(connection, names: Set(former.hashes.keys))
+        let new = try newSchema()
+        if let refusal = new.refusals.first { throw refusal }
+        return try UpgradePlan(
+            old: old, new: new, mapping: mapping, connection: connection, defaults: defaults)
+    }
+
+    /// What `run` would do.
+    func forecast() throws -> UpgradeForecast {
+        let connection = try file.open()
+        let former = try StoreMetadata(reading: connection, path: file.path)
+        let tables = TableUpgrade(plan: try plan(connection, of: former), connection: connection)
+        return try UpgradeForecast(of: tables, connection)
     }
 
     /// The schema the file has, in the names of the model it was made with.

@@ -4,7 +4,7 @@ internal import Stores
 
 /// Makes the tables of the new schema of those of the old, within a transaction.
 struct TableUpgrade {
-    private var plan: UpgradePlan
+    private(set) var plan: UpgradePlan
     private let connection: Connection
     private var fates: [String: TableFate] = [:]
     private var keptJoins: Set<String> = []
@@ -14,7 +14,8 @@ struct TableUpgrade {
         self.connection = connection
     }
 
-    mutating func run() throws {
+    /// `tell` is told which share of the tables' rows have their new place.
+    mutating func run(telling tell: ((Float) -> Void)? = nil) throws {
         try connection.script("PRAGMA legacy_alter_table = ON")
         try decide()
         try dropTriggers()
@@ -25,7 +26,7 @@ struct TableUpgrade {
             try connection.script("PRAGMA trusted_schema = ON")
         }
         for table in plan.new.tables where isMade(table) { try connection.script(table.statement) }
-        for move in plan.moves where isRebuilt(move.newColumns.table) { try fill(move) }
+        try fillTables(telling: tell)
         for join in joins() where !keptJoins.contains(join.side.table) { try fill(join) }
         for table in plan.new.tables { try alter(table) }
         for table in plan.setAside.sorted() {
@@ -115,6 +116,44 @@ struct TableUpgrade {
     }
 
     // MARK: Rows
+
+    /// Filling is most of the work: what follows counts for a fifth.
+    private func fillTables(telling tell: ((Float) -> Void)?) throws {
+        let moves = plan.moves.filter { isRebuilt($0.newColumns.table) }
+        var counts: [Int64] = []
+        if tell != nil { counts = try moves.map(rowCount) }
+        let total = Float(max(counts.reduce(0, +), 1))
+        var done: Int64 = 0
+        for (place, move) in moves.enumerated() {
+            try fill(move)
+            guard let tell else { continue }
+            done += counts[place]
+            tell(0.8 * Float(done) / total)
+        }
+    }
+
+    private func rowCount(of move: EntityMove) throws -> Int64 {
+        let condition = move.oldColumns.condition.map { " WHERE \($0)" } ?? ""
+        return try connection.value(
+            "SELECT count(*) FROM \(plan.former(move.oldColumns.table))\(condition)")?.int64 ?? 0
+    }
+
+    /// The old tables, each with whether its rows are written anew.
+    func forecast() throws -> [(table: String, isRewritten: Bool)] {
+        var decided = self
+        try decided.decide()
+        var tables: [String: Bool] = [:]
+        for move in plan.moves {
+            let isRewritten = decided.isRebuilt(move.newColumns.table)
+            tables[move.oldColumns.table] =
+                isRewritten || (tables[move.oldColumns.table] ?? false)
+        }
+        for entity in plan.old.layout.entities {
+            guard let table = plan.old.columns(of: entity.number)?.table else { continue }
+            tables[table] = tables[table] ?? false
+        }
+        return tables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
 
     private func fill(_ move: EntityMove) throws {
         let sources = plan.sources(of: move)

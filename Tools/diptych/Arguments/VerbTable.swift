@@ -15,8 +15,7 @@ enum VerbTable {
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
-        Convert.self,
-        ModelVerb.self, Completion.self,
+        Convert.self, Migrate.self, ModelVerb.self, Completion.self,
     ]
 
     static var manuals: [Manual] { verbs.map { $0.manual } }

@@ -10,9 +10,8 @@ enum HintTable {
     /// Libraries speak to programs; this is for whoever typed the command.
     private static let better = [
         "modelMismatch":
-            "Give the model that the store was written with (--model). To bring the objects into a "
-            + "newer model, export them with the old one, make a store of the new one with create, "
-            + "and import them there.",
+            "Give the model that the store was written with (--model), or bring the store to this "
+            + "one: 'diptych migrate STORE --to MODEL'; with --dry-run it tells what would change.",
         "otherContainer":
             "Use that service. If it only has a new address, say so once: `diptych sync --moved`; "
             + "to start over with another one, run `diptych reset` first.",

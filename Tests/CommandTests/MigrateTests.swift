@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+/// `diptych migrate`: what it tells before, what it does, and what it leaves when it is killed.
+@Suite struct MigrateTests {
+    /// Versions of the library's model: with another attribute, then with a renamed one.
+    private func versions(_ workshop: Workshop) throws -> String {
+        let bundle = workshop.folder.appendingPathComponent("Library.xcdatamodeld")
+        let first = try String(
+            contentsOfFile: Workshop.model + "/contents", encoding: .utf8)
+        let second = first.replacing(
+            "<attribute name=\"pages\"",
+            with: "<attribute name=\"edition\" optional=\"YES\" attributeType=\"String\"/>\n"
+                + "        <attribute name=\"pages\"")
+        let third = second.replacing(
+            "<attribute name=\"edition\" ",
+            with: "<attribute name=\"issue\" elementID=\"edition\" ")
+        for (name, text) in [("Library", first), ("Library 2", second), ("Library 10", third)] {
+            let folder = bundle.appendingPathComponent("\(name).xcdatamodel")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: folder.appendingPathComponent("contents"))
+        }
+        return bundle.path
+    }
+
+    @Test func aTrialTellsAndChangesNothing() throws {
+        let workshop = try Workshop()
+        let (library, bundle) = (try workshop.library(), try versions(workshop))
+        try workshop.edit(library, "insert Book title=Emma pages=474")
+        let before = try Data(contentsOf: URL(fileURLWithPath: library))
+        let run = try workshop.done(["migrate", library, "--to", bundle, "--dry-run"])
+        #expect(run.output.contains("Step 1 of 2: Library to Library 2, inferred"))
+        #expect(run.output.contains("Book.edition is new"))
+        #expect(run.output.contains("Book.issue was edition"))
+        #expect(run.output.contains("1 row"))
+        let json = try workshop.done(["migrate", library, "--to", bundle, "--dry-run", "--json"])
+        let steps = try #require(json.json["steps"] as? [[String: Any]])
+        #expect(steps.map { $0["to"] as? String } == ["Library 2", "Library 10"])
+        #expect(json.json["possible"] as? Bool == true)
+        #expect((json.json["bytesNeeded"] as? Int ?? 0) > 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: library)) == before)
+    }
+
+    @Test func aStoreGoesOverItsVersions() throws {
+        let workshop = try Workshop()
+        let (library, bundle) = (try workshop.library(), try versions(workshop))
+        try workshop.edit(library, "insert Book title=Emma pages=474")
+        try workshop.done(["migrate", library, "--to", bundle, "--version", "Library 2"])
+        try workshop.edit(library, "set Book[pages == 474] edition=third")
+        let done = try workshop.done(["migrate", library, "--to", bundle, "--backup", "--json"])
+        #expect(done.json["to"] as? String == "Library 10")
+        #expect(done.json["steps"] as? Int == 1)
+        #expect(try workshop.sql(library, "select ZTITLE, ZISSUE from ZBOOK") == "Emma|third")
+        let names = try FileManager.default.contentsOfDirectory(atPath: workshop.folder.path)
+        let copy = try #require(names.first { $0.hasPrefix("Library-before-") })
+        #expect(
+            try workshop.sql(workshop.path(copy), "select ZEDITION from ZBOOK") == "third")
+        let again = try workshop.done(["migrate", library, "--to", bundle])
+        #expect(again.output.contains("has that version already"))
+        try workshop.done(["inspect", library, "--check"])
+    }
+
+    @Test func aStoreOfALaterVersionIsRefused() throws {
+        let workshop = try Workshop()
+        let (library, bundle) = (try workshop.library(), try versions(workshop))
+        try workshop.done(["migrate", library, "--to", bundle])
+        let before = try Data(contentsOf: URL(fileURLWithPath: library))
+        let run = try workshop.run("migrate", library, "--to", bundle, "--version", "Library 2")
+        #expect(run.status == 1)
+        #expect(run.complaint.contains("later version"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: library)) == before)
+    }
+
+    @Test func theRuleThatForbidsIsNamed() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let other = try workshop.model {
+            $0.replacing(
+                "attributeType=\"Integer 16\" minValueString=\"1\" usesScalarValueType=\"YES\"",
+                with: "attributeType=\"String\"")
+        }
+        for words in [["--dry-run"], []] {
+            let run = try workshop.run(["migrate", library, "--to", other] + words)
+            #expect(run.status == 1)
+            #expect(run.complaint.contains("types are incompatible (Book.pages)"))
+            #expect(run.complaint.contains("--mapping"))
+        }
+    }
+
+    @Test func aKilledMigrationLeavesAWholeStore() throws {
+        let workshop = try Workshop()
+        let (origin, bundle) = (try workshop.library("Origin.sqlite"), try versions(workshop))
+        let rows = 20_000
+        _ = try workshop.sql(
+            origin,
+            "with recursive n(i) as (select 1 union all select i + 1 from n where i < \(rows)) "
+                + "insert into ZBOOK (Z_PK, Z_ENT, Z_OPT, ZTITLE) select i, "
+                + "(select Z_ENT from Z_PRIMARYKEY where Z_NAME = 'Book'), 1, 't' || i from n;"
+                + "update Z_PRIMARYKEY set Z_MAX = \(rows) where Z_NAME = 'Book';"
+                + "pragma wal_checkpoint(truncate)")
+        for pause in stride(from: 2_000, through: 60_000, by: 6_000) {
+            let store = workshop.path("Library-\(pause).sqlite")
+            try FileManager.default.copyItem(atPath: origin, toPath: store)
+            let child = try workshop.start(["migrate", store, "--to", bundle])
+            usleep(UInt32(pause))
+            child.send(SIGKILL)
+            child.wait()
+            #expect(try workshop.sql(store, "pragma integrity_check") == "ok")
+            #expect(try workshop.sql(store, "select count(*) from ZBOOK") == "\(rows)")
+            try workshop.done(["migrate", store, "--to", bundle])
+            #expect(
+                try workshop.sql(store, "select count(*), count(ZISSUE) from ZBOOK")
+                    == "\(rows)|0")
+        }
+    }
+
+    @Test func aFullDiskIsToldAndLeavesTheStore() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Book title=Emma pages=474")
+        let pages = try #require(Int(try workshop.sql(library, "pragma page_count")))
+        let bundle = try versions(workshop)
+        workshop.environment["DIPTYCH_SQLITE_PRAGMAS"] = "max_page_count=\(pages)"
+        let other = try workshop.model {
+            $0.replacing(
+                "<entity name=\"Book\"", with: "<entity name=\"Aaa\"/><entity name=\"Book\"")
+        }
+        let run = try workshop.run("migrate", library, "--to", other)
+        #expect(run.status == 1)
+        #expect(run.complaint.contains("store is"))
+        workshop.environment["DIPTYCH_SQLITE_PRAGMAS"] = nil
+        try workshop.done(["migrate", library, "--to", bundle])
+        #expect(try workshop.sql(library, "select ZTITLE from ZBOOK") == "Emma")
+    }
+}

@@ -33,17 +33,18 @@ struct AutomaticMigration {
             throw MigrationErrors.missingSourceModel(url, metadata)
         }
         let mappings = Self.mappings(from: source, to: model)
-        if mappings.isEmpty { try refuseNewer(source, isKnown: known != nil, metadata, url) }
+        if known == nil, mappings.isEmpty { try refuseNewer(source, metadata, url) }
         try MigrationBackup(parameters, at: url).makeIfWanted(of: metadata)
         try migrate(at: url, from: source, to: model, by: mappings)
         return true
     }
 
-    /// Throws where the store is of a version that came after the program's, and migrating it would
-    /// lose what that holds: its identifier is a greater number, or the program has its versions in
-    /// a bundle, and it is none of them.
+    /// Throws where the store, whose version the program does not know, came after the program's,
+    /// and migrating it would lose what it holds: its identifier is a greater number, or the program
+    /// has its versions in a bundle. Of versions that are known, identifiers say little: people
+    /// forget to count them up.
     private func refuseNewer(
-        _ source: NSManagedObjectModel, isKnown: Bool, _ metadata: [String: Any], _ url: URL
+        _ source: NSManagedObjectModel, _ metadata: [String: Any], _ url: URL
     ) throws {
         let explanation = MigrationExplanation(
             source.entities,
@@ -52,9 +53,7 @@ struct AutomaticMigration {
         let isLater = VersionNumber(of: metadata).map { store in
             VersionNumber(parameters.model.versionIdentifiers).map { $0 < store } ?? false
         }
-        guard isLater ?? false || !isKnown && ModelSearch.hasVersions(of: parameters.model) else {
-            return
-        }
+        guard isLater ?? false || ModelSearch.hasVersions(of: parameters.model) else { return }
         throw MigrationErrors.newerVersion(url, metadata, explanation)
     }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct HelpTests {
     static let verbs = [
         "sync", "status", "conflicts", "events", "reset", "serve", "inspect", "history", "create",
-        "edit", "export", "import", "convert", "model", "completion",
+        "edit", "export", "import", "convert", "migrate", "model", "completion",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {

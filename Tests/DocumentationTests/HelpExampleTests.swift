@@ -32,7 +32,9 @@ struct HelpExampleTests {
     }
 
     private static func runsAlone(_ example: String) -> Bool {
-        !["diptych sync", "diptych serve", "fpath"].contains { example.contains($0) }
+        !["diptych sync", "diptych serve", "fpath", ".xcmappingmodel"].contains {
+            example.contains($0)
+        }
     }
 
     /// What the reader has before the first example: a model, a store of it and a script.
@@ -48,6 +50,7 @@ struct HelpExampleTests {
                 at: Document.root.appendingPathComponent("Tools/demo-model/Library.xcdatamodel"),
                 to: place.appendingPathComponent("Library.xcdatamodel"))
         }
+        try Self.addNextVersion(in: folder)
         try Data("@objc class Person {}\n".utf8)
             .write(to: folder.appendingPathComponent("Sources/Person.swift"))
         try Data("insert Book dispo title=\"The Dispossessed\" pages=341\n".utf8)
@@ -57,6 +60,19 @@ struct HelpExampleTests {
                 + "diptych edit Library.sqlite changes.txt", in: folder)
         #expect(made.status == 0, "\(made.text)")
         return folder
+    }
+
+    /// A version in which books have a weight. No mapping model leads to it: the example that names
+    /// one is for readers who have one.
+    private static func addNextVersion(in folder: URL) throws {
+        let next = folder.appendingPathComponent("New.xcdatamodel")
+        try FileManager.default.copyItem(
+            at: folder.appendingPathComponent("Library.xcdatamodel"), to: next)
+        let contents = next.appendingPathComponent("contents")
+        let text = try String(contentsOf: contents, encoding: .utf8)
+        let weight = "<attribute name=\"weight\" optional=\"YES\" attributeType=\"Double\"/>"
+        try text.replacing("<attribute name=\"pages\"", with: weight + "<attribute name=\"pages\"")
+            .write(to: contents, atomically: true, encoding: .utf8)
     }
 
     /// Makes room for what an example makes.

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 /// Random pairs of versions by seed: what the upgrade of a SQLite file makes is what the migration
-/// manager makes object by object, and what plain dictionaries say. Which of several members stays in
-/// a to-one is left to each.
+/// manager makes object by object, and what plain dictionaries say. Which of several members stays
+/// in a to-one is left to each.
 ///
 /// `DIPTYCH_MIGRATION_PAIRS` says how many, `DIPTYCH_SEED` from where on; `Tools/soak migrations`
 /// asks for thousands.

@@ -40,9 +40,9 @@ struct AutomaticMigration {
     }
 
     /// Throws where the store, whose version the program does not know, came after the program's,
-    /// and migrating it would lose what it holds: its identifier is a greater number, or the program
-    /// has its versions in a bundle. Of versions that are known, identifiers say little: people
-    /// forget to count them up.
+    /// and migrating it would lose what it holds: its identifier is a greater number, or the
+    /// program has its versions in a bundle. Of versions that are known, identifiers say little:
+    /// people forget to count them up.
     private func refuseNewer(
         _ source: NSManagedObjectModel, _ metadata: [String: Any], _ url: URL
     ) throws {

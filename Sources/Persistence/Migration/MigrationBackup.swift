@@ -44,7 +44,8 @@ struct MigrationBackup {
         return suffix.isEmpty ? place : place.appendingPathExtension(suffix)
     }
 
-    /// What a file's name can say of a version: its identifiers, else the beginning of its checksum.
+    /// What a file's name can say of a version: its identifiers, else the beginning of its
+    /// checksum.
     static func version(of metadata: [String: Any]) -> String {
         let identifiers = (metadata[NSStoreModelVersionIdentifiersKey] as? [Any] ?? [])
             .map { "\($0)".filter { $0.isLetter || $0.isNumber || ".-_ ".contains($0) } }

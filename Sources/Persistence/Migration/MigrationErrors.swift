@@ -36,8 +36,8 @@ enum MigrationErrors {
             NSMigrationMissingSourceModelError,
             "The store was written with a newer version of the model than this program has, and "
                 + "migrating it would lose what that version holds "
-                + "(\(lost.joined(separator: "; "))). The store is as it was; open it with the newer "
-                + "program, or add its version to the program's models.",
+                + "(\(lost.joined(separator: "; "))). The store is as it was; open it with the "
+                + "newer program, or add its version to the program's models.",
             [
                 "metadata": metadata, "URL": url, "differences": lost,
                 "reason": "Can't find model for source store",

@@ -1,11 +1,12 @@
 internal import Foundation
 public import ObjectModel
 
-/// What an inferred migration makes of each entity and property, in words, and the rules that forbid
-/// it where it cannot be done.
+/// What an inferred migration makes of each entity and property, in words, and the rules that
+/// forbid it where it cannot be done.
 public struct MigrationExplanation: Sendable, CustomStringConvertible {
     /// What becomes of an entity or a property.
     public enum Kind: String, Sendable {
+        /// It is new, is gone, goes on under another name, or is of another kind.
         case added, removed, renamed, changed
         /// A rule forbids it: a mapping model is needed.
         case forbidden
@@ -13,10 +14,14 @@ public struct MigrationExplanation: Sendable, CustomStringConvertible {
 
     /// One entity or property that is not what it was.
     public struct Line: Hashable, Sendable, CustomStringConvertible {
+        /// What becomes of it.
         public let kind: Kind
         /// As the newer version calls it; what is gone as the older did.
         public let entity: String
+        /// Nil where the line is about the entity as a whole.
         public let property: String?
+        /// What happens to it, or why it cannot, as the end of a sentence that begins with its
+        /// name.
         public let text: String
 
         public var description: String {
@@ -110,7 +115,8 @@ private struct ExplainedMatch {
         return lines
     }
 
-    /// Whether the entity itself declares a property; for what it inherits, its parent's lines say it.
+    /// Whether the entity itself declares a property; for what it inherits, its parent's lines say
+    /// it.
     private func declares(_ property: NSPropertyDescription) -> Bool {
         match.destination.declaredProperties.contains { $0.name == property.name }
     }

@@ -17,7 +17,7 @@ public let NSPersistentStoreStagedMigrationManagerOptionKey =
 /// Accepted: a lightweight migration is whole when the store is open, so that nothing is deferred.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
-/// Not Apple's: with true, a store is copied before it is migrated. The copy lies beside it, named by
-/// the version it is of: `Library-before-2.0.sqlite`, or with the first digits of the version's
+/// Not Apple's: with true, a store is copied before it is migrated. The copy lies beside it, named
+/// by the version it is of: `Library-before-2.0.sqlite`, or with the first digits of the version's
 /// checksum where the model has no identifier. One of the same version is replaced.
 public let NSPersistentStoreMigrationBackupOption = "NSPersistentStoreMigrationBackupOption"

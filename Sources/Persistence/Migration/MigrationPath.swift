@@ -3,10 +3,10 @@ internal import ObjectModel
 
 /// Finds the way of a store over the versions of its model.
 ///
-/// Each version is one step after the one before it, since each was made to follow that one: a value
-/// that was renamed twice is found. A mapping model comes before inference, wherever it leads. Where
-/// an inferred step would lose values, or is forbidden, one that leaves versions out may be better:
-/// so a version whose name stands in the wrong place does no harm.
+/// Each version is one step after the one before it, since each was made to follow that one: a
+/// value that was renamed twice is found. A mapping model comes before inference, wherever it
+/// leads. Where an inferred step would lose values, or is forbidden, one that leaves versions out
+/// may be better: so a version whose name stands in the wrong place does no harm.
 struct MigrationPath {
     /// How one version becomes another.
     struct Edge {

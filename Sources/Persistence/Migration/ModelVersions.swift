@@ -7,6 +7,7 @@ public struct ModelVersions: Sendable {
     public struct Version: Sendable {
         /// What people call it.
         public let name: String
+        /// Its hashes tell which stores are of this version.
         public let model: NSManagedObjectModel
 
         /// A version of a program's own.
@@ -37,6 +38,7 @@ public struct ModelVersions: Sendable {
     /// They are taken to be in the order in which people count their names (`Model`, `Model 2`,
     /// `Model 10`), and the one that is marked as current to be the last; `named` makes another the
     /// current one. Throws `ModelFileError` where there is no version, or a file cannot be read.
+    /// Cost: reads every model and mapping model in the folder.
     public init(in folder: URL, current named: String? = nil) throws {
         let found = try VersionFolder(folder)
         var versions = try found.versions()

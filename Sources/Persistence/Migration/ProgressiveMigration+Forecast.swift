@@ -7,7 +7,9 @@ internal import Stores
 public struct MigrationForecast: Sendable {
     /// One table of a SQLite file, or one entity of another store.
     public struct Table: Sendable {
+        /// The table's in the file, or the entity's.
         public let name: String
+        /// How many rows it has now.
         public let rows: Int
         /// Whether its rows are written anew; else they stay where they are.
         public let isRewritten: Bool
@@ -26,7 +28,7 @@ public struct MigrationForecast: Sendable {
 
 extension ProgressiveMigration {
     /// What the first step of the path would do; nil where there is none. Reads the store only.
-    /// Cost: counting its rows.
+    /// Throws as `path()` does. Cost: counting its rows.
     public func forecast() throws -> MigrationForecast? {
         guard let step = try path().first else { return nil }
         let names = step.mappings.flatMap { $0.entityMappings ?? [] }

@@ -5,13 +5,15 @@ package import Platform
 /// Leads a store over the versions of its model, step by step, from the one it has to the current
 /// one. Beyond Apple: versions are found by their hashes, and the path is told before it is gone.
 ///
-/// Each step is whole, on the disk, before the next begins: where one fails or the process ends, the
-/// store is of the version reached, and the next run goes on from there. One thread at a time; the
-/// store must not be open.
+/// Each step is whole, on the disk, before the next begins: where one fails or the process ends,
+/// the store is of the version reached, and the next run goes on from there. One thread at a time;
+/// the store must not be open.
 public struct ProgressiveMigration: Sendable {
     /// One step of the path.
     public struct Step: Sendable, CustomStringConvertible {
+        /// The version that the store has before.
         public let from: ModelVersions.Version
+        /// The version that it has after.
         public let to: ModelVersions.Version
         /// None where the step is inferred; several where each takes a part of the entities.
         public let mappings: [NSMappingModel]
@@ -59,7 +61,8 @@ public struct ProgressiveMigration: Sendable {
     /// Throws `NSMigrationMissingSourceModelError` (134130) for a store of no version,
     /// `NSStagedMigrationBackwardMigrationError` (134506) for one of a later version than the
     /// current one, and `NSMigrationMissingMappingModelError` (134140) with the rules that forbid
-    /// the steps where no path leads there. Changes nothing.
+    /// the steps where no path leads there. Changes nothing. Cost: the store's metadata, and an
+    /// inference for each pair of versions that may be on the way.
     public func path() throws -> [Step] {
         let metadata = try StoreFileType(parameters.type).metadata(at: url)
         let goal = versions.versions[versions.current].model
@@ -90,16 +93,18 @@ public struct ProgressiveMigration: Sendable {
 
     /// How far a run has come.
     public struct Progress: Sendable {
+        /// The step that is under way.
         public let step: Step
         /// The step's place among all, from 0.
         public let place: Int
+        /// How many steps the path has.
         public let count: Int
         /// How much of the step is done, from 0 to 1.
         public let share: Float
     }
 
-    /// Goes the path. `tell` is called before each step and while it goes on. Throws as `path()` and
-    /// as migrations on opening do. Cost: that of its steps.
+    /// Goes the path. `tell` is called before each step and while it goes on. Throws as `path()`
+    /// and as migrations on opening do. Cost: that of its steps.
     public func run(telling tell: ((Progress) -> Void)? = nil) throws {
         let steps = try path()
         guard !steps.isEmpty else { return }

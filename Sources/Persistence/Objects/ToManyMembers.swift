@@ -40,7 +40,7 @@ struct ToManyMembers {
     /// Takes the stored members, but for hidden ones, and applies what was changed meanwhile.
     mutating func load(_ stored: [Reference], hiding hidden: Set<Reference> = []) {
         let known = Set(stored)
-        guard !added.isEmpty || !removed.isEmpty else {
+        guard !added.isEmpty || !removed.isEmpty || !hidden.isEmpty else {
             if isOrdered { sequence = stored }
             (current, held) = (known, nil)
             return

@@ -39,7 +39,7 @@ struct Migrate: Verb {
             ),
             ("diptych migrate Library.sqlite --to Library.xcdatamodeld --backup", "to the current"),
             (
-                "diptych migrate Library.sqlite --to New.xcdatamodel --mapping OldToNew.xcmappingmodel",
+                "diptych migrate Library.sqlite --to New.xcdatamodel --mapping ToNew.xcmappingmodel",
                 "by a mapping model"
             ),
         ])

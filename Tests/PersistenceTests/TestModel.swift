@@ -69,7 +69,10 @@ enum TestModel {
     ) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
-        if type != NSManagedObject.self { entity.managedObjectClassName = "\(type)" }
+        if type != NSManagedObject.self {
+            // With its module: other test modules of the process have classes of the same names.
+            entity.managedObjectClassName = String(reflecting: type)
+        }
         return entity
     }
 

@@ -39,7 +39,7 @@ struct Migrate: Verb {
             ),
             ("diptych migrate Library.sqlite --to Library.xcdatamodeld --backup", "to the current"),
             (
-                "diptych migrate Library.sqlite --to New.xcdatamodel --mapping ToNew.xcmappingmodel",
+                "diptych migrate Library.sqlite --to New.xcdatamodel --mapping To.xcmappingmodel",
                 "by a mapping model"
             ),
         ])

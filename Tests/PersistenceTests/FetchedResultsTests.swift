@@ -281,6 +281,23 @@ import Testing
         #expect(words == ["will", "delete 0.1", "insert → 0.0", "did"])
     }
 
+    /// The context never had the object, so no word of its own tells that the results move up.
+    @Test func anObjectBeforeTheOffsetThatOthersDeletedMovesTheResults() throws {
+        let first = try items([("a", 1), ("a", 2), ("a", 3)])[0].objectID
+        context.reset()
+        let controller = controller()
+        controller.fetchRequest.fetchOffset = 1
+        let other = bench.newContext()
+        let words = try hear(controller) {
+            #expect(controller.fetchedObjects?.count == 2)
+            other.delete(try other.existingObject(with: first))
+            try other.save()
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSDeletedObjectIDsKey: Set([first])], into: [context])
+        }
+        #expect(words == ["will", "delete 0.0", "did"])
+    }
+
     @Test func onlySavedChangesCountWherePendingOnesDoNot() throws {
         let items = try items([("a", 1), ("a", 2)])
         let controller = controller()

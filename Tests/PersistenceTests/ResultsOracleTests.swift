@@ -9,7 +9,8 @@ import Testing
 @Suite struct ResultsOracleTests {
     @Test func delegatesCanFollowEverything() throws {
         var edits = 0
-        for seed in Self.first..<Self.first + Self.count {
+        let isAsked = Self.environment["DIPTYCH_SEED"] != nil
+        for seed in (isAsked ? [] : Self.known) + Array(Self.first..<Self.first + Self.count) {
             let walk = try ResultsWalk(seed: seed)
             try walk.run(steps: 120)
             edits += walk.edits
@@ -19,6 +20,9 @@ import Testing
         print("\(edits) edits in \(Self.count) walks")
     }
 
+    /// Seeds that once failed: a rollback showed the values from before a merge; what stood before
+    /// an offset was deleted by others.
+    private static let known: [UInt64] = [1019, 1048]
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = UInt64(environment["DIPTYCH_RESULT_SEEDS"] ?? "") ?? 16
     private static let first = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0

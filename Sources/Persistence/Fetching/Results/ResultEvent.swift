@@ -6,6 +6,9 @@ struct ResultEvent {
     /// What others updated and this context took in; its notification of changed objects names
     /// only those it had.
     private(set) var mergedIDs: [NSManagedObjectID] = []
+    /// What others deleted and this context took in. Objects it had not are named nowhere else;
+    /// they may have stood before the results.
+    private(set) var deletedIDs: [NSManagedObjectID] = []
     /// The context forgot its objects, or took in so much that it did not tell all: fetch anew.
     private(set) var isWhole = false
     /// The changes were written, so a fetch without pending changes finds them now.
@@ -17,6 +20,7 @@ struct ResultEvent {
         case .NSManagedObjectContextDidMergeChangesObjectIDs:
             isWhole = Self.isAbridged(userInfo)
             mergedIDs = Array(userInfo[NSUpdatedObjectIDsKey] as? Set<NSManagedObjectID> ?? [])
+            deletedIDs = Array(userInfo[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> ?? [])
             return
         case .NSManagedObjectContextDidSave: isSave = true
         default: isWhole = userInfo[NSInvalidatedAllObjectsKey] != nil

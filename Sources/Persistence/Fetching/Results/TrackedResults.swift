@@ -116,7 +116,9 @@ final class TrackedResults {
         let touched =
             event.objects.filter { query.covers($0.entity) }
             + (event.isWhole ? [] : try unknown(event.mergedIDs, query))
-        guard event.isWhole || !touched.isEmpty else { return nil }
+        let isShifted =
+            form.isFetchedAnew && event.deletedIDs.contains { query.covers($0.entity) }
+        guard event.isWhole || isShifted || !touched.isEmpty else { return nil }
         if event.isWhole || form.isFetchedAnew {
             return try refetched(content, touched, isWhole: event.isWhole)
         }

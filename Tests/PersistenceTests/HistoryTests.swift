@@ -164,6 +164,10 @@ import Testing
         #expect(try changes("changeType == %@", update).map(\.changedObjectID) == [ada.objectID])
         #expect(try changes("changedObjectID == %@", ada.objectID).count == 2)
         #expect(try changes("changedEntity == 'Department'").count == 1)
+        #expect(
+            try changes("changedObjectID == %@", ada.objectID).map {
+                $0.transaction?.transactionNumber
+            } == [1, 2])
         #expect(try changes("transaction.transactionNumber == 2").count == 1)
         #expect(NSPersistentHistoryChange.entityDescription?.name == "Change")
         #expect(NSPersistentHistoryChange.entityDescription(with: bench.context) != nil)

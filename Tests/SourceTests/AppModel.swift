@@ -140,6 +140,7 @@ enum AppModel {
         let description = NSPersistentStoreDescription()
         description.type = file == nil ? NSInMemoryStoreType : NSSQLiteStoreType
         description.url = file
+        description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
         container.persistentStoreDescriptions = [description]
         var failure: Error?
         container.loadPersistentStores { _, error in failure = error }

@@ -71,8 +71,11 @@ struct HistoryChoice {
         let whole = NSPersistentHistoryTransaction(transaction, store: store, withChanges: true)
         guard isOfChanges else { return try matches(whole) ? transaction : nil }
         var chosen = transaction
-        let changes = zip(transaction.changes, whole.changes ?? [])
-        chosen.changes = try changes.filter { try matches($0.1) }.map(\.0)
+        // Changes do not hold their transaction, which a predicate may ask for.
+        chosen.changes = try withExtendedLifetime(whole) {
+            try zip(transaction.changes, whole.changes ?? []).filter { try matches($0.1) }
+                .map(\.0)
+        }
         return chosen.changes.isEmpty ? nil : chosen
     }
 

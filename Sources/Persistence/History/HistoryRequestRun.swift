@@ -106,9 +106,14 @@ struct HistoryRequestRun {
                     $1, store: $0, withChanges: type == .transactionsAndChanges)
             }
         case .changesOnly:
-            // Changes do not keep their transactions: the last use of each must be here.
             return found.flatMap { store, transaction in
-                transaction.changes.map { NSPersistentHistoryChange($0, store: store) }
+                let whole = NSPersistentHistoryTransaction(
+                    transaction, store: store, withChanges: false)
+                return transaction.changes.map { change in
+                    let change = NSPersistentHistoryChange(change, store: store)
+                    change.alone = whole
+                    return change
+                }
             }
         case .objectIDs:
             var seen = Set<NSManagedObjectID>()

@@ -76,8 +76,13 @@ open class NSPersistentHistoryChange: NSObject, @unchecked Sendable {
     public final let tombstone: [AnyHashable: Any]?
     /// For updates: what changed.
     public final let updatedProperties: Set<NSPropertyDescription>?
-    /// The save it was part of; nil once nobody holds that.
-    public internal(set) final weak var transaction: NSPersistentHistoryTransaction?
+    /// The save it was part of. Of changes that were asked for alone it has no changes; of others
+    /// it is nil once nobody holds it.
+    public final var transaction: NSPersistentHistoryTransaction? { alone ?? owner }
+    /// The transaction that holds this change.
+    fileprivate final weak var owner: NSPersistentHistoryTransaction?
+    /// The transaction without changes, for a change that was asked for alone.
+    final var alone: NSPersistentHistoryTransaction?
 
     init(_ change: HistoryChange, store: NSPersistentStore) {
         changeID = change.number
@@ -129,7 +134,7 @@ open class NSPersistentHistoryTransaction: NSObject, @unchecked Sendable {
             withChanges
             ? transaction.changes.map { NSPersistentHistoryChange($0, store: store) } : nil
         super.init()
-        for change in changes ?? [] { change.transaction = self }
+        for change in changes ?? [] { change.owner = self }
     }
 
     /// The place just after this transaction.

@@ -162,6 +162,25 @@ import class CoreData.NSExpression
         #expect(bench.names.filter { $0.contains("-before-") }.count == 2)
     }
 
+    @Test func aBackupTakesAFreeName() throws {
+        let options: [AnyHashable: Any] = [NSPersistentStoreMigrationBackupOption: true]
+        let first = try filled(0)
+        try migration(first, versions([0, 1]), options).run()
+        let name = try #require(first.names.first { $0.contains("-before-") })
+
+        let bench = try filled(0)
+        let taken = bench.folder.appendingPathComponent(name)
+        try Data("mine".utf8).write(to: taken)
+        try migration(bench, versions([0, 1]), options).run()
+        #expect(try Data(contentsOf: taken) == Data("mine".utf8))
+        let copy = try #require(bench.names.first { $0.contains("-before-") && $0 != name })
+        #expect(copy == name.replacing(".sqlite", with: "-2.sqlite"))
+        let place = bench.folder.appendingPathComponent(copy)
+        try bench.open(models[0], at: place, options: [:]) { context throws in
+            #expect(try context.one("Note", "a").string("age") == "7")
+        }
+    }
+
     @Test func foldersAreReadAsPeopleCount() throws {
         let bench = try MigrationBench()
         let bundle = bench.folder.appendingPathComponent("Notes.xcdatamodeld")

@@ -244,9 +244,9 @@ private struct MergedIDs {
 extension SavedIDs {
     var userInfo: [AnyHashable: Any] {
         [
-            NSInsertedObjectIDsKey: Set(members: inserted),
-            NSUpdatedObjectIDsKey: Set(members: updated),
-            NSDeletedObjectIDsKey: Set(members: deleted),
+            NSInsertedObjectIDsKey: Set(inserted),
+            NSUpdatedObjectIDsKey: Set(updated),
+            NSDeletedObjectIDsKey: Set(deleted),
         ]
     }
 }

@@ -139,13 +139,13 @@ struct EventObjects {
 struct ObjectList {
     // Before the list: the last to go are objects in the order in which they came, which is quicker
     // than that of a set.
-    private(set) lazy var set = Set(members: objects)
+    private(set) lazy var set = Set(objects)
     var objects: [NSManagedObject] = []
 
     var isEmpty: Bool { objects.isEmpty }
 
     /// The set of `others`: this list's own where they are the same.
     mutating func set(of others: [NSManagedObject]) -> Set<NSManagedObject> {
-        objects.elementsEqual(others, by: ===) ? set : Set(members: others)
+        objects.elementsEqual(others, by: ===) ? set : Set(others)
     }
 }

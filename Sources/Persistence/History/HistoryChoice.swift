@@ -84,24 +84,22 @@ struct HistoryChoice {
         return try evaluate(predicate, with: object)
     }
 
-    /// All that was chosen, in the request's order, without what its offset and limit leave out.
-    func arranged(_ found: [Found]) throws -> [Found] {
-        let sorted = try sorted(found)
+    /// All that was chosen, in the request's order, without what its offset and limit leave out;
+    /// `object` tells what the sort keys are read of.
+    func arranged<Element>(
+        _ found: [Element], by object: (Element) -> any KeyValueReading
+    ) throws -> [Element] {
+        let sorted = try sorted(found, by: object)
         let rest = sorted[min(request.fetchOffset, sorted.count)...]
         return Array(request.fetchLimit > 0 ? rest.prefix(request.fetchLimit) : rest)
     }
 
-    private func sorted(_ found: [Found]) throws -> [Found] {
+    private func sorted<Element>(
+        _ found: [Element], by object: (Element) -> any KeyValueReading
+    ) throws -> [Element] {
         let keys = (request.sortDescriptors ?? []).compactMap { key(of: $0) }
-        guard !keys.isEmpty, !isOfChanges else { return found }
-        let objects = found.map { one in
-            (
-                one,
-                NSPersistentHistoryTransaction(
-                    one.transaction, store: one.store, withChanges: false)
-            )
-        }
-        return try objects.enumerated().sorted { left, right in
+        guard !keys.isEmpty else { return found }
+        return try found.map { ($0, object($0)) }.enumerated().sorted { left, right in
             for key in keys {
                 let order = try key.order(left.element.1, right.element.1)
                 if order != .orderedSame { return order == .orderedAscending }

@@ -17,16 +17,23 @@ struct HistoryRequestRun {
             let found = try stores.flatMap { store in
                 try transactions(of: store).map { (store: store, transaction: $0) }
             }
-            return NSPersistentHistoryResult(
-                present(found, as: request.resultType), type: request.resultType)
+            return result(present(found))
         }
         let choice = try HistoryChoice(fetch)
-        // Who asks for changes and no form of theirs is answered with changes.
-        let type =
-            choice.isOfChanges && request.resultType == .transactionsAndChanges
-            ? .changesOnly : request.resultType
-        return NSPersistentHistoryResult(
-            present(try chosen(by: choice, in: stores), as: type), type: type)
+        let found = try chosen(by: choice, in: stores)
+        guard choice.isOfChanges else {
+            return result(
+                present(
+                    try choice.arranged(found) {
+                        NSPersistentHistoryTransaction(
+                            $0.transaction, store: $0.store, withChanges: false)
+                    }))
+        }
+        return changesResult(try choice.arranged(changes(of: found)) { $0 })
+    }
+
+    private func result(_ value: Any) -> NSPersistentHistoryResult {
+        NSPersistentHistoryResult(value, type: request.resultType)
     }
 
     private func stores() throws -> [NSPersistentStore] {
@@ -76,51 +83,79 @@ struct HistoryRequestRun {
     private func chosen(
         by choice: HistoryChoice, in stores: [NSPersistentStore]
     ) throws -> [HistoryChoice.Found] {
-        var found: [HistoryChoice.Found] = []
+        var (found, count) = ([HistoryChoice.Found](), 0)
         for store in stores {
             let narrowed = choice.narrowed(to: store)
             var query = narrowed.begin(query(store))
             query.includesChanges = query.includesChanges || choice.looksAtChanges
             query.limit = Self.pageSize
-            while !choice.isEnough(found.count) {
+            while !choice.isEnough(count) {
                 let page = try store.rowStore.history(query)
-                found += try narrowed.chosen(of: page, store)
+                let more = try narrowed.chosen(of: page, store)
+                found += more
+                count +=
+                    choice.isOfChanges
+                    ? more.reduce(0) { $0 + $1.transaction.changes.count } : more.count
                 guard let last = page.last, page.count == Self.pageSize else { break }
                 query.after = last.number
             }
         }
-        return try choice.arranged(found)
+        return found
     }
 
     private static let pageSize = 500
 
-    private func present(
-        _ found: [HistoryChoice.Found], as type: NSPersistentHistoryResultType
-    ) -> Any {
-        switch type {
-        case .statusOnly: return NSNumber(value: true)
-        case .count: return NSNumber(value: found.count)
+    // MARK: Results
+
+    private func present(_ found: [HistoryChoice.Found]) -> Any {
+        switch request.resultType {
+        case .statusOnly: NSNumber(value: true)
+        case .count: NSNumber(value: found.count)
         case .transactionsOnly, .transactionsAndChanges:
-            return found.map {
+            found.map {
                 NSPersistentHistoryTransaction(
-                    $1, store: $0, withChanges: type == .transactionsAndChanges)
+                    $1, store: $0, withChanges: request.resultType == .transactionsAndChanges)
             }
-        case .changesOnly:
-            return found.flatMap { store, transaction in
-                let whole = NSPersistentHistoryTransaction(
-                    transaction, store: store, withChanges: false)
-                return transaction.changes.map { change in
-                    let change = NSPersistentHistoryChange(change, store: store)
-                    change.alone = whole
-                    return change
-                }
-            }
-        case .objectIDs:
-            var seen = Set<NSManagedObjectID>()
-            return found.flatMap { store, transaction in
-                transaction.changes.map { store.id(for: $0.id) }
-            }.filter { seen.insert($0).inserted }
+        case .changesOnly: changes(of: found)
+        case .objectIDs: objectIDs(of: changes(of: found))
         }
+    }
+
+    /// The changes alone, each with its transaction.
+    private func changes(of found: [HistoryChoice.Found]) -> [NSPersistentHistoryChange] {
+        found.flatMap { store, transaction in
+            let whole = NSPersistentHistoryTransaction(
+                transaction, store: store, withChanges: false)
+            return transaction.changes.map { change in
+                let change = NSPersistentHistoryChange(change, store: store)
+                change.alone = whole
+                return change
+            }
+        }
+    }
+
+    /// Who asks for changes, and for no form of theirs, is answered with changes.
+    private func changesResult(
+        _ changes: [NSPersistentHistoryChange]
+    ) -> NSPersistentHistoryResult {
+        switch request.resultType {
+        case .statusOnly: return result(NSNumber(value: true))
+        case .count: return result(NSNumber(value: changes.count))
+        case .objectIDs: return result(objectIDs(of: changes))
+        case .changesOnly, .transactionsAndChanges:
+            return NSPersistentHistoryResult(changes, type: .changesOnly)
+        case .transactionsOnly:
+            var seen = Set<ObjectIdentifier>()
+            return result(
+                changes.compactMap(\.transaction).filter {
+                    seen.insert(ObjectIdentifier($0)).inserted
+                })
+        }
+    }
+
+    private func objectIDs(of changes: [NSPersistentHistoryChange]) -> [NSManagedObjectID] {
+        var seen = Set<NSManagedObjectID>()
+        return changes.map(\.changedObjectID).filter { seen.insert($0).inserted }
     }
 
     // MARK: Removing
@@ -135,7 +170,7 @@ struct HistoryRequestRun {
         case .token(nil): try store.rowStore.deleteHistory(.all)
         case .token(let token?):
             guard let number = token.numbers[store.identifier] else { return }
-            try store.rowStore.deleteHistory(.upTo(number - 1))
+            try store.rowStore.deleteHistory(.below(number))
         case .date(let date): try store.rowStore.deleteHistory(.before(date))
         }
     }

@@ -37,11 +37,21 @@ struct MigrationBackup {
         return place
     }
 
+    /// A name beside the store that nothing has: an older copy stays what it is.
     private func place(of metadata: [String: Any]) -> URL {
-        let (name, suffix) = (url.deletingPathExtension(), url.pathExtension)
-        let copy = "\(name.lastPathComponent)-before-\(Self.version(of: metadata))"
-        let place = url.deletingLastPathComponent().appendingPathComponent(copy)
-        return suffix.isEmpty ? place : place.appendingPathExtension(suffix)
+        let name = url.deletingPathExtension().lastPathComponent
+        let copy = "\(name)-before-\(Self.version(of: metadata))"
+        var (place, number) = (beside(copy), 1)
+        while FileKind(at: place.path, followsLinks: false) != .nothing {
+            number += 1
+            place = beside("\(copy)-\(number)")
+        }
+        return place
+    }
+
+    private func beside(_ name: String) -> URL {
+        let place = url.deletingLastPathComponent().appendingPathComponent(name)
+        return url.pathExtension.isEmpty ? place : place.appendingPathExtension(url.pathExtension)
     }
 
     /// What a file's name can say of a version: its identifiers, else the beginning of its

@@ -45,7 +45,8 @@ struct HistoryPurge {
             next.isDone = true
             return next
         }
-        let bound = min(progress.last, first &+ Self.stretch &- 1)
+        let (end, overflow) = first.addingReportingOverflow(Self.stretch - 1)
+        let bound = overflow ? progress.last : min(progress.last, end)
         next.done.changes += try remove("ACHANGE", "ZTRANSACTIONID", upTo: bound)
         next.done.transactions += try remove("ATRANSACTION", "Z_PK", upTo: bound)
         next.isDone = bound == progress.last
@@ -72,7 +73,9 @@ struct HistoryPurge {
             let kept = try connection.value(
                 "SELECT Z_PK FROM ATRANSACTION NOT INDEXED WHERE ZTIMESTAMP >= ? "
                     + "ORDER BY Z_PK LIMIT 1", [SQLiteValue(date)])
-            last = kept?.int64.map { $0 &- 1 } ?? newest
+            // Where nothing older stands before it, nothing goes.
+            guard kept?.int64 != oldest else { return nil }
+            last = kept?.int64.map { $0 - 1 } ?? newest
         }
         return last >= oldest ? last : nil
     }

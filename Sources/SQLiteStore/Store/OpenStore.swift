@@ -66,6 +66,13 @@ final class OpenStore {
         }
     }
 
+    /// Whether the file's history is in use and saves do not write it. Cost: next to nothing for a
+    /// file that has no tables of a history.
+    func hasUnwrittenHistory() throws -> Bool {
+        guard !writesHistory, try reading.historyReader() != nil else { return false }
+        return try HistoryTables.areInUse(connection)
+    }
+
     /// Lets saves write history from now on. Not within a transaction.
     func beginHistory() throws {
         let tombstones = schema.preservedSlots.values.map(\.count).max() ?? 0

@@ -178,7 +178,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     ) throws -> Result {
         let isJoined = open.connection.isInTransaction
         return try open.connection.transaction(.immediate) {
-            if !isJoined, !open.writesHistory, try HistoryTables.areInUse(open.connection) {
+            if !isJoined, try open.hasUnwrittenHistory() {
                 throw permission.tracksHistory == nil
                     ? HistoryHasBegun() : WritePermission.wouldLeaveGap(path: open.path)
             }

@@ -55,6 +55,11 @@ public enum HistoryExtent: Sendable {
     case upTo(Int64)
     /// Up to the first transaction that is of this moment or later.
     case before(Date)
+
+    /// Everything of lower numbers.
+    package static func below(_ number: Int64) -> HistoryExtent {
+        .upTo(number == .min ? number : number - 1)
+    }
 }
 
 /// One who reads the history and must see it before it goes.

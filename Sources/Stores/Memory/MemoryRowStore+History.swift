@@ -5,7 +5,7 @@ extension MemoryRowStore {
     public func history(_ query: HistoryQuery) throws -> [HistoryTransaction] {
         try tables.withLock { tables in
             let oldest = tables.history.first?.number ?? tables.lastTransaction + 1
-            guard query.after <= 0 || oldest <= query.after + 1 else {
+            guard query.after <= 0 || oldest - 1 <= query.after else {
                 throw StoreError(
                     .historyExpired,
                     "The history after this token was removed; fetch everything instead.",

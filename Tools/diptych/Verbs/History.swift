@@ -114,7 +114,8 @@ struct History: Verb {
             for reader in readers {
                 console.emit([
                     "reader": .string(reader.name), "lastSeen": .integer(reader.lastSeen),
-                    "behind": .integer(max(0, last - reader.lastSeen)), "date": JSON(reader.date),
+                    "behind": .integer(Self.distance(from: reader.lastSeen, to: last)),
+                    "date": JSON(reader.date),
                 ])
             }
             return
@@ -127,9 +128,15 @@ struct History: Verb {
         for reader in readers {
             table.add(
                 reader.name, Figure.grouped(Int(reader.lastSeen)),
-                Figure.grouped(Int(max(0, last - reader.lastSeen))), Timestamp.short(reader.date))
+                Figure.grouped(Int(Self.distance(from: reader.lastSeen, to: last))),
+                Timestamp.short(reader.date))
         }
         console.block(table.text)
+    }
+
+    /// How many transactions a reader has not seen; a file may hold any numbers.
+    private static func distance(from seen: Int64, to last: Int64) -> Int64 {
+        max(0, last) - min(max(0, seen), max(0, last))
     }
 
     private func forgetReader(_ name: String, _ console: Console) throws {

@@ -18,7 +18,6 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     // @unchecked: the mirrors have a lock; the rest is set up before the stores are loaded.
     private static let address = Lock<RecordServiceAddress?>(nil)
     private let mirrors = Lock<[String: StoreMirror]>([:])
-    private let observer = Lock<(any NSObjectProtocol)?>(nil)
     package final var runner: any TaskRunner = SystemTaskRunner()
     package final var sleeper: any Sleeper = SystemSleeper()
 
@@ -42,7 +41,6 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
 
     deinit {
         for mirror in mirrors.withLock({ $0 }).values { mirror.stop() }
-        observer.withLock { $0.take() }.map(NotificationCenter.default.removeObserver)
     }
 
     // MARK: Loading
@@ -61,7 +59,6 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
                 description.setOption(NSNumber(value: true), forKey: key)
             }
         }
-        watchSaves()
         super.loadPersistentStores { [weak self] description, error in
             guard error == nil, let self, let options = description.cloudKitContainerOptions else {
                 return block(description, error)
@@ -93,30 +90,17 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
                 "No record service is named. Set NSPersistentCloudKitContainer.recordService "
                     + "before the stores are loaded; 'diptych serve' runs one.")
         }
-        let mirror = try StoreMirror(store, options, at: address, sleeper: sleeper) {
+        let mirror = try StoreMirror(store, options, at: address) {
             [weak self] event in self?.post(event)
         }
         mirrors.withLock { $0[store.identifier] = mirror }
-        mirror.run(by: runner)
+        mirror.run(by: runner, sleeper)
     }
 
     private func post(_ event: Event) {
         let message = EventChangedMessage(event, of: self)
         NotificationCenter.default.post(EventChangedMessage.makeNotification(message))
         NotificationCenter.default.post(message, subject: self)
-    }
-
-    /// Each save of a mirrored store, of whatever process, wakes its mirror.
-    private func watchSaves() {
-        let token = NotificationCenter.default.addObserver(
-            forName: .NSPersistentStoreRemoteChange, object: persistentStoreCoordinator, queue: nil
-        ) { [weak self] note in
-            let identifier = note.userInfo?[NSStoreUUIDKey] as? String
-            guard let self, let identifier else { return }
-            self.mirrors.withLock { $0[identifier] }?.wake()
-        }
-        observer.withLock { $0.replace(with: token) }.map(
-            NotificationCenter.default.removeObserver)
     }
 
     // MARK: By hand
@@ -159,13 +143,5 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         persistentStoreCoordinator.persistentStores.compactMap { store in
             mirror(of: store).map { (store, $0) }
         }
-    }
-}
-
-extension Optional {
-    /// Puts a value in the place of this one, and returns this one.
-    fileprivate mutating func replace(with value: Wrapped) -> Wrapped? {
-        defer { self = value }
-        return self
     }
 }

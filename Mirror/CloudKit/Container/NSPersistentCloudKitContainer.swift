@@ -9,8 +9,9 @@ package import Platform
 ///
 /// What iCloud is at Apple is here a record service that anyone can host: set `recordService`, or
 /// `recordService` of the store's options, before the stores are loaded. Each store whose
-/// description has `cloudKitContainerOptions` is then mirrored by itself: after each save, and each
-/// half minute. Contexts learn of what came as of any other save.
+/// description has `cloudKitContainerOptions` is then mirrored by itself: after each save, when the
+/// service tells of changes, and each half minute. Contexts learn of what came as of any other
+/// save.
 ///
 /// Differences from Apple: conflicts go by the options' merge policy and are kept in a log; shares
 /// are not there; `sync()`, `pause()` and `resume()` are.
@@ -107,14 +108,24 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
 
     /// One round of every mirrored store, now. Returns whether all are equal with the service.
     /// Throws `CKError` for the first store that failed; the others were synced all the same.
-    public final func sync() async throws -> Bool {
+    public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
+
+    /// Rounds of every mirrored store until nothing waits on either side, or what waits cannot go:
+    /// records that the service refuses, conflicts that need a decision. Returns whether all are
+    /// equal with the service. Throws as `sync` does.
+    public final func syncUntilQuiescent() async throws -> Bool {
+        try await each { try await $0.syncUntilQuiescent() }
+    }
+
+    private func each(_ round: (StoreMirror) async throws -> SyncSummary) async throws -> Bool {
         var areEqual = true
         var failure: (any Error)?
-        for mirror in mirrors.withLock({ $0 }).values.sorted(by: {
+        let sorted = mirrors.withLock { $0 }.values.sorted {
             $0.storeIdentifier < $1.storeIdentifier
-        }) {
+        }
+        for mirror in sorted {
             do {
-                areEqual = try await mirror.sync().isInSync && areEqual
+                areEqual = try await round(mirror).isInSync && areEqual
             } catch {
                 failure = failure ?? error
             }
@@ -132,6 +143,12 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// How a mirrored store stands towards its service; nil for one that is not mirrored.
     public final func status(of store: NSPersistentStore) throws -> MirrorStatus? {
         try mirror(of: store)?.session.store.status()
+    }
+
+    /// The store under mirroring, with its conflict log and its rules; nil for one that is not
+    /// mirrored.
+    public final func mirroredStore(of store: NSPersistentStore) -> MirroredStore? {
+        mirror(of: store)?.session.store
     }
 
     func mirror(of store: NSPersistentStore?) -> StoreMirror? {

@@ -52,11 +52,18 @@ final class StoreMirror: Sendable {
     // MARK: Rounds
 
     /// One round, reported as events. Throws `CKError`.
-    func sync() async throws -> SyncSummary {
+    func sync() async throws -> SyncSummary { try await reported { try await session.sync() } }
+
+    /// Rounds until nothing waits that can go, reported as events. Throws `CKError`.
+    func syncUntilQuiescent() async throws -> SyncSummary {
+        try await reported { try await session.syncUntilQuiescent() }
+    }
+
+    private func reported(_ work: () async throws -> SyncSummary) async throws -> SyncSummary {
         step.withLock { $0 = .import }
         let failure: any Error
         do {
-            let summary = try await session.sync()
+            let summary = try await work()
             tellEvents(failure: nil)
             return summary
         } catch {

@@ -14,7 +14,8 @@ final class ScheduleCourse: Sendable {
     let isPaused = Lock(false)
     /// Ends the wait between rounds.
     let signal = WakeSignal()
-    /// The last transaction before the last round that was whole: what came later is to be looked at.
+    /// The last transaction before the last round that was whole: what came later is to be looked
+    /// at.
     private let seen = Lock<Int64>(0)
     /// Tells the service's watch that a round has ended.
     private let settled = WakeSignal()

@@ -3,7 +3,7 @@ internal import Platform
 package import RecordWire
 
 /// Waits for changes at the service, beside the rounds: one request after another whose answer is
-/// held back until something has changed. (SERVICE §4, waiting)
+/// held back until something has changed. (SERVICE §8, waitSeconds)
 ///
 /// A service that answers at once all the same is asked less and less often.
 struct ServiceWatch: Sendable {

@@ -179,7 +179,7 @@ final class HTTPDaemon: Sendable {
                 return send(response, to: incoming, on: connection)
             }
             connections.enter(.held, id)
-            if held.sleep(connection) { return .YES }
+            if held.suspend(connection) { return .YES }
         }
     }
 

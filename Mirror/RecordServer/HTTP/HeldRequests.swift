@@ -56,7 +56,7 @@ final class HeldRequests: Sendable {
 
     /// Lets a connection sleep; false where something happened since `isLast` was asked, so that
     /// the answer is to be looked for again. Only within the library's call for the request.
-    func sleep(_ connection: OpaquePointer) -> Bool {
+    func suspend(_ connection: OpaquePointer) -> Bool {
         state.withLock { state in
             let id = UInt(bitPattern: connection)
             guard let entry = state.entries[id], !entry.wasWoken, !state.isClosed else {

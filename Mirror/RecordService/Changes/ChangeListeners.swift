@@ -13,8 +13,8 @@ final class ChangeListeners: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.calls.isEmpty } }
 
-    /// Calls `call` after each change of `database`, on the thread that made it, until the listening
-    /// ends.
+    /// Calls `call` after each change of `database`, on the thread that made it, until the
+    /// listening ends.
     func listen(
         to database: DatabaseKey, _ call: @escaping @Sendable () -> Void
     ) -> ChangeListening {

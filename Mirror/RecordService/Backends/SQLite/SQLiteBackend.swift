@@ -5,8 +5,8 @@ internal import SQLiteDriver
 
 /// Keeps the rows in one SQLite file in WAL: one writer at a time, readers beside it.
 final class SQLiteBackend: Backend, @unchecked Sendable {
-    // @unchecked: `writer`, `isRemoving` and `seenVersion` are used on `queue` only; a connection of
-    // `idleReaders` is used by the one call that has taken it out.
+    // @unchecked: `writer`, `isRemoving` and `seenVersion` are used on `queue` only; a connection
+    // of `idleReaders` is used by the one call that has taken it out.
     /// Tells this file from another that is put in its place.
     private let fileID: Int64
     /// nil after the disk failed under it: the next write opens another.

@@ -27,6 +27,9 @@ public struct MirrorStatus: Sendable {
     /// Records that the service will not take as they are, with its reasons.
     public let refusals: [(recordName: String, reason: String)]
     public let initialImportCompleted: Bool
+    /// Records that this version of the model cannot apply: they are kept as they are for one that
+    /// can, and nothing is written over them.
+    public let keptForLater: [KeptRecord]
 
     /// Whether nothing waits, nothing failed, nothing was refused and a whole round was run: the
     /// one answer to whether store and service are equal.
@@ -51,7 +54,8 @@ extension MirroredStore {
                 lastError: try ledger.setting(.lastError)?.string,
                 retryAt: try ledger.date(.retryAt), conflictsWaiting: try ledger.waitingConflicts(),
                 refusals: try ledger.refusals(),
-                initialImportCompleted: try ledger.setting(.initialImport) != nil)
+                initialImportCompleted: try ledger.setting(.initialImport) != nil,
+                keptForLater: try ledger.keptRecords())
         }
     }
 

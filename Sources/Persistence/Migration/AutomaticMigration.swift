@@ -130,7 +130,8 @@ struct AutomaticMigration {
                     { tell((Float(place) + $0) / Float(mappings.count)) }
                 }
                 try StoreMigration(
-                    manager: manager, mapping: mapping, source: reading, destination: writing
+                    manager: manager, mapping: mapping, source: reading, destination: writing,
+                    addsToDraft: true
                 ).run()
             }
             try file.replace(

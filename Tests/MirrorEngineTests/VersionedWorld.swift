@@ -57,6 +57,24 @@ final class VersionedWorld {
         return try open(file, new, policy)
     }
 
+    /// The same by way of a mapping model, which makes a new file.
+    func mapped(
+        _ device: Device, by mapping: NSMappingModel? = nil, policy: MergePolicy = MergePolicy()
+    ) throws -> Device {
+        guard let old = file(of: device) else { throw Missing(name: "file") }
+        made += 1
+        let new = folder.appendingPathComponent("mapped\(made).sqlite")
+        let manager = NSMigrationManager(sourceModel: former, destinationModel: later)
+        try manager.migrateStore(
+            from: old, type: .sqlite, mapping: mapping ?? inferred(), to: new, type: .sqlite)
+        return try open(new, later, policy)
+    }
+
+    func inferred() throws -> NSMappingModel {
+        try NSMappingModel.inferredMappingModel(
+            forSourceModel: former, destinationModel: later)
+    }
+
     func file(of device: Device) -> URL? { files[ObjectIdentifier(device)] }
 
     /// Rounds until nothing moves.

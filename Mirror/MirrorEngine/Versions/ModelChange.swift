@@ -31,6 +31,11 @@ struct ModelChange {
         try LedgerNames(mirror: mirror, former: former).rename()
         try putOrphansAside()
         try putUnknownPairsAside()
+        // A migration that makes a new file numbers members anew, and has a new history.
+        if try mirror.ledger.historyToken() == nil {
+            var places = PlaceRestoring(mirror: mirror)
+            try places.run()
+        }
         edited = try editedProperties()
         var cursor: Int64 = 0
         while let last = try compareLines(after: cursor) { cursor = last }

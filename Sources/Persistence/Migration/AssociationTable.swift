@@ -77,6 +77,10 @@ struct AssociationTable {
 
     // MARK: All of it
 
+    func forEachPair(_ body: (RowID, RowID) throws -> Void) rethrows {
+        for place in 0..<sources.count { try body(sources[place], destinations[place]) }
+    }
+
     /// How many pairs of rows there are. Their places stay.
     var writtenCount: Int { sources.count }
 

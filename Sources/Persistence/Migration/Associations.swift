@@ -58,6 +58,13 @@ struct Associations {
             + unwrittenMade(mapping).map { AssociationEnd.object($0) }
     }
 
+    /// Calls `body` with each old row and what came of it, by any mapping.
+    func forEachPair(_ body: (RowID, RowID) throws -> Void) rethrows {
+        for (_, table) in tables.sorted(by: { $0.key < $1.key }) {
+            try table.forEachPair { if !gone.contains($1) { try body($0, $1) } }
+        }
+    }
+
     // MARK: Piece by piece
 
     /// How many pairs of rows a mapping has; see `made(_:_:)`.

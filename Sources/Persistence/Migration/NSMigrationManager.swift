@@ -1,6 +1,6 @@
 public import Foundation
 public import ObjectModel
-internal import Platform
+package import Platform
 public import Predicates
 
 /// Makes a store of one model from a store of another, object by object, as a mapping model says.
@@ -69,7 +69,7 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     /// How many objects are read, and written, at a time.
     final var batchSize = 1000
     /// Where time and randomness come from; the machine's, unless a coordinator migrates.
-    final var platform = Environment.system
+    package final var platform = Environment.system
 
     /// A manager for stores of these models. Nothing is opened yet.
     public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {

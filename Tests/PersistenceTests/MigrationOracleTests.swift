@@ -2,9 +2,11 @@ import CoreData
 import Foundation
 import Testing
 
+@testable import Persistence
+
 /// Random pairs of versions by seed: what the upgrade of a SQLite file makes is what the migration
-/// manager makes object by object, and what plain dictionaries say. Which of several members stays
-/// in a to-one is left to each.
+/// manager makes object by object, in one batch and in many, and what plain dictionaries say. Which
+/// of several members stays in a to-one is left to each.
 ///
 /// `DIPTYCH_MIGRATION_PAIRS` says how many, `DIPTYCH_SEED` from where on; `Tools/soak migrations`
 /// asks for thousands.
@@ -24,11 +26,18 @@ import Testing
         let before = try bench.open(old) { try pair.image(of: pair.old, $0) }
         let mapping = try NSMappingModel.inferredMappingModel(
             forSourceModel: old, destinationModel: new)
-        try NSMigrationManager(sourceModel: old, destinationModel: new).migrateStore(
-            from: bench.url, type: .sqlite, mapping: mapping, to: twin.url, type: .sqlite)
+        let pieces = twin.folder.appendingPathComponent("pieces.sqlite")
+        for (place, size) in [(twin.url, 1000), (pieces, 1 + Int(seed % 3))] {
+            let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+            manager.batchSize = size
+            try manager.migrateStore(
+                from: bench.url, type: .sqlite, mapping: mapping, to: place, type: .sqlite)
+        }
         let byRows = try bench.open(new) { try pair.image(of: pair.new, $0) }
         let byObjects = try twin.open(new) { try pair.image(of: pair.new, $0) }
+        let byPieces = try twin.open(new, at: pieces) { try pair.image(of: pair.new, $0) }
         expectEqual(pair.comparable(byRows), pair.comparable(byObjects))
+        expectEqual(pair.comparable(byRows), pair.comparable(byPieces))
         expectEqual(pair.comparable(byRows), pair.expected(before))
         #expect(!before.isEmpty)
         if old.entityVersionHashesByName != new.entityVersionHashesByName {

@@ -104,7 +104,7 @@ struct MigrationPair {
                     name: "l\(index)", identifier: "l\(index)", back: "b\(index)",
                     owner: dice.below(old.entities.count), member: dice.below(old.entities.count),
                     side: dice.pick([.one, .many, .ordered]) ?? .one,
-                    backSide: dice.pick([.one, .many]) ?? .one))
+                    backSide: dice.pick([.one, .many, .ordered]) ?? .one))
         }
     }
 
@@ -213,11 +213,15 @@ struct MigrationPair {
         var values: [String: String] = [:]
         /// The names at the other ends.
         var links: [String: Set<String>] = [:]
+        /// The same in their order, where both versions know one.
+        var orders: [String: [String]] = [:]
 
         var description: String {
             let values = values.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
             let links = links.sorted { $0.key < $1.key }.map { "\($0)=\($1.sorted())" }
-            return "\(name) of \(entity): \((values + links).joined(separator: " "))"
+            let orders = orders.sorted { $0.key < $1.key }.map { "\($0) in order=\($1)" }
+            let all = values + links + orders
+            return "\(name) of \(entity): \(all.joined(separator: " "))"
         }
     }
 
@@ -238,9 +242,15 @@ struct MigrationPair {
                 }
                 for link in version.links where link.owner == index {
                     plain.links[link.identifier] = Set(object.names(link.name))
+                    if keepsOrder(link.identifier, \.side) {
+                        plain.orders[link.identifier] = object.names(link.name)
+                    }
                 }
                 for link in version.links where link.member == index {
                     plain.links["back " + link.identifier] = Set(object.names(link.back))
+                    if keepsOrder(link.identifier, \.backSide) {
+                        plain.orders["back " + link.identifier] = object.names(link.back)
+                    }
                 }
                 image[plain.name] = plain
             }
@@ -269,9 +279,21 @@ struct MigrationPair {
                 ]
                 where end == index && !isNarrowed(link) {
                     made.links[key] = (plain.links[key] ?? []).filter { staying[$0] != nil }
+                    made.orders[key] = plain.orders[key]?.filter { staying[$0] != nil }
                 }
             }
             return made
+        }
+    }
+
+    /// Whether a side of a link is ordered in both versions.
+    private func keepsOrder(
+        _ identifier: String, _ side: KeyPath<Link, TestModel.Side>
+    ) -> Bool {
+        [old, new].allSatisfy { version in
+            version.links.contains {
+                $0.identifier == identifier && $0[keyPath: side] == .ordered
+            }
         }
     }
 
@@ -288,6 +310,7 @@ struct MigrationPair {
         return image.mapValues { plain in
             var plain = plain
             plain.links = plain.links.filter { !narrowed.contains($0.key) }
+            plain.orders = plain.orders.filter { !narrowed.contains($0.key) }
             return plain
         }
     }

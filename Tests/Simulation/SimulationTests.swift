@@ -23,8 +23,36 @@ import Testing
         }
     }
 
+    /// The same worlds with two versions of the model, a fifth as many.
+    @Test func everySeedOfTwoVersionsComesToRestInAgreement() async throws {
+        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
+            for part in 0..<Self.parts {
+                group.addTask { try Self.run(part: part, of: Self.seeds / 5, hasVersions: true) }
+            }
+            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
+        }
+        print(sum.line)
+        guard Self.seeds >= 1_000, !Self.hasFailed.withLock({ $0 }) else { return }
+        for (event, bound) in Self.versionBounds where sum.percent(event) < bound {
+            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
+        }
+    }
+
+    @Test(arguments: Self.remembered(prefix: "v"))
+    func aSeedOfTwoVersionsThatOnceFailedHolds(seed: UInt64) throws {
+        let run = try WorldRun(seed: seed, hasVersions: true)
+        #expect(run.broken == [], "seed v\(seed)\n\(run.story.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [1, 5, 8] as [UInt64])
+    func theSameSeedOfTwoVersionsIsTheSameStory(seed: UInt64) throws {
+        #expect(
+            try WorldRun(seed: seed, hasVersions: true).story
+                == WorldRun(seed: seed, hasVersions: true).story)
+    }
+
     /// Seeds that once broke a law.
-    @Test(arguments: Self.rememberedSeeds)
+    @Test(arguments: Self.remembered(prefix: ""))
     func aSeedThatOnceFailedHolds(seed: UInt64) throws {
         let run = try WorldRun(seed: seed)
         #expect(run.broken == [], "seed \(seed)\n\(run.story.joined(separator: "\n"))")
@@ -35,13 +63,16 @@ import Testing
         #expect(try WorldRun(seed: seed).story == WorldRun(seed: seed).story)
     }
 
-    private static func run(part: Int) throws -> WorldStatistics {
+    private static func run(
+        part: Int, of seeds: UInt64 = seeds, hasVersions: Bool = false
+    ) throws -> WorldStatistics {
         var sum = WorldStatistics()
         let first = firstSeed + UInt64(part) * seeds / UInt64(parts)
         for seed in first..<firstSeed + UInt64(part + 1) * seeds / UInt64(parts) {
             if stopsEarly, hasFailed.withLock({ $0 }) { break }
-            let run = try WorldRun(seed: seed)
-            #expect(run.broken == [], "seed \(seed)\n\(run.story.joined(separator: "\n"))")
+            let run = try WorldRun(seed: seed, hasVersions: hasVersions)
+            let name = "\(hasVersions ? "v" : "")\(seed)"
+            #expect(run.broken == [], "seed \(name)\n\(run.story.joined(separator: "\n"))")
             if !run.broken.isEmpty { hasFailed.withLock { $0 = true } }
             sum.add(run.statistics)
         }
@@ -61,17 +92,25 @@ import Testing
         (.loggedConflict, 10), (.loggedDeletion, 10), (.loggedUnique, 0.5), (.loggedOneToOne, 0.5),
     ]
 
+    private static let versionBounds: [(WorldStatistics.Event, Double)] = [
+        (.updated, 80), (.updatedByMapping, 40), (.updatedInRound, 15), (.keptAside, 15),
+    ]
+
     private static let environment = ProcessInfo.processInfo.environment
     private static let parts = 20
     private static let seeds = UInt64(environment["DIPTYCH_SEEDS"] ?? "") ?? 2_000
     private static let firstSeed = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
 
-    private static var rememberedSeeds: [UInt64] {
+    /// The seeds of worlds with two versions have a v before their number.
+    private static func remembered(prefix: String) -> [UInt64] {
         guard let url = Bundle.module.url(forResource: "Seeds", withExtension: "txt"),
             let text = try? String(contentsOf: url, encoding: .utf8)
         else { return [] }
         return text.split(separator: "\n").compactMap { line in
-            line.split(separator: " ").first.flatMap { UInt64($0) }
+            guard let word = line.split(separator: " ").first, word.hasPrefix(prefix) else {
+                return nil
+            }
+            return UInt64(word.dropFirst(prefix.count))
         }
     }
 }
@@ -82,12 +121,14 @@ struct WorldRun {
     let story: [String]
     let statistics: WorldStatistics
 
-    init(seed: UInt64, settings: WorldSettings? = nil) throws {
+    init(seed: UInt64, settings: WorldSettings? = nil, hasVersions: Bool = false) throws {
         let folder = Self.scratch.appendingPathComponent(
             "world-\(ProcessInfo.processInfo.processIdentifier)-\(seed)-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let world = try SimulatedWorld(
-            seed: seed, settings: settings ?? .drawn(seed: seed, extremes: Self.extremes),
+            seed: seed,
+            settings: settings
+                ?? .drawn(seed: seed, extremes: Self.extremes, hasVersions: hasVersions),
             folder: folder)
         do {
             broken = try world.run()

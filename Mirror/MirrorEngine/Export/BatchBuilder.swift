@@ -18,6 +18,8 @@ struct BatchBuilder {
     private let recordsMax: Int
     /// A record did not fit any more; it begins the next batch.
     private var isClosed = false
+    /// Whether fields of other models are kept for any row; nil until somebody asks.
+    private var mayHaveForeign: Bool?
 
     /// `recordsMax` is less than the settings' where the service would not take as many at a time.
     init(mirror: MirrorTransaction, recordsMax: Int) {
@@ -86,19 +88,21 @@ struct BatchBuilder {
         // A base without a tag was agreed on before a reset; this service may not know the record.
         guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
+            try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
             record.recordChangeTag = entry.base?.recordChangeTag
             return try append(entry, .create, record, record)
         }
         let layout = try mirror.layout(of: row.id)
-        let slots = state.changes(from: try mirror.mapping.state(of: base, entity: layout))
-        if slots.isEmpty {
-            return try mirror.ledger.clearUpload(key: entry.key)
-        }
+        let slots = state.changes(from: mirror.mapping.agreedState(of: base, entity: layout))
         var change = Record(
             recordName: entry.recordName, recordType: base.recordType,
             recordChangeTag: base.recordChangeTag)
-        change.fields = try mirror.mapping.fields(of: state, in: slots)
+        change.fields = try mirror.mapping.fields(of: state, in: slots, upon: base)
+        try addForeign(to: &change.fields, of: row.id, upon: base)
+        if change.fields.isEmpty {
+            return try mirror.ledger.clearUpload(key: entry.key)
+        }
         try addTimes(to: &change, entity: row.id.entity)
         var result = base
         for (name, value) in change.fields {
@@ -146,6 +150,25 @@ struct BatchBuilder {
         record.replays = lost.recordChangeTag.map { [Replay(tag: $0)] } ?? []
         append(.replay(key: entry.key), live == nil ? .create : .update, record, result)
         return true
+    }
+
+    /// Fields that this model does not know go with a record that is made anew, or was merged with
+    /// another.
+    private mutating func addForeign(
+        to fields: inout [String: FieldValue?], of row: RowID, upon base: Record?
+    ) throws {
+        let mayHave = try mayHaveForeign ?? mirror.ledger.hasForeign()
+        mayHaveForeign = mayHave
+        guard mayHave else { return }
+        let foreign = try mirror.ledger.foreign(of: row)
+        guard !foreign.isEmpty else { return }
+        let missing = foreign.filter { name, _ in
+            fields[name] == nil && (base?.fields[name] ?? nil) == nil
+                && mirror.mapping.isForeign(name, to: row.entity)
+        }
+        // The service has them all.
+        if missing.isEmpty { return try mirror.ledger.dropForeign(of: row) }
+        fields.merge(missing) { own, _ in own }
     }
 
     /// The times of edits travel with the values they belong to.

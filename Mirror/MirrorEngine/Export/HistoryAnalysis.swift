@@ -147,7 +147,7 @@ struct HistoryAnalysis {
         for name in net.partners.sorted() {
             guard let slot = layout.toOneSlot(name) else { continue }
             let base = try mirror.ledger.entry(for: row)?.base.flatMap { $0.deleted ? nil : $0 }
-                .map { try mirror.mapping.state(of: $0, entity: layout) }
+                .map { mirror.mapping.agreedState(of: $0, entity: layout) }
             try OneToOneRepair(mirror: mirror).follow(row, slot, base: base?.toOnes[slot])
         }
         for name in net.lists.sorted() {
@@ -186,7 +186,9 @@ struct HistoryAnalysis {
         for edit in edits {
             let time = try mirror.ledger.tick(at: edit.date)
             let name = try mirror.ledger.recordName(for: rows[edit.order])
-            try mirror.ledger.setEditTime(time, of: name, edit.property)
+            let entity = try mirror.layout(of: rows[edit.order]).name
+            let key = mirror.mapping.keys.property(edit.property, of: entity)
+            try mirror.ledger.setEditTime(time, of: name, key)
         }
     }
 
@@ -200,6 +202,7 @@ struct HistoryAnalysis {
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
+            try mirror.keepForeign(of: entry.base, for: row)
             try mirror.ledger.clearBase(key: entry.key)
             try mirror.ledger.keepAlias(entry.recordName, mergedInto: entry.key)
         }

@@ -71,6 +71,7 @@ struct ReplyRecording {
                 entry.base?.recordChangeTag == sentUpon
             else { return }
             try mirror.ledger.setExported(base, key: key, upTo: transaction)
+            try mirror.ledger.dropForeign(of: entry.row)
         case .replay(let key):
             guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
                 entry.base?.recordChangeTag == sentUpon
@@ -80,6 +81,7 @@ struct ReplyRecording {
         case .deletedObject:
             guard let entry = try mirror.ledger.entry(named: name), entry.needsCloudDelete
             else { return }
+            try mirror.keepForeign(of: entry.base, for: entry.row)
             try mirror.ledger.removeEntry(entry)
             try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
         case .pair(let key):
@@ -154,6 +156,7 @@ struct ReplyRecording {
             guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
                 entry.base?.recordChangeTag == sentUpon
             else { return }
+            try mirror.keepForeign(of: entry.base, for: entry.row)
             try mirror.ledger.clearBase(key: key)
         case .pair(let key):
             guard let entry = try mirror.ledger.pair(named: name), entry.key == key,

@@ -7,7 +7,7 @@ internal import Stores
 ///
 /// Two devices may have given one object to different partners at the same time; field by field the
 /// merge then leaves ends that do not meet. The end that comes first by entity and relationship
-/// name decides: of several claims to one partner the one with the smallest record name stays. An
+/// key decides: of several claims to one partner the one with the smallest record name stays. An
 /// end without a value decides nothing: it is filled from the end that points at it, as in stores
 /// whose ends were never both written. Every device decides alike, from the records alone; what it
 /// changes waits for export, and each link that is let go is a line of the conflict log, under the
@@ -64,7 +64,7 @@ struct OneToOneRepair {
     private func pair(_ entity: EntityLayout, _ slot: Int) -> Pair? {
         let relationship = entity.toOnes[slot]
         guard let inverse = relationship.inverseRelationship, !inverse.isToMany,
-            inverse !== relationship, Self.decides(relationship, inverse),
+            inverse !== relationship, decides(relationship, inverse),
             let destination = relationship.destinationEntity?.name
                 .flatMap({ mirror.mapping.layout.entity(named: $0) }),
             let answerSlot = destination.toOneSlot(inverse.name),
@@ -77,11 +77,13 @@ struct OneToOneRepair {
             answerEntity: destination)
     }
 
-    private static func decides(
+    /// By the keys of the ends, which are the same in all versions of the model.
+    private func decides(
         _ one: NSRelationshipDescription, _ other: NSRelationshipDescription
     ) -> Bool {
-        let left = [other.destinationEntity?.name ?? "", one.name]
-        let right = [one.destinationEntity?.name ?? "", other.name]
+        let keys = mirror.mapping.keys
+        let left = [keys.entity(other.destinationEntity?.name ?? ""), keys.property(one)]
+        let right = [keys.entity(one.destinationEntity?.name ?? ""), keys.property(other)]
         return left.lexicographicallyPrecedes(right)
     }
 

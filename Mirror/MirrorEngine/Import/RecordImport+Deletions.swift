@@ -7,7 +7,9 @@ extension RecordImport {
     /// Removes a pair that the service no longer has, unless another record stands for the same
     /// pair.
     mutating func applyPairDeletion(of record: Record) throws {
-        guard let entry = try mirror.ledger.pair(named: record.recordName) else { return }
+        guard let entry = try mirror.ledger.pair(named: record.recordName) else {
+            return try dropAside(record.recordName)
+        }
         if !entry.needsDelete, let tag = lostTime?.lostTag(of: entry.base),
             lostTime?.isBeforeLoss(record, of: tag) == true
         {
@@ -32,8 +34,10 @@ extension RecordImport {
     mutating func applyDeletion(of record: Record) throws {
         guard let entry = try mirror.ledger.entry(named: record.recordName) else {
             // A record that could not be read here is gone.
+            try dropAside(record.recordName)
             return try mirror.ledger.forgetRefusal(of: record.recordName)
         }
+        try dropAside(record.recordName)
         if entry.base?.deleted == true, entry.base?.recordChangeTag == record.recordChangeTag {
             return
         }
@@ -48,7 +52,7 @@ extension RecordImport {
         let local = try mirror.state(of: row, named: entry.recordName)
         // Whoever deleted the object did not know of the lost version: all of it counts as edited.
         let base = try (lost == nil ? lastAgreed(entry, deleted: record) : nil)
-            .map { try mirror.mapping.state(of: $0, entity: layout) }
+            .map { mirror.mapping.agreedState(of: $0, entity: layout) }
         let edits = local.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
         for slot in edits {
@@ -58,6 +62,7 @@ extension RecordImport {
             try log(conflict, layout, entry.recordName, by: record.modified)
         }
         if keeps {
+            try mirror.keepForeign(of: entry.base, for: entry.row)
             try mirror.ledger.setBase(record, key: entry.key)
             try mirror.enqueueUpload(entry.row)
         } else {

@@ -5,6 +5,9 @@ internal import SQLiteStore
 internal import Stores
 
 extension RecordImport {
+    /// Why a record waits that this model cannot read.
+    static let mismatch = RecordError.Code(rawValue: "FIELD_MISMATCH")
+
     /// One record on its way into the store.
     struct Arrival {
         var record: Record
@@ -39,6 +42,7 @@ extension RecordImport {
         guard let layout = mirror.mapping.entity(of: record), !layout.entity.isAbstract else {
             outcome.unknown += 1
             try forgetOutlivedDeletion(of: record)
+            try keepAside(record, .unknownEntity)
             return nil
         }
         if hasAliases, let alias = try mirror.ledger.alias(of: record.recordName) {
@@ -51,6 +55,7 @@ extension RecordImport {
             try mirror.ledger.removeAlias(of: record.recordName)
         }
         guard let state = try readableState(of: record, layout) else { return nil }
+        try dropAside(record.recordName)
         if let entry = try mirror.ledger.entry(named: record.recordName) {
             let isEcho = entry.base?.recordChangeTag == record.recordChangeTag
             if isEcho && entry.base?.deleted != true { return nil }
@@ -74,9 +79,9 @@ extension RecordImport {
         } catch let error as MirrorError where error.code == .fieldMismatch {
             outcome.unknown += 1
             try forgetOutlivedDeletion(of: record)
-            let reason = RecordError(
-                RecordError.Code(rawValue: "FIELD_MISMATCH"), error.message)
+            let reason = RecordError(Self.mismatch, error.message)
             try mirror.ledger.keepRefusal(of: record.recordName, reason)
+            try keepAside(record, .unreadableField)
             return nil
         }
     }
@@ -164,7 +169,11 @@ extension RecordImport {
     private func keepTimes(_ times: EditTimes, of arrival: Arrival, merged: ObjectState) throws {
         guard !times.times.isEmpty else { return }
         try mirror.ledger.witness(times)
-        let kept = Set(merged.changes(from: arrival.state).map { $0.name(in: arrival.layout) })
+        let keys = mirror.mapping.keys
+        let kept = Set(
+            merged.changes(from: arrival.state).map {
+                keys.property($0.name(in: arrival.layout), of: arrival.layout.name)
+            })
         for (property, time) in times.times where !kept.contains(property) {
             try mirror.ledger.setEditTime(time, of: arrival.record.recordName, property)
         }
@@ -182,15 +191,19 @@ extension RecordImport {
         let name = arrival.entry.recordName
         let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
         let remoteTimes = timed.isEmpty ? EditTimes() : EditTimes(arrival.record)
+        let localTimes = timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name)
+        let keys = mirror.mapping.keys
         let merge = ObjectMerge(
             policy: mirror.settings.policy, entity: arrival.layout,
-            localTimes: timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name),
-            remoteTimes: remoteTimes)
+            localTimes: localTimes.named { keys.propertyName($0, of: arrival.layout.name) },
+            remoteTimes: remoteTimes.named { keys.propertyName($0, of: arrival.layout.name) })
         let base =
             try lost.map {
-                try $0.base.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+                $0.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
             } ?? mergeBase(of: arrival, local: local)
-        var result = merge.merge(base: base, local: local, remote: arrival.state)
+        var result = merge.merge(
+            base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
+            local: local, remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
         if result.merged != local || result.merged != arrival.state {
             if base.map({ !local.changes(from: $0).isEmpty }) ?? true { outcome.merged += 1 }
@@ -210,7 +223,9 @@ extension RecordImport {
         guard try !settleClash(merged, row: row, arrival) else { return }
         try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
         try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
-        try mirror.ledger.setNeedsUpload(merged != arrival.state, key: arrival.entry.key)
+        let hasMore = try !mirror.ledger.foreign(of: row.id).isEmpty
+        try mirror.ledger.setNeedsUpload(
+            hasMore || merged != arrival.state, key: arrival.entry.key)
     }
 
     /// Adds what turns a row from one state into another.
@@ -240,12 +255,12 @@ extension RecordImport {
     /// `local` is nil for an object that was deleted here.
     func mergeBase(of arrival: Arrival, local: ObjectState?) throws -> ObjectState? {
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
-        let base = try known.map { try mirror.mapping.state(of: $0, entity: arrival.layout) }
+        let base = known.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
         let name = arrival.record.recordName
         let writes = arrival.record.recentWriteIDs
         for id in writes {
             guard let taken = try mirror.ledger.inFlight(name, mark: id) else { continue }
-            return try mirror.mapping.state(of: taken, entity: arrival.layout)
+            return mirror.mapping.agreedState(of: taken, entity: arrival.layout)
         }
         // A store that was copied, or restored from an older copy, may hold an edit that another
         // copy has sent.
@@ -253,7 +268,7 @@ extension RecordImport {
         guard writes.isEmpty, try mirror.ledger.setting(.echoesWriteIDs) == nil,
             let latest = try mirror.ledger.lastInFlight(name)
         else { return base }
-        let own = try mirror.mapping.state(of: latest, entity: arrival.layout)
+        let own = mirror.mapping.agreedState(of: latest, entity: arrival.layout)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
     }
 

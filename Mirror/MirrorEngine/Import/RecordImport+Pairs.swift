@@ -8,8 +8,9 @@ extension RecordImport {
     mutating func apply(pair record: Record) throws {
         guard let pair = JoinRecord(record), kind(of: pair) != nil else {
             outcome.unknown += 1
-            return
+            return try keepAside(record, .unknownRelationship)
         }
+        try dropAside(record.recordName)
         if let entry = try mirror.ledger.pair(named: record.recordName) {
             try update(entry, with: record, pair)
         } else if try !isDeletedAgain(record) {

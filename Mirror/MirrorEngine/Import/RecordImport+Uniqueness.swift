@@ -23,7 +23,9 @@ extension RecordImport {
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
         let local = try mirror.state(of: row, named: ownName)
         let result = ObjectMerge(policy: mirror.settings.policy, entity: arrival.layout)
-            .merge(base: nil, local: local, remote: arrival.state)
+            .merge(
+                base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
+                local: local, remote: arrival.state)
         outcome.merged += 1
         for conflict in result.conflicts {
             try log(conflict, arrival.layout, min(ownName, arrival.record.recordName))
@@ -31,11 +33,15 @@ extension RecordImport {
         try mirror.ledger.removeEntry(arrival.entry)
         try redirectLinks(from: arrival.entry.row, to: holder)
         if arrival.record.recordName < ownName {
+            try mirror.keepForeign(of: twin.base, for: holder)
             try adopt(arrival, by: twin)
-            try mirror.ledger.setNeedsUpload(result.merged != arrival.state, key: twin.key)
+            let hasMore = try !mirror.ledger.foreign(of: holder).isEmpty
+            try mirror.ledger.setNeedsUpload(
+                hasMore || result.merged != arrival.state, key: twin.key)
         } else {
             try mirror.ledger.keepAlias(
                 arrival.record.recordName, mergedInto: twin.key)
+            try mirror.keepForeign(of: arrival.record, for: holder)
             try mirror.enqueueUpload(holder)
         }
         let name = min(ownName, arrival.record.recordName)
@@ -167,6 +173,10 @@ extension RecordImport {
         }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
+        try mirror.keepForeign(of: loser.base, for: survivor.row)
+        if try !mirror.ledger.foreign(of: survivor.row).isEmpty {
+            try mirror.enqueueUpload(survivor.row)
+        }
         try mirror.ledger.moveAliases(from: loser.key, to: survivor.key)
         try mirror.ledger.removeEntry(loser)
         try mirror.ledger.keepAlias(loser.recordName, mergedInto: survivor.key)

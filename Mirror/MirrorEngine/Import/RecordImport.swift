@@ -30,6 +30,8 @@ struct RecordImport {
     var hasRenamed = false
     /// False where no link waits for its target; nil until somebody asks.
     private var mayHavePendingLinks: Bool?
+    /// The same of records that wait for a later model.
+    private var mayHaveAside: Bool?
     /// How lost versions stand to what the service has; nil with a service without epochs.
     let lostTime: LostTime?
 
@@ -79,6 +81,21 @@ struct RecordImport {
         changes.updates = []
         changes.deletes = []
         changes.toManys = []
+    }
+
+    // MARK: Records for a later model
+
+    /// Keeps a record that this model does not know as it is.
+    mutating func keepAside(_ record: Record, _ reason: KeptRecord.Reason) throws {
+        try mirror.ledger.keepAside(record, reason)
+        mayHaveAside = true
+    }
+
+    /// The record is known, or gone.
+    mutating func dropAside(_ name: String) throws {
+        let mayHave = try mayHaveAside ?? mirror.ledger.hasAside()
+        mayHaveAside = mayHave
+        if mayHave { try mirror.ledger.dropAside(name) }
     }
 
     // MARK: Links

@@ -1,7 +1,8 @@
 package import Foundation
 internal import SQLiteDriver
 
-/// When the properties under the rule `latest` were edited last, as far as this device knows.
+/// When the properties under the rule `latest`, by their keys, were edited last, as far as this
+/// device knows.
 extension Ledger {
     package func editTimes(of name: String) throws -> EditTimes {
         let rows = try connection.rows(

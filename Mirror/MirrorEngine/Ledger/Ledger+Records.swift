@@ -55,6 +55,9 @@ extension Ledger {
         try entries(sql: "SELECT \(Self.entryColumns) \(condition)", values)
     }
 
+    /// The lines of objects whose entity a migration removed.
+    func orphans() throws -> [RecordEntry] { try entries("WHERE m.ZENTITYID = 0", []) }
+
     private func entries(sql: String, _ values: [SQLiteValue]) throws -> [RecordEntry] {
         var entries: [RecordEntry] = []
         try connection.forEachRow(sql, values) { entries.append(try Self.entry(at: $0)) }

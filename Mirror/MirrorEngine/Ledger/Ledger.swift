@@ -52,6 +52,8 @@ package struct LedgerKey: Hashable, Sendable {
         text: "NSCloudKitMirroringDelegateLastHistoryTokenKey")
     /// The digest of the model with which the zone was last read.
     package static let modelDigest = LedgerKey(text: "DiptychModelDigest")
+    /// What that model knows of records (`ModelCatalog`).
+    package static let modelCatalog = LedgerKey(text: "DiptychModelCatalog")
     /// This device's name in the stamps of what it writes.
     package static let deviceID = LedgerKey(text: "DiptychDeviceIdentifier")
     /// Which service and container the store is mirrored with.

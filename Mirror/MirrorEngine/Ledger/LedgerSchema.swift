@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and seven of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and nine of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -156,11 +156,21 @@ enum LedgerSchema {
             + "(ZRECORDNAME) WHERE ZISPENDING = 1",
     ]
 
+    /// What serves devices with different versions of the model.
+    private static let versionTables = [
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHASIDE (ZRECORDNAME VARCHAR PRIMARY KEY, ZREASON "
+            + "VARCHAR, ZRECORD BLOB) WITHOUT ROWID",
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHFOREIGN (Z_PK INTEGER PRIMARY KEY, ZENTITYID INTEGER, "
+            + "ZENTITYPK INTEGER, ZRECORD BLOB)",
+        "CREATE UNIQUE INDEX IF NOT EXISTS ADIPTYCH_FOREIGNROW ON ADIPTYCHFOREIGN (ZENTITYID, "
+            + "ZENTITYPK)",
+    ]
+
     /// Brings the tables of an older version of this library up to date. Writes in flight moved to
     /// a table that keeps their order; where they had none, the numbers that served as write IDs
     /// tell it.
     static func upgrade(in connection: Connection) throws {
-        for sql in reconciliationTables { try connection.run(sql) }
+        for sql in reconciliationTables + versionTables { try connection.run(sql) }
         let former = try connection.value(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHSENT'")
         guard let former = former?.string, let table = ownTables.first else { return }
@@ -188,7 +198,9 @@ enum LedgerSchema {
                     + "?, 0, 0)",
                 [SQLiteValue(table.number), .text(table.entity)])
         }
-        for sql in indexes + ownTables + reconciliationTables { try connection.run(sql) }
+        for sql in indexes + ownTables + reconciliationTables + versionTables {
+            try connection.run(sql)
+        }
     }
 
     /// Brings Z_MAX of the system tables up to the rows they hold, as Core Data would.

@@ -25,7 +25,8 @@ package struct EditTime: Hashable, Sendable, Comparable {
     }
 }
 
-/// The edit times of one object's properties, as they travel with its record.
+/// The edit times of one object's properties, by the properties' keys, as they travel with its
+/// record.
 package struct EditTimes: Hashable, Sendable {
     package var times: [String: EditTime] = [:]
 
@@ -43,6 +44,11 @@ package struct EditTimes: Hashable, Sendable {
             times[String(parts[0])] = EditTime(
                 milliseconds: milliseconds, device: String(parts[2]))
         }
+    }
+
+    /// The same times under other names of the properties.
+    func named(_ name: (String) -> String) -> EditTimes {
+        EditTimes(Dictionary(times.map { (name($0.key), $0.value) }, uniquingKeysWith: max))
     }
 
     /// "property milliseconds device", joined by semicolons, in name order.

@@ -28,6 +28,7 @@ struct Reconciliation {
         }
         try importing.flush()
         try mirror.ledger.forgetUnseenDrops()
+        try mirror.ledger.forgetUnseenAside()
         try mirror.ledger.endReconciling()
     }
 
@@ -60,6 +61,7 @@ struct Reconciliation {
         {
             try mirror.ledger.keepReplay(base)
         }
+        try mirror.keepForeign(of: entry.base, for: entry.row)
         try mirror.ledger.clearBase(key: entry.key)
         try mirror.ledger.setNeedsUpload(true, key: entry.key)
         importing.outcome.sentAgain += 1

@@ -36,8 +36,17 @@ extension RecordImport {
             return (true, nil)
         case .unrelated:
             try mirror.ledger.dropReplay(of: name)
+            try keepLost(version, besides: arrival.record, for: arrival.entry.row)
             return (false, nil)
         }
+    }
+
+    /// What a lost version says in fields that this model does not know, and the service's does
+    /// not, is sent again.
+    private func keepLost(_ version: Record, besides record: Record, for row: RowID) throws {
+        var own = version
+        own.fields = version.fields.filter { (record.fields[$0.key] ?? nil) == nil }
+        try mirror.keepForeign(of: own, for: row)
     }
 
     /// The service has an older state, or a deletion from before: what we have is an edit upon it.

@@ -6,7 +6,7 @@ internal import Stores
 /// Entities of one tree share a record type, in which a field has one type. A property whose plain
 /// name means something else there (another type in a sibling, a companion of another property, a
 /// name of the system) gets underscores after its name. The same model gives the same names on
-/// every device.
+/// every device, and a renamed property has the name of its key (`RecordKeys`) in all versions.
 struct FieldNames: Sendable {
     /// What a property asks of its field. Equal ones of one tree share it.
     private struct Claim: Hashable {
@@ -21,23 +21,35 @@ struct FieldNames: Sendable {
     struct Names: Sendable {
         let plain: String
         let companion: String?
+        /// The field that says that there is no value, where an absent field stands for a default.
+        let cleared: String?
+        /// Where a value stands that was written before fields were named by keys.
+        let fallback: String?
+
+        var all: [String] { [plain, companion, cleared, fallback].compactMap { $0 } }
     }
 
     private let attributes: [Int32: [Names]]
     private let toOnes: [Int32: [Names]]
 
-    init(layout: ModelLayout) {
+    init(layout: ModelLayout, keys: RecordKeys) {
         let trees = Dictionary(grouping: layout.entities) { $0.entity.rootEntity.name ?? $0.name }
         var attributes: [Int32: [Names]] = [:]
         var toOnes: [Int32: [Names]] = [:]
         for tree in trees.values {
-            let claims = tree.flatMap { Self.attributes(of: $0) + Self.toOnes(of: $0) }
-            let names = Self.names(for: Set(claims))
+            let claims = tree.flatMap { Self.attributes(of: $0, keys) + Self.toOnes(of: $0, keys) }
+            let (names, taken) = Self.names(for: Set(claims))
             for entity in tree {
-                attributes[entity.number] = Self.attributes(of: entity).map {
-                    Self.names(of: $0, names)
+                attributes[entity.number] = zip(
+                    entity.attributes, Self.attributes(of: entity, keys)
+                )
+                .map { slot, claim in
+                    Self.names(
+                        of: claim, names, taken, slot.name,
+                        hasDefault: slot.attribute.defaultValue != nil)
                 }
-                toOnes[entity.number] = Self.toOnes(of: entity).map { Self.names(of: $0, names) }
+                toOnes[entity.number] = zip(entity.toOnes, Self.toOnes(of: entity, keys))
+                    .map { Self.names(of: $1, names, taken, $0.name, hasDefault: false) }
             }
         }
         self.attributes = attributes
@@ -45,23 +57,46 @@ struct FieldNames: Sendable {
     }
 
     func attribute(_ slot: Int, of entity: EntityLayout) -> Names {
-        attributes[entity.number]?[slot]
-            ?? Names(plain: RecordNames.field(entity.attributes[slot].name), companion: nil)
+        attributes[entity.number]?[slot] ?? Names(plainOf: entity.attributes[slot].name)
     }
 
     func toOne(_ slot: Int, of entity: EntityLayout) -> Names {
-        toOnes[entity.number]?[slot]
-            ?? Names(plain: RecordNames.field(entity.toOnes[slot].name), companion: nil)
+        toOnes[entity.number]?[slot] ?? Names(plainOf: entity.toOnes[slot].name)
     }
 
-    private static func names(of claim: Claim, _ names: [Claim: String]) -> Names {
+    /// The fields of each entity's tree, those of the system among them.
+    func fieldsByTree(of layout: ModelLayout) -> [Int32: Set<String>] {
+        let trees = Dictionary(grouping: layout.entities) { $0.entity.rootEntity.name ?? $0.name }
+        var fields: [Int32: Set<String>] = [:]
+        for tree in trees.values {
+            let names = tree.flatMap { (attributes[$0.number] ?? []) + (toOnes[$0.number] ?? []) }
+            let own = Set(names.flatMap(\.all)).union([
+                RecordNames.entityName, RecordNames.editTimes,
+            ])
+            for entity in tree { fields[entity.number] = own }
+        }
+        return fields
+    }
+
+    private static func names(
+        of claim: Claim, _ names: [Claim: String], _ taken: Set<String>, _ name: String,
+        hasDefault: Bool
+    ) -> Names {
         let plain = names[claim] ?? RecordNames.field(claim.path)
-        return Names(plain: plain, companion: claim.companions.first.map { plain + $0 })
+        var cleared = plain + RecordNames.clearedSuffix
+        while taken.contains(cleared) { cleared += "_" }
+        let fallback = RecordNames.field(name)
+        return Names(
+            plain: plain, companion: claim.companions.first.map { plain + $0 },
+            cleared: hasDefault ? cleared : nil,
+            fallback: claim.path == name || taken.contains(fallback) ? nil : fallback)
     }
 
     // MARK: Claims
 
-    private static func names(for claims: Set<Claim>) -> [Claim: String] {
+    private static func names(
+        for claims: Set<Claim>
+    ) -> (names: [Claim: String], taken: Set<String>) {
         var taken: Set<String> = [RecordNames.entityName, RecordNames.editTimes]
         var names: [Claim: String] = [:]
         for claim in claims.sorted(by: { ($0.path, $0.type) < ($1.path, $1.type) }) {
@@ -71,23 +106,23 @@ struct FieldNames: Sendable {
             taken.formUnion(wanted())
             names[claim] = name
         }
-        return names
+        return (names, taken)
     }
 
-    private static func attributes(of entity: EntityLayout) -> [Claim] {
+    private static func attributes(of entity: EntityLayout, _ keys: RecordKeys) -> [Claim] {
         entity.attributes.map { slot in
             let type = slot.attribute.attributeType
             let hasExact = type == .dateAttributeType || type == .decimalAttributeType
             return Claim(
-                path: slot.name, type: wireType(of: type),
+                path: keys.property(slot.name, of: entity.name), type: wireType(of: type),
                 companions: hasExact ? [RecordNames.exactSuffix] : [])
         }
     }
 
-    private static func toOnes(of entity: EntityLayout) -> [Claim] {
+    private static func toOnes(of entity: EntityLayout, _ keys: RecordKeys) -> [Claim] {
         entity.toOnes.indices.map { slot in
             Claim(
-                path: entity.toOnes[slot].name, type: "STRING",
+                path: keys.property(entity.toOnes[slot].name, of: entity.name), type: "STRING",
                 companions: entity.toOneIsOrdered[slot] ? [RecordNames.orderSuffix] : [])
         }
     }
@@ -104,5 +139,11 @@ struct FieldNames: Sendable {
             .objectIDAttributeType, .compositeAttributeType:
             "STRING"
         }
+    }
+}
+
+extension FieldNames.Names {
+    fileprivate init(plainOf name: String) {
+        self.init(plain: RecordNames.field(name), companion: nil, cleared: nil, fallback: nil)
     }
 }

@@ -5,8 +5,8 @@ package import Stores
 
 /// A relationship whose members are pairs: many-to-many, or to-many without an inverse.
 ///
-/// Of its two ends the one that comes first by entity name, then by relationship name (without
-/// case), leads in every record (SERVICE §7).
+/// Of its two ends the one that comes first by entity key, then by relationship key (without
+/// case), leads in every record (SERVICE §7, `RecordKeys`).
 package struct PairKind: Sendable {
     /// The leading end, and the other one; nil where the relationship has no inverse.
     package let first: NSRelationshipDescription
@@ -34,12 +34,13 @@ package struct PairCatalog: Sendable {
     private let byNames: [String: PairKind]
 
     package init(layout: ModelLayout) {
+        let recordKeys = RecordKeys(layout: layout)
         var kinds: [String: PairKind] = [:]
         var ends: [Int32: [End]] = [:]
         for entity in layout.entities {
             for (slot, relationship) in entity.toManys.enumerated() {
                 guard relationship.inverseRelationship?.isToMany ?? true else { continue }
-                let kind = Self.kind(of: relationship, in: entity)
+                let kind = Self.kind(of: relationship, in: entity, recordKeys)
                 let key = Self.key(kind.entityNames, kind.relationshipNames)
                 kinds[key] = kinds[key] ?? kind
                 ends[entity.number, default: []].append(
@@ -64,27 +65,35 @@ package struct PairCatalog: Sendable {
     }
 
     private static func kind(
-        of relationship: NSRelationshipDescription, in entity: EntityLayout
+        of relationship: NSRelationshipDescription, in entity: EntityLayout, _ keys: RecordKeys
     ) -> PairKind {
         let inverse = relationship.inverseRelationship
         let owner = inverse?.destinationEntity?.name ?? relationship.entity.name ?? entity.name
-        let other = relationship.destinationEntity?.name ?? ""
-        let isFirst = inverse.map { precedes(relationship, owner, $0, other) } ?? true
-        let first = isFirst ? relationship : inverse ?? relationship
-        let second = isFirst ? inverse : relationship
+        let here = End.Name(entity: keys.entity(owner), property: keys.property(relationship))
+        let there = End.Name(
+            entity: keys.entity(relationship.destinationEntity?.name ?? ""),
+            property: inverse.map(keys.property) ?? "")
+        let isFirst = inverse == nil || here.precedes(there)
+        let (first, second) = isFirst ? (here, there) : (there, here)
         return PairKind(
-            first: first, second: second,
-            entityNames: isFirst ? "\(owner):\(other)" : "\(other):\(owner)",
-            relationshipNames: "\(first.name):\(second?.name ?? "")")
+            first: isFirst ? relationship : inverse ?? relationship,
+            second: isFirst ? inverse : relationship,
+            entityNames: "\(first.entity):\(second.entity)",
+            relationshipNames: "\(first.property):\(second.property)")
     }
+}
 
-    private static func precedes(
-        _ one: NSRelationshipDescription, _ oneEntity: String,
-        _ other: NSRelationshipDescription, _ otherEntity: String
-    ) -> Bool {
-        let left = [oneEntity.lowercased(), one.name.lowercased(), one.name]
-        let right = [otherEntity.lowercased(), other.name.lowercased(), other.name]
-        return left == right || left.lexicographicallyPrecedes(right)
+extension PairCatalog.End {
+    /// What records call an end.
+    fileprivate struct Name {
+        var entity: String
+        var property: String
+
+        func precedes(_ other: Name) -> Bool {
+            let left = [entity.lowercased(), property.lowercased(), property]
+            let right = [other.entity.lowercased(), other.property.lowercased(), other.property]
+            return left == right || left.lexicographicallyPrecedes(right)
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Persistence
 package import RecordWire
 package import Stores
 
@@ -7,17 +8,29 @@ package import Stores
 package struct RecordMapping: Sendable {
     package let layout: ModelLayout
     private let recordTypes: [Int32: String]
-    private let names: FieldNames
+    let keys: RecordKeys
+    let names: FieldNames
+    /// What an attribute without a field has, by entity and slot.
+    private let defaults: [Int32: [AttributeValue]]
+    /// All fields of an entity's tree.
+    private let treeFields: [Int32: Set<String>]
     /// Slots of attributes that each store computes for itself: they do not travel.
     private let derivedSlots: [Int32: [Int]]
 
     package init(layout: ModelLayout) {
         self.layout = layout
-        names = FieldNames(layout: layout)
+        keys = RecordKeys(layout: layout)
+        names = FieldNames(layout: layout, keys: keys)
+        treeFields = names.fieldsByTree(of: layout)
+        let keys = keys
         recordTypes = Dictionary(
             uniqueKeysWithValues: layout.entities.map { entity in
                 let root = entity.entity.rootEntity.name ?? entity.name
-                return (entity.number, RecordNames.recordType(rootEntity: root))
+                return (entity.number, RecordNames.recordType(rootEntity: keys.entity(root)))
+            })
+        defaults = Dictionary(
+            uniqueKeysWithValues: layout.entities.map { entity in
+                (entity.number, entity.attributes.map(Self.defaultValue))
             })
         derivedSlots = Dictionary(
             uniqueKeysWithValues: layout.entities.map { entity in
@@ -26,6 +39,10 @@ package struct RecordMapping: Sendable {
                 }
                 return (entity.number, slots)
             })
+    }
+
+    private static func defaultValue(of slot: EntityLayout.AttributeSlot) -> AttributeValue {
+        slot.attribute is NSDerivedAttributeDescription ? .null : slot.attribute.storedDefault
     }
 
     /// The row's values that travel: null stands for what its store computes.
@@ -44,38 +61,131 @@ package struct RecordMapping: Sendable {
     package func record(named name: String, for state: ObjectState) throws -> Record {
         let entity = try layout(of: state)
         var record = Record(recordName: name, recordType: recordType(of: state.entity))
-        record.fields[RecordNames.entityName] = .string(entity.name)
+        record.fields[RecordNames.entityName] = .string(keys.entity(entity.name))
         for slot in state.changes(from: nil) {
             write(slot, of: state, entity, into: &record.fields)
+        }
+        for slot in entity.attributes.indices where state.attributes[slot].isNull {
+            guard hasDefault(slot, of: entity),
+                let cleared = names.attribute(slot, of: entity).cleared
+            else { continue }
+            record.fields[cleared] = .int64(1)
         }
         return record
     }
 
-    /// The fields that carry the properties in `slots`, cleared ones as nil.
+    /// The fields that carry the properties in `slots`, cleared ones as nil, where `base` is what
+    /// the service has.
     package func fields(
-        of state: ObjectState, in slots: [PropertySlot]
+        of state: ObjectState, in slots: [PropertySlot], upon base: Record
     ) throws -> [String: FieldValue?] {
         let entity = try layout(of: state)
         var fields: [String: FieldValue?] = [:]
-        for slot in slots { write(slot, of: state, entity, into: &fields) }
+        for slot in slots {
+            write(slot, of: state, entity, into: &fields)
+            let field = fieldNames(of: slot, entity)
+            for name in [field.cleared, field.fallback] {
+                guard let name, base.fields[name] != nil else { continue }
+                fields.updateValue(nil, forKey: name)
+            }
+            if case .attribute(let index) = slot, state.attributes[index].isNull,
+                hasDefault(index, of: entity), let name = field.cleared
+            {
+                fields[name] = .int64(1)
+            }
+        }
         return fields
     }
 
     /// The entity of a record: the concrete one that it names, nil when this model does not know
     /// it.
     package func entity(of record: Record) -> EntityLayout? {
-        if case .string(let name)?? = record.fields[RecordNames.entityName] {
-            return layout.entity(named: name)
+        if case .string(let key)?? = record.fields[RecordNames.entityName] {
+            return self.entity(withKey: key)
         }
         return record.recordType.hasPrefix("CD_")
-            ? layout.entity(named: String(record.recordType.dropFirst(3))) : nil
+            ? self.entity(withKey: String(record.recordType.dropFirst(3))) : nil
     }
 
-    /// The object's values as the record has them. A field of the wrong type is named in the error.
+    /// A record that was written before entities were named by keys has the name.
+    private func entity(withKey key: String) -> EntityLayout? {
+        layout.entity(named: keys.entityName(key) ?? key)
+    }
+
+    /// The object's values as the record has them; an attribute without a field has its default. A
+    /// field of the wrong type is named in the error.
     package func state(of record: Record, entity: EntityLayout) throws -> ObjectState {
+        try state(of: record, entity: entity) { throw $0 }
+    }
+
+    /// The values of a record that was agreed on, perhaps under another version of the model: a
+    /// field that this one cannot read counts as none.
+    package func agreedState(of record: Record, entity: EntityLayout) -> ObjectState {
+        (try? state(of: record, entity: entity) { _ in }) ?? ObjectState(empty: entity)
+    }
+
+    /// What an object of the record would be if nobody had written anything: the defaults of what
+    /// the record says nothing of.
+    package func untouched(by record: Record, entity: EntityLayout) -> ObjectState {
+        var state = ObjectState(empty: entity)
+        for slot in entity.attributes.indices
+        where !isWritten(.attribute(slot), of: entity, in: record) {
+            state.attributes[slot] = defaultValue(slot, of: entity)
+        }
+        return state
+    }
+
+    /// The fields of a record that no entity of its tree has.
+    func foreignFields(of record: Record) -> [String: FieldValue?] {
+        guard let entity = entity(of: record) else { return [:] }
+        let own = treeFields[entity.number] ?? []
+        return record.fields.filter { $0.value != nil && !own.contains($0.key) }
+    }
+
+    /// Whether a record says anything of a property.
+    func isWritten(_ slot: PropertySlot, of entity: EntityLayout, in record: Record) -> Bool {
+        fieldNames(of: slot, entity).all.contains { (record.fields[$0] ?? nil) != nil }
+    }
+
+    /// Whether a record says something of a property that this model can hold.
+    func isReadable(_ slot: PropertySlot, of entity: EntityLayout, in record: Record) -> Bool {
+        guard isWritten(slot, of: entity, in: record) else { return false }
+        switch slot {
+        case .attribute(let index): return (try? value(of: index, entity, in: record)) != nil
+        case .toOne: return true
+        }
+    }
+
+    /// Whether a field is of no entity of the tree.
+    func isForeign(_ field: String, to entity: Int32) -> Bool {
+        treeFields[entity]?.contains(field) != true
+    }
+
+    func fieldNames(of slot: PropertySlot, _ entity: EntityLayout) -> FieldNames.Names {
+        switch slot {
+        case .attribute(let index): names.attribute(index, of: entity)
+        case .toOne(let index): names.toOne(index, of: entity)
+        }
+    }
+
+    func defaultValue(_ slot: Int, of entity: EntityLayout) -> AttributeValue {
+        defaults[entity.number]?[slot] ?? .null
+    }
+
+    private func hasDefault(_ slot: Int, of entity: EntityLayout) -> Bool {
+        !defaultValue(slot, of: entity).isNull
+    }
+
+    private func state(
+        of record: Record, entity: EntityLayout, unreadable: (MirrorError) throws -> Void
+    ) throws -> ObjectState {
         var state = ObjectState(empty: entity)
         for slot in entity.attributes.indices {
-            state.attributes[slot] = try value(of: slot, entity, in: record)
+            do {
+                state.attributes[slot] = try value(of: slot, entity, in: record)
+            } catch let error as MirrorError {
+                try unreadable(error)
+            }
         }
         for slot in derivedSlots[entity.number] ?? [] { state.attributes[slot] = .null }
         for slot in entity.toOnes.indices {
@@ -98,10 +208,13 @@ package struct RecordMapping: Sendable {
         of slot: Int, _ entity: EntityLayout, in record: Record
     ) throws -> AttributeValue {
         let field = names.attribute(slot, of: entity)
+        guard let plain = present([field.plain, field.fallback], in: record) else {
+            let isCleared = field.cleared.map { (record.fields[$0] ?? nil) != nil } ?? false
+            return isCleared ? .null : defaultValue(slot, of: entity)
+        }
         do {
             return try AttributeCoding.value(
-                plain: record.fields[field.plain] ?? nil,
-                exact: field.companion.flatMap { record.fields[$0] ?? nil },
+                plain: plain, exact: field.companion.flatMap { record.fields[$0] ?? nil },
                 type: entity.attributes[slot].attribute.attributeType)
         } catch {
             throw MirrorError(
@@ -113,6 +226,11 @@ package struct RecordMapping: Sendable {
         }
     }
 
+    /// The first of some fields that has a value.
+    private func present(_ names: [String?], in record: Record) -> FieldValue? {
+        names.lazy.compactMap { $0.flatMap { record.fields[$0] ?? nil } }.first
+    }
+
     /// The to-one link at `slot` as the record has it.
     func link(_ slot: Int, of entity: EntityLayout, in record: Record) -> NamedLink? {
         link(names.toOne(slot, of: entity), in: record)
@@ -120,10 +238,10 @@ package struct RecordMapping: Sendable {
 
     private func link(_ field: FieldNames.Names, in record: Record) -> NamedLink? {
         let orderKey = field.companion.flatMap { integer($0, in: record) }
-        switch record.fields[field.plain] {
-        case .string(let name)?? where !name.isEmpty:
+        switch present([field.plain, field.fallback], in: record) {
+        case .string(let name)? where !name.isEmpty:
             return NamedLink(name, orderKey: orderKey)
-        case .reference(let reference)??:
+        case .reference(let reference)?:
             return NamedLink(reference.recordName, orderKey: orderKey)
         default: return nil
         }

@@ -27,6 +27,9 @@ enum RecordNames {
     /// Ends the name of the field that holds what the plain one cannot: a date's microseconds, a
     /// decimal's digits. An extension.
     static let exactSuffix = "_exact"
+    /// Ends the name of the field that says that an attribute with a default has no value: an
+    /// absent field stands for the default. An extension.
+    static let clearedSuffix = "_cleared"
     /// Ends the name of the field with a to-one link's place in the ordered to-many that leads
     /// back. An extension.
     static let orderSuffix = "_order"

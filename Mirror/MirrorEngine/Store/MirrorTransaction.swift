@@ -77,7 +77,7 @@ struct MirrorTransaction {
         _ slots: [Int], in state: inout ObjectState, named name: String, _ layout: EntityLayout
     ) throws {
         guard let base = try ledger.entry(named: name)?.base, !base.deleted else { return }
-        let agreed = try mapping.state(of: base, entity: layout)
+        let agreed = mapping.agreedState(of: base, entity: layout)
         for slot in slots { state.attributes[slot] = agreed.attributes[slot] }
     }
 
@@ -97,6 +97,13 @@ struct MirrorTransaction {
     func recordName(of row: RowID) throws -> String? {
         if let name = try ledger.knownName(of: row) { return name }
         return try store.row(row) == nil ? nil : try ledger.recordName(for: row)
+    }
+
+    /// Keeps the fields of a record that this model does not know: the record of `row` is to be
+    /// made anew, or merged with another.
+    func keepForeign(of record: Record?, for row: RowID) throws {
+        guard let record, !record.deleted else { return }
+        try ledger.keepForeign(mapping.foreignFields(of: record), of: row)
     }
 
     /// Marks the row for export because the mirror itself changed it.

@@ -15,6 +15,7 @@ extension MirroredStore {
     public func resolve(conflict id: Int64, taking side: ConflictSide) throws {
         try write { mirror in
             let isMirrored = try Ledger.exists(in: mirror.ledger.connection)
+            if isMirrored { try noticeModel(mirror) }
             let known = try isMirrored ? mirror.ledger.conflicts() : []
             guard let conflict = known.first(where: { $0.id == id }) else {
                 throw MirrorError(

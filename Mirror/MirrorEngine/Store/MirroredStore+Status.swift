@@ -27,6 +27,9 @@ public struct MirrorStatus: Sendable {
     /// Records that the service will not take as they are, with its reasons.
     public let refusals: [(recordName: String, reason: String)]
     public let initialImportCompleted: Bool
+    /// Records that this version of the model cannot apply: they are kept as they are for one that
+    /// can, and nothing is written over them.
+    public let keptForLater: [KeptRecord]
     /// Which process keeps the store in sync by itself; nil where none ever did.
     public let activity: MirrorActivity?
     /// Since when something waits for export without a break; nil where nothing does.
@@ -65,6 +68,7 @@ extension MirroredStore {
                 retryAt: try ledger.date(.retryAt), conflictsWaiting: try ledger.waitingConflicts(),
                 refusals: try ledger.refusals(),
                 initialImportCompleted: try ledger.setting(.initialImport) != nil,
+                keptForLater: try ledger.keptRecords(),
                 activity: try ledger.activity(), waitingSince: try ledger.date(.waitingSince))
         }
     }

@@ -76,7 +76,7 @@ public final class MirroredStore: Sendable {
             try makeLedger(mirror)
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
-            try noticeModel(mirror.ledger)
+            try noticeModel(mirror)
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             var zone = try mirror.ledger.zone(settings.zoneName)
             zone.client = try mirror.ledger.beginRound()
@@ -159,12 +159,16 @@ public final class MirroredStore: Sendable {
     /// Reads a stretch of the history. Returns how many changes were noted, and whether more are
     /// waiting.
     package func analyse() throws -> (noted: Int, moreWaiting: Bool) {
-        try write { try HistoryAnalysis(mirror: $0).run(limit: settings.historyTransactionsMax) }
+        try write { mirror in
+            try noticeModel(mirror)
+            return try HistoryAnalysis(mirror: mirror).run(limit: settings.historyTransactionsMax)
+        }
     }
 
     /// Notes what was saved since the last look before anything is merged, so that a deletion made
     /// meanwhile is known.
     func catchUp(_ mirror: MirrorTransaction) throws {
+        try noticeModel(mirror)
         let analysis = HistoryAnalysis(mirror: mirror)
         while try analysis.run(limit: settings.historyTransactionsMax).moreWaiting {}
     }
@@ -300,17 +304,6 @@ public final class MirroredStore: Sendable {
             "The store is mirrored with the zone \(known), not with \(settings.zoneName). "
                 + "Use that zone, or run 'diptych reset' to start over with this one.",
             fields: ["known": known, "asked": settings.zoneName])
-    }
-
-    /// A newer model may know records that the older one had to leave aside: the zone is read anew.
-    private func noticeModel(_ ledger: Ledger) throws {
-        let digest = settings.modelDigest
-        let known = try ledger.setting(.modelDigest)?.string
-        if let known, known != digest {
-            _ = try ledger.zone(settings.zoneName)
-            try ledger.setToken(nil, zone: settings.zoneName)
-        }
-        if known != digest { try ledger.set(.modelDigest, to: .text(digest)) }
     }
 
     private var now: Date { settings.platform.clock.now() }

@@ -24,8 +24,8 @@ struct EditMemory {
     private(set) var writes: [Property: [Write]] = [:]
     /// Properties that somebody decided under the rule `error`.
     private(set) var decided: Set<Property> = []
-    /// What those who deleted an object had seen of it.
-    private(set) var seenAtDeletion: [String: [[AttributeValue]]] = [:]
+    /// What those who deleted an object had seen of it; nil for what their version does not know.
+    private(set) var seenAtDeletion: [String: [[AttributeValue?]]] = [:]
     /// What all counts of an object's counter come to.
     private(set) var counts: [String: Int64] = [:]
     var keys = KeyMemory()
@@ -65,7 +65,7 @@ struct EditMemory {
         decided.insert(Property(recordName: name, name: property))
     }
 
-    mutating func deleted(_ name: String, seen: [AttributeValue]) {
+    mutating func deleted(_ name: String, seen: [AttributeValue?]) {
         alive.remove(name)
         dead.insert(name)
         seenAtDeletion[name, default: []].append(seen)

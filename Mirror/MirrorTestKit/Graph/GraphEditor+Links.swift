@@ -31,7 +31,8 @@ extension GraphEditor {
         guard entity.toOneIsOrdered[slot], let link, let key = link.orderKey else { return }
         let owner = try device.recordName(of: link.target)
         memory.places.put(
-            name, in: "\(entity.toOnes[slot].name) \(owner)", at: key, by: device.name)
+            name, in: "\(versions.lastName(of: entity.toOnes[slot].name)) \(owner)", at: key,
+            by: device.name)
     }
 
     mutating func pair(on device: SimulatedDevice) throws -> String? {

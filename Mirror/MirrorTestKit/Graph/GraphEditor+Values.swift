@@ -1,4 +1,5 @@
 internal import ObjectModel
+internal import Persistence
 internal import SQLiteStore
 internal import Stores
 
@@ -20,8 +21,13 @@ extension GraphEditor {
             changes.inserts = [row]
             return changes
         }
+        var remembered = Row(id: row.id, layout: versions.last(entity))
+        remembered.attributes = zip(
+            versions.lastValues(of: row, entity), versions.last(entity).attributes
+        ).map { $0 ?? $1.attribute.storedDefault }
         memory.created(
-            name, entity: entity, row: row, by: device.name, at: try time(on: device))
+            name, entity: versions.last(entity), row: remembered, by: device.name,
+            at: try time(on: device))
         for key in keys(of: row, entity) { memory.keys.made(name, with: key) }
         return "makes \(entity.name) \(name.prefix(6))"
     }
@@ -52,7 +58,7 @@ extension GraphEditor {
         update.attributes = [(slot, value)]
         let name = try save(update, on: device)
         memory.changed(
-            name, property,
+            name, versions.lastName(of: property),
             EditMemory.Write(
                 device: device.name, value: value, previous: row.attributes[slot],
                 time: try time(on: device)))
@@ -84,8 +90,8 @@ extension GraphEditor {
         let name = try edit(row.id, on: device) {
             try LinkEdit(layout: layout, store: $0).delete(row)
         }
-        memory.deleted(name, seen: row.attributes)
         if let entity = layout.entity(row.id.entity) {
+            memory.deleted(name, seen: versions.lastValues(of: row, entity))
             for key in keys(of: row, entity) { memory.keys.spoil(key) }
         }
         return "deletes \(name.prefix(6))"
@@ -94,6 +100,8 @@ extension GraphEditor {
     /// Shortens all texts of more than `bytes`, as a user does who is told that they are too large.
     mutating func shortenTexts(on device: SimulatedDevice, above bytes: Int) throws {
         rollbackPercent = 0
+        turn(to: device)
+        defer { turnToLast() }
         for entity in layout.entities where !entity.entity.isAbstract {
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false

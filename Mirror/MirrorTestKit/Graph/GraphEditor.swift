@@ -11,10 +11,13 @@ internal import Stores
 struct GraphEditor {
     let randomness: SeededRandomness
     let values: ValueGenerator
-    let layout: ModelLayout
-    let catalog: PairCatalog
+    let versions: ModelVersions
+    /// The version of the device that is edited; at last the last one.
+    private var version: ModelVersions.Version
+    var layout: ModelLayout { version.layout }
+    var catalog: PairCatalog { version.catalog }
+    private var concrete: [EntityLayout] { version.concrete }
     private let weights: EditWeights
-    private let concrete: [EntityLayout]
     var memory = EditMemory()
     /// How often a save is taken back.
     var rollbackPercent = 0
@@ -24,19 +27,28 @@ struct GraphEditor {
 
     init(
         randomness: SeededRandomness, model: NSManagedObjectModel,
-        weights: EditWeights = EditWeights()
+        later: NSManagedObjectModel? = nil, weights: EditWeights = EditWeights()
     ) {
         self.randomness = randomness
         self.weights = weights
         values = ValueGenerator(randomness: randomness, keysCount: weights.keysCount)
-        layout = ModelLayout(model: model)
-        catalog = PairCatalog(layout: layout)
-        concrete = layout.entities.filter { !$0.entity.isAbstract }
+        versions = ModelVersions(model, later: later)
+        version = versions.last
     }
+
+    /// Turns to the version of the model that a device has.
+    mutating func turn(to device: SimulatedDevice) {
+        version = device.isLater ? versions.last : versions.first
+    }
+
+    /// Turns to the version that all devices have in the end.
+    mutating func turnToLast() { version = versions.last }
 
     /// Makes one edit on `device`. Returns what was done in words; nil when there was nothing to
     /// do.
     mutating func edit(_ device: SimulatedDevice) throws -> String? {
+        turn(to: device)
+        defer { turnToLast() }
         do {
             return try drawEdit(on: device)
         } catch is UniquenessViolation {

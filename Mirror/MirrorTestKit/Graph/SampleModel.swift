@@ -11,6 +11,12 @@ public enum SampleModel {
     public static func make(
         uniqueLabels: Bool = false, orderedTags: Bool = false
     ) -> NSManagedObjectModel {
+        let model = NSManagedObjectModel()
+        model.entities = entities(uniqueLabels: uniqueLabels, orderedTags: orderedTags)
+        return model
+    }
+
+    static func entities(uniqueLabels: Bool, orderedTags: Bool) -> [NSEntityDescription] {
         let folder = entity("Folder", [attribute("name", .stringAttributeType)])
         let note = entity("Note", noteAttributes())
         let todo = entity("TodoNote", [attribute("isDone", .booleanAttributeType)])
@@ -23,9 +29,7 @@ public enum SampleModel {
         connect(note, "linksTo", many: true, note, "linkedFrom", many: true)
         pin(note, to: tag)
         if uniqueLabels { tag.uniquenessConstraints = [["label"]] }
-        let model = NSManagedObjectModel()
-        model.entities = [folder, note, todo, tag, cover]
-        return model
+        return [folder, note, todo, tag, cover]
     }
 
     /// A to-many relationship that nothing leads back from.

@@ -52,7 +52,7 @@ struct LogLaws {
             return true
         }
         let seen = memory.seenAtDeletion[property.recordName] ?? []
-        return seen.contains { $0[slot] == value }
+        return seen.contains { $0[slot] == nil || $0[slot] == value }
     }
 }
 

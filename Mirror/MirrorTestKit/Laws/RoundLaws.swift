@@ -60,5 +60,6 @@ struct RoundLaws {
         // Gone here: deleted since, or merged into another.
         if write.isDeletion { return true }
         return try tags.count > 1 || ledger.alias(of: write.recordName) != nil
+            || ledger.keptRecords().contains { $0.recordName == write.recordName }
     }
 }

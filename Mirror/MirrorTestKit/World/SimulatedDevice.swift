@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MirrorEngine
 internal import ObjectModel
+internal import Persistence
 internal import Platform
 internal import RecordWire
 internal import SQLiteDriver
@@ -16,13 +17,22 @@ final class SimulatedDevice {
     private(set) var file: URL
     private(set) var sessions: [SimulatedSession] = []
     private var restores = 0
+    /// Whether its app has the world's later model.
+    private(set) var isLater: Bool
+    private var model: NSManagedObjectModel {
+        isLater ? settings.laterModel ?? settings.model : settings.model
+    }
 
     /// The first process, in which the app edits.
     var session: SimulatedSession { sessions[0] }
     var mirrored: MirroredStore { session.mirrored }
     var store: SQLiteRowStore { mirrored.store }
 
-    init(name: String, file: URL, settings: WorldSettings, platform: Environment) throws {
+    init(
+        name: String, file: URL, settings: WorldSettings, platform: Environment,
+        isLater: Bool = false
+    ) throws {
+        self.isLater = isLater
         self.name = name
         self.file = file
         self.settings = settings
@@ -35,7 +45,7 @@ final class SimulatedDevice {
         var options = SQLiteStoreOptions()
         options.synchronous = .off
         let store = try SQLiteRowStore(
-            url: file, model: settings.model, options: options, platform: platform)
+            url: file, model: model, options: options, platform: platform)
         let sizes = settings.sizes
         return try MirroredStore(store: store, policy: settings.policy, platform: platform) {
             $0.batchRecordsMax = sizes.batchRecordsMax
@@ -52,13 +62,49 @@ final class SimulatedDevice {
         }
     }
 
-    /// Starts again over a copy of `other`, which may be an earlier one of its own.
-    func restart(over other: URL) throws {
-        restores += 1
-        let next = file.deletingLastPathComponent()
-            .appendingPathComponent("\(name)-\(restores).sqlite")
+    /// Starts again over a copy of `other`, which may be an earlier one of its own. `isLater` tells
+    /// of which version of the model it is; an older one is migrated, a newer one brings its app.
+    func restart(over other: URL, isLater: Bool) throws {
+        let next = nextFile()
         try SimulatedFiles.copy(other, to: next)
         file = next
+        guard self.isLater, !isLater else {
+            self.isLater = isLater
+            return try restart()
+        }
+        self.isLater = false
+        try update(byMapping: false)
+    }
+
+    private func nextFile() -> URL {
+        restores += 1
+        return file.deletingLastPathComponent()
+            .appendingPathComponent("\(name)-\(restores).sqlite")
+    }
+
+    /// The app is updated, and its store migrated to the later model: within its file, or by a
+    /// mapping model into a new one. A kill leaves the store as it was.
+    func update(byMapping: Bool) throws {
+        guard !isLater, let later = settings.laterModel else { return }
+        sessions = []
+        if byMapping {
+            let manager = NSMigrationManager(
+                sourceModel: settings.model, destinationModel: later)
+            manager.platform = platform
+            let next = nextFile()
+            try manager.migrateStore(
+                from: file, type: .sqlite,
+                mapping: .inferredMappingModel(
+                    forSourceModel: settings.model, destinationModel: later),
+                to: next, type: .sqlite)
+            file = next
+        } else {
+            try SQLiteRowStore.upgrade(
+                file, from: settings.model, to: later, configuration: nil,
+                mapping: InferredMapping(from: settings.model.entities, to: later.entities),
+                platform: platform, defaults: { $0.storedDefault })
+        }
+        isLater = true
         try restart()
     }
 

@@ -12,6 +12,7 @@ extension SimulatedWorld {
             if settings.faults.endsProcesses { try device.restart(calm: true) }
             device.session.abandonRound()
         }
+        try updateAll()
         try shortenTexts()
         guard settings.faults.lostTime.isPossible, let first = devices.first else { return }
         lostTime.heldImages = try devices.map { try DeviceImage($0) }

@@ -8,6 +8,7 @@ extension SimulatedWorld {
         let faults = settings.faults
         network.disarm()
         defer { network.arm() }
+        if try update(device) { return true }
         if randomness.chance(percent: faults.killPercent) { return try kill(device) }
         if randomness.chance(percent: faults.devices.resetPercent) { return try reset(device) }
         if settings.policy.standard.name == MergeRule.error.name,
@@ -65,7 +66,8 @@ extension SimulatedWorld {
             side = .local
             try device.mirrored.resolve(conflict: conflict.id, taking: side)
         }
-        editor.memory.decided(conflict.recordName, conflict.property)
+        editor.memory.decided(
+            conflict.recordName, editor.versions.lastName(of: conflict.property))
         statistics.count(.resolved)
         tell(
             "\(device.name) decides \(conflict.property) of \(conflict.recordName.prefix(6)): "
@@ -108,12 +110,14 @@ extension SimulatedWorld {
 
     private func loseStore(_ device: SimulatedDevice) throws -> Bool {
         let faults = settings.faults
+        if settings.laterModel != nil { disarmDevices() }
+        defer { armDevices() }
         if randomness.chance(percent: faults.lostTime.storeRestorePercent),
             let copy = randomness.pick(lostTime.storeCopies.filter { $0.device == device.name })
         {
             tell("\(device.name) is put back to \(copy.file.lastPathComponent)")
             statistics.count(.storeRestored)
-            try device.restart(over: copy.file)
+            try device.restart(over: copy.file, isLater: copy.isLater)
             return true
         }
         guard randomness.chance(percent: faults.lostTime.storeCopyPercent),
@@ -121,7 +125,7 @@ extension SimulatedWorld {
         else { return false }
         tell("\(device.name) becomes a copy of \(other.name)")
         statistics.count(.storeCopied)
-        try device.restart(over: other.file)
+        try device.restart(over: other.file, isLater: other.isLater)
         return true
     }
 
@@ -132,7 +136,7 @@ extension SimulatedWorld {
             let copy = lostTime.folder.appendingPathComponent(
                 "\(device.name)-backup\(lostTime.storeCopies.count).sqlite")
             try SimulatedFiles.copy(device.file, to: copy)
-            lostTime.storeCopies.append((device.name, copy))
+            lostTime.storeCopies.append((device.name, copy, device.isLater))
         }
     }
 

@@ -27,6 +27,9 @@ public final class SimulatedWorld {
     /// Each device's fault points, armed once all devices are made.
     private var crashing: [SeededFaults] = []
     var lostTime: LostTime
+    /// Says which devices are updated, and when: a stream of its own, so that a seed is the same
+    /// world but for it.
+    let versionDice: SeededRandomness
 
     /// Makes the world in `folder`, which is created; the caller removes it.
     public init(seed: UInt64, settings: WorldSettings, folder: URL) throws {
@@ -34,11 +37,13 @@ public final class SimulatedWorld {
         self.settings = settings
         lostTime = LostTime(folder: folder)
         randomness = SeededRandomness(seed: seed)
+        versionDice = SeededRandomness(seed: seed &* 104_729 &+ 17)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         network = try SimulatedNetwork(
             seed: seed, settings: settings, clock: clock, randomness: randomness, folder: folder)
         editor = GraphEditor(
-            randomness: randomness, model: settings.model, weights: settings.edits)
+            randomness: randomness, model: settings.model, later: settings.laterModel,
+            weights: settings.edits)
         editor.rollbackPercent = settings.faults.rollbackPercent
         try makeDevices(in: folder)
         network.arm()
@@ -61,7 +66,8 @@ public final class SimulatedWorld {
                 try SimulatedDevice(
                     name: String(UnicodeScalar(UInt8(65 + index))),
                     file: folder.appendingPathComponent("device\(index).sqlite"),
-                    settings: settings, platform: platform))
+                    settings: settings, platform: platform,
+                    isLater: settings.laterModel != nil && versionDice.chance(percent: 40)))
         }
         armDevices()
     }
@@ -179,7 +185,7 @@ struct LostTime {
     let folder: URL
     /// Copies of files that a restore may go back to.
     var serviceCopies: [URL] = []
-    var storeCopies: [(device: String, file: URL)] = []
+    var storeCopies: [(device: String, file: URL, isLater: Bool)] = []
     /// What devices and service held when faults ended.
     var heldImages: [DeviceImage] = []
     var heldByService: DeviceImage?

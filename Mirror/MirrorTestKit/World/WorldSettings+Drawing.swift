@@ -4,14 +4,15 @@ internal import ObjectModel
 extension WorldSettings {
     /// A world as a seed draws it: model, sizes, rules, edits and faults. Each kind of fault is
     /// there or not by dice of its own, and in some worlds one kind is alone. `extremes` adds the
-    /// kinds of which `WorldExtreme` speaks.
+    /// kinds of which `WorldExtreme` speaks. With `hasVersions` devices have two versions of the
+    /// model, and are updated on the way; but for that it is the same world.
     public static func drawn(
-        seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn
+        seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false
     ) -> WorldSettings {
         let dice = SeededRandomness(seed: seed &* 7919)
         let isKeyed = dice.chance(percent: 35)
-        var settings = WorldSettings(
-            model: models[isKeyed ? 1 : 0][dice.chance(percent: 25) ? 1 : 0])
+        let isOrdered = dice.chance(percent: 25)
+        var settings = WorldSettings(model: models[isKeyed ? 1 : 0][isOrdered ? 1 : 0])
         settings.devices = 2 + dice.below(2)
         settings.policy = .drawn(by: dice)
         settings.sizes = .drawn(by: dice)
@@ -23,6 +24,10 @@ extension WorldSettings {
             if extremes.contains(extreme) { extreme.add(to: &settings) }
         }
         if dice.chance(percent: 30) { settings.clockSkewSecondsMax = 1 + dice.below(4_000) }
+        if hasVersions {
+            settings.laterModel = laterModels[isKeyed ? 1 : 0][isOrdered ? 1 : 0]
+            settings.updatePercent = 2
+        }
         return settings
     }
 }
@@ -32,6 +37,14 @@ extension WorldSettings {
 private let models = [false, true].map { isKeyed in
     [false, true].map { isOrdered in
         let model = SampleModel.make(uniqueLabels: isKeyed, orderedTags: isOrdered)
+        model.freeze()
+        return model
+    }
+}
+
+private let laterModels = [false, true].map { isKeyed in
+    [false, true].map { isOrdered in
+        let model = SampleModel.makeLater(uniqueLabels: isKeyed, orderedTags: isOrdered)
         model.freeze()
         return model
     }

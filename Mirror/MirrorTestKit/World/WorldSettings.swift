@@ -14,6 +14,10 @@ public struct WorldSettings: Sendable {
     public var edits = EditWeights()
     /// Seconds by which the devices' clocks differ from the world's, at most.
     public var clockSkewSecondsMax = 0
+    /// The next version of the model, where devices are updated on the way; in the end all are.
+    public var laterModel: NSManagedObjectModel?
+    /// How often a device is updated, per step.
+    public var updatePercent = 0
     /// Requests and answers travel as the bytes of the wire, with tokens, as from afar.
     public var usesWire = false
 

@@ -10,6 +10,7 @@ public struct WorldStatistics: Sendable {
         case zoneRefused, oversized, reset, resolved
         case continuedPage, fullBatch
         case keyCollision, keyChain, sharedPlace, twinPair
+        case updated, updatedByMapping, updatedInRound, updateKilled, keptAside
         case loggedConflict, loggedDeletion, loggedUnique, loggedOneToOne
     }
 

@@ -9,11 +9,11 @@ extension NSManagedObjectContext {
     /// Ends the event, calls `willSave` on what changed, and validates it; again for what that
     /// changed, until nothing changes any more. Returns the event with which it began.
     ///
-    /// Throws what validation throws, and 134060 where it never ends.
-    final func prepareSave() throws -> EventObjects {
+    /// Throws what validation throws, unless it is not asked for, and 134060 where it never ends.
+    final func prepareSave(validating: Bool) throws -> EventObjects {
         propagateDeletions()
         let event = postEvent()
-        try settle(pending.objects.filter(\.isPending))
+        try settle(pending.objects.filter(\.isPending), validating: validating)
         try checkWatched()
         return event
     }
@@ -22,16 +22,16 @@ extension NSManagedObjectContext {
     /// took others' places count their members anew.
     final func prepareChangedByPolicy() throws {
         propagateDeletions()
-        try settle(postEvent().changed)
+        try settle(postEvent().changed, validating: true)
     }
 
     /// Calls `willSave` and validates until nothing changes any more.
-    private func settle(_ objects: [NSManagedObject]) throws {
+    private func settle(_ objects: [NSManagedObject], validating: Bool) throws {
         var waiting = objects
         for _ in 0..<Self.attemptsMax {
             for object in waiting where object.isPending { object.willSave() }
             if !pending.hasEvent {
-                try validateChanges()
+                if validating { try validateChanges() }
                 if !pending.hasEvent { return }
             }
             propagateDeletions()

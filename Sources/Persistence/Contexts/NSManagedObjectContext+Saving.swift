@@ -10,7 +10,10 @@ extension NSManagedObjectContext {
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     /// Cost: O(changed objects); one transaction for each store, in it a run of a compiled
     /// statement for each row or ten new ones, and one for some dozens of rows of the history.
-    public final func save() throws {
+    public final func save() throws { try save(validating: true) }
+
+    /// `validating` says whether the model's rules are looked at. Throws as `save()` does.
+    final func save(validating: Bool) throws {
         if QueueGuard.isOn { checkQueue() }
         try readUnread()
         if pending.failure != nil { throw takeFailure() }
@@ -20,7 +23,7 @@ extension NSManagedObjectContext {
         }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextWillSave, object: self, userInfo: nil)
-        let event = try prepareSave()
+        let event = try prepareSave(validating: validating)
         if let parent {
             var saved = SavedObjects()
             for object in pending.objects where object.isPending { saved.add(object) }

@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
     }
 
     /// Reads rows, for objects that are here and for those to come.
-    private func readRows(of ids: [NSManagedObjectID]) throws {
+    final func readRows(of ids: [NSManagedObjectID]) throws {
         guard let first = ids.first else { return }
         if let space = first.space, let store = first.persistentStore,
             ids.allSatisfy({ $0.space === space }), let source = source as? StoreSource,
@@ -130,7 +130,7 @@ extension NSManagedObjectContext {
     }
 
     /// Those of some IDs whose rows nobody has.
-    private func unread(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
+    final func unread(_ ids: [NSManagedObjectID]) -> [NSManagedObjectID] {
         let here = registered(ids)
         if readAhead.hasNoRows, here.allSatisfy({ $0 == nil }) { return ids }
         return zip(ids, here).filter { id, object in

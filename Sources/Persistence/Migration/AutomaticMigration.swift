@@ -103,7 +103,7 @@ struct AutomaticMigration {
 
     /// An attribute's default value, as stores keep it.
     static let defaults: @Sendable (NSAttributeDescription) -> AttributeValue = {
-        AttributeCoding.accept($0.defaultValue, for: $0) ?? .null
+        $0.storedDefault
     }
 
     /// Makes the new store beside the old one, and puts it in its place in one step.
@@ -130,7 +130,8 @@ struct AutomaticMigration {
                     { tell((Float(place) + $0) / Float(mappings.count)) }
                 }
                 try StoreMigration(
-                    manager: manager, mapping: mapping, source: reading, destination: writing
+                    manager: manager, mapping: mapping, source: reading, destination: writing,
+                    addsToDraft: true
                 ).run()
             }
             try file.replace(

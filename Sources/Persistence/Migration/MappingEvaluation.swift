@@ -12,67 +12,40 @@ struct MappingEvaluation {
     // MARK: Attributes
 
     func setAttributes(of made: NSManagedObject, from source: NSManagedObject) throws {
-        guard let mappings = mapping.attributeMappings else {
-            let kinds: [NSEntityMappingType] = [
-                .copyEntityMappingType, .transformEntityMappingType,
-            ]
-            if kinds.contains(mapping.mappingType) { copyAttributes(to: made, from: source) }
-            return
-        }
-        for property in mappings {
-            guard let name = property.name, let expression = property.valueExpression,
-                let attribute = made.entity.attributesByName[name]
-            else { continue }
-            if let former = Self.sourceKey(of: expression.node),
-                Self.copyStored(former, of: source, to: attribute, of: made)
-            {
+        let plan = manager.work?.plan(of: mapping, from: source.entity, to: made.entity)
+        for step in plan?.steps ?? [] {
+            if Self.passStored(step, from: source, to: made) { continue }
+            let value: Any?
+            if let former = step.former {
+                value = source.value(forKey: former.name)
+            } else if let property = step.property, let node = property.valueExpression?.node {
+                value = try self.value(of: node, for: property, source, made)
+            } else {
                 continue
             }
-            let value = try value(of: expression.node, for: property, source, made)
             // Where the new model demands a value and has one for all, that one stands.
-            if value == nil, !attribute.isOptional, attribute.defaultValue != nil { continue }
-            made.setValue(value, forKey: name)
+            if value == nil, Self.keepsDefault(step) { continue }
+            made.setValue(value, forKey: step.attribute.name)
         }
     }
 
-    private func copyAttributes(to made: NSManagedObject, from source: NSManagedObject) {
-        for (name, attribute) in made.entity.attributesByName
-        where !(attribute is NSDerivedAttributeDescription)
-            && source.entity.attributesByName[name] != nil
-        {
-            if Self.copyStored(name, of: source, to: attribute, of: made) { continue }
-            made.setValue(source.value(forKey: name), forKey: name)
-        }
+    private static func keepsDefault(_ step: AttributePlan.Step) -> Bool {
+        step.property != nil && !step.attribute.isOptional && step.attribute.defaultValue != nil
     }
 
-    /// The key that an expression reads of the source object and nothing else.
-    private static func sourceKey(of node: ExpressionNode) -> String? {
-        switch node {
-        case .path(from: .variable(NSMigrationSourceObjectKey), let path) where path.count == 1:
-            return path[0]
-        case .function(FunctionName.perform, let arguments) where arguments.count == 3:
-            guard case .variable(NSMigrationSourceObjectKey) = arguments[0],
-                case .constant(let selector as String) = arguments[1], selector == "valueForKey:",
-                case .constant(let key as String) = arguments[2]
-            else { return nil }
-            return key
-        default: return nil
-        }
-    }
-
-    /// Hands on the bytes of a transformable value as they are, since the class of its object may
-    /// not be at hand.
-    private static func copyStored(
-        _ key: String, of source: NSManagedObject, to attribute: NSAttributeDescription,
-        of made: NSManagedObject
+    /// Hands on a value as it is stored: the class of a transformable one may not be at hand. What
+    /// a class of the program's own reads of its objects is for that class to say.
+    private static func passStored(
+        _ step: AttributePlan.Step, from source: NSManagedObject, to made: NSManagedObject
     ) -> Bool {
-        guard attribute.attributeType == .transformableAttributeType, !attribute.isTransient,
-            let former = source.entity.attributesByName[key],
-            former.attributeType == .transformableAttributeType,
-            former.valueTransformerName == attribute.valueTransformerName,
-            let data = source.storedBytes(forKey: key)
-        else { return false }
-        made.setValue(StoredBytes(data), forKey: attribute.name)
+        guard let slots = step.slots, made.isInserted else { return false }
+        guard step.passesBytes || type(of: source) == NSManagedObject.self else { return false }
+        source.willAccessValue(forKey: step.former?.name)
+        guard !source.isFault else { return false }
+        let value = source.attribute(at: slots.from)
+        if step.passesBytes, case .data = value {} else if step.passesBytes { return false }
+        if value.isNull, keepsDefault(step) { return true }
+        made.attributes[slots.to] = value
         return true
     }
 
@@ -139,15 +112,5 @@ struct MappingEvaluation {
                     "property": property.name ?? "", NSUnderlyingErrorKey: error,
                 ])
         }
-    }
-}
-
-extension NSManagedObject {
-    /// What the store keeps of a transformable attribute; nil for none.
-    fileprivate func storedBytes(forKey key: String) -> Data? {
-        willAccessValue(forKey: key)
-        guard case .attribute(let index) = shape.slot(key), case .data(let data) = attributes[index]
-        else { return nil }
-        return data
     }
 }

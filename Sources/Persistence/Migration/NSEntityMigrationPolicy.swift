@@ -46,6 +46,7 @@ open class NSEntityMigrationPolicy: NSObject, FunctionReceiving, @unchecked Send
         forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping,
         manager: NSMigrationManager
     ) throws {
+        guard !(mapping.relationshipMappings ?? []).isEmpty else { return }
         let sources = manager.sourceInstances(
             forEntityMappingName: mapping.name ?? "", destinationInstances: [dInstance])
         try MappingEvaluation(mapping: mapping, manager: manager, policy: self)

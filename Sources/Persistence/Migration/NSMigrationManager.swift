@@ -1,6 +1,6 @@
 public import Foundation
 public import ObjectModel
-internal import Platform
+package import Platform
 public import Predicates
 
 /// Makes a store of one model from a store of another, object by object, as a mapping model says.
@@ -21,10 +21,36 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     /// What a migration under way works with.
     struct Work {
         let mapping: NSMappingModel
-        let source: NSManagedObjectContext
-        let destination: NSManagedObjectContext
+        let source: MigrationSide
+        let destination: MigrationSide
         var current: NSEntityMapping
-        var associations = Associations()
+        var associations: Associations
+        private var plans: [ObjectIdentifier: AttributePlan] = [:]
+
+        init(
+            mapping: NSMappingModel, source: MigrationSide, destination: MigrationSide,
+            current: NSEntityMapping
+        ) {
+            self.mapping = mapping
+            self.source = source
+            self.destination = destination
+            self.current = current
+            associations = Associations(from: source, to: destination)
+        }
+
+        /// The plan of a mapping, made once.
+        mutating func plan(
+            of mapping: NSEntityMapping, from source: NSEntityDescription,
+            to destination: NSEntityDescription
+        ) -> AttributePlan {
+            let key = ObjectIdentifier(mapping)
+            if let known = plans[key], known.source === source, known.destination === destination {
+                return known
+            }
+            let fresh = AttributePlan(mapping, from: source, to: destination)
+            plans[key] = fresh
+            return fresh
+        }
     }
 
     /// The model of the stores that are read.
@@ -40,8 +66,10 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     final var work: Work?
     /// Who is told of the progress, besides those that ask.
     final var tell: ((Float) -> Void)?
+    /// How many objects are read, and written, at a time.
+    final var batchSize = 1000
     /// Where time and randomness come from; the machine's, unless a coordinator migrates.
-    final var platform = Environment.system
+    package final var platform = Environment.system
 
     /// A manager for stores of these models. Nothing is opened yet.
     public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
@@ -55,9 +83,9 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     /// The mapping model of the migration under way. Traps outside of one.
     open var mappingModel: NSMappingModel { present.mapping }
     /// Where source objects are. Traps outside of a migration.
-    open var sourceContext: NSManagedObjectContext { present.source }
+    open var sourceContext: NSManagedObjectContext { present.source.context }
     /// Where new objects are made. Traps outside of a migration.
-    open var destinationContext: NSManagedObjectContext { present.destination }
+    open var destinationContext: NSManagedObjectContext { present.destination.context }
     /// The mapping that is being followed. Traps outside of a migration.
     open var currentEntityMapping: NSEntityMapping { present.current }
 
@@ -116,14 +144,20 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
-        work?.associations.destinations(mappingName, of: sourceInstances) ?? []
+        let ends = work?.associations.destinations(mappingName, of: sourceInstances) ?? []
+        return work?.destination.objects(ends) ?? []
     }
 
     /// What `destinationInstances` came from by the named mapping; all it was used on for nil.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
-        work?.associations.sources(mappingName, of: destinationInstances) ?? []
+        let made =
+            destinationInstances
+            ?? self.destinationInstances(
+                forEntityMappingName: mappingName, sourceInstances: nil)
+        let ends = work?.associations.sources(mappingName, of: made) ?? []
+        return work?.source.objects(ends) ?? []
     }
 
     // MARK: Migrating
@@ -135,7 +169,13 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     /// is. Throws `NSMigrationManagerSourceStoreError` (134150) and
     /// `NSMigrationManagerDestinationStoreError` (134160) for stores that cannot be opened,
     /// `NSMigrationMissingMappingModelError`, `NSEntityMigrationPolicyError` for a policy that is
-    /// not found, validation errors, and what policies throw. Cost: all objects in memory.
+    /// not found, validation errors, and what policies throw.
+    ///
+    /// A new SQLite store is written in batches while it is made, under a name that nobody knows:
+    /// in memory are some thousands of objects, and for each new one which old one it came of, in
+    /// some 40 bytes. So an object that a policy keeps may become a fault between two calls, with
+    /// the values it was given; the rules of the model count at the end, and `willSave` may be
+    /// called more than once. Other destinations take all objects at the end, in one save.
     open func migrateStore(
         from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
         options sourceOptions: [AnyHashable: Any]? = nil, mapping: NSMappingModel,

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import ObjectModel
 internal import Platform
-internal import Predicates
 internal import SQLiteStore
 internal import Stores
 
@@ -12,6 +11,8 @@ struct StoreMigration {
     let mapping: NSMappingModel
     let source: StoreParameters
     let destination: StoreParameters
+    /// Whether the destination is a draft that nobody knows, to which this migration adds a part.
+    var addsToDraft = false
 
     func run() throws {
         manager.reset()
@@ -19,7 +20,7 @@ struct StoreMigration {
         let former = try openSource()
         let place = try destinationPlace()
         if FileKind(at: place.path) != .nothing, try !isBlank(place) {
-            return try fill(destination, from: former)
+            return try fill(destination, from: former, isDraft: addsToDraft)
         }
         try makeNew(at: place, from: former)
     }
@@ -93,7 +94,7 @@ struct StoreMigration {
         writing.url = draft
         do {
             // The draft closes with its coordinator.
-            try fill(writing, from: former)
+            try fill(writing, from: former, isDraft: true)
             if let path = source.file?.path { FileAccess(of: path).apply(to: draft.path) }
             try manager.platform.faults.reach("migrate.filled")
             try file.place(draft, at: place, platform: manager.platform)
@@ -104,7 +105,7 @@ struct StoreMigration {
     }
 
     private func fill(
-        _ parameters: StoreParameters, from former: NSPersistentStoreCoordinator
+        _ parameters: StoreParameters, from former: NSPersistentStoreCoordinator, isDraft: Bool
     ) throws {
         var writing = parameters
         writing.options = Self.withoutMigration(parameters.options)
@@ -113,9 +114,14 @@ struct StoreMigration {
         writing.options?[AnyHashable(NSPersistentHistoryTrackingKey)] = nil
         let coordinator = try opened(
             writing, failure: NSMigrationManagerDestinationStoreError)
-        try migrate(from: former, to: coordinator)
+        // A file that is written as a whole takes its objects at once.
+        try migrate(
+            from: former, to: coordinator,
+            writesBatches: isDraft && parameters.type == NSSQLiteStoreType)
+        manager.work?.associations.settle(without: [])
         try handOnMetadata(from: former, to: coordinator)
         for store in coordinator.persistentStores { try coordinator.remove(store) }
+        if isDraft { try handOnMirror(to: writing) }
     }
 
     private func handOnMetadata(
@@ -131,110 +137,33 @@ struct StoreMigration {
         if !given.isEmpty { try new.rowStore.setMetadata(given.merging(kept) { $1 }) }
     }
 
-    // MARK: The three passes
+    // MARK: The way
 
+    /// `writesBatches`: whether new objects may be written before all is done, since nobody can see
+    /// the new store.
     private func migrate(
-        from former: NSPersistentStoreCoordinator, to coordinator: NSPersistentStoreCoordinator
+        from former: NSPersistentStoreCoordinator, to coordinator: NSPersistentStoreCoordinator,
+        writesBatches: Bool
     ) throws {
-        guard let mappings = mapping.entityMappings, let first = mappings.first else {
+        guard let mappings = mapping.entityMappings, let first = mappings.first,
+            let old = Self.side(of: former), let new = Self.side(of: coordinator)
+        else {
             throw MigrationErrors.missingMapping(
                 manager.sourceModel, manager.destinationModel, because: nil)
         }
-        let contexts = [former, coordinator].map { coordinator in
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
-            return context
-        }
-        manager.work = .init(
-            mapping: mapping, source: contexts[0], destination: contexts[1], current: first)
-        try contexts[0].performAndWait {
-            try contexts[1].performAndWait {
-                let policies = try mappings.map(MigrationPolicies.policy)
-                try createInstances(Array(zip(mappings, policies)))
-                try createRelationships(Array(zip(mappings, policies)))
-                try validate(Array(zip(mappings, policies)))
-                try contexts[1].save()
-                manager.note(progress: 1)
+        manager.work = .init(mapping: mapping, source: old, destination: new, current: first)
+        let writer = DestinationWriter(
+            new, batchSize: manager.batchSize, writesBatches: writesBatches)
+        try old.context.performAndWait {
+            try new.context.performAndWait {
+                try MigrationPasses(mappings, manager, writer).run()
             }
         }
     }
 
-    private typealias Step = (mapping: NSEntityMapping, policy: NSEntityMigrationPolicy)
-
-    private func createInstances(_ steps: [Step]) throws {
-        for (index, step) in steps.enumerated() {
-            manager.work?.current = step.mapping
-            try manager.checkCancellation()
-            try step.policy.begin(step.mapping, with: manager)
-            let objects = try sourceObjects(of: step.mapping)
-            for (count, object) in objects.enumerated() {
-                try manager.checkCancellation()
-                try step.policy.createDestinationInstances(
-                    forSource: object, in: step.mapping, manager: manager)
-                note(pass: 0, index, of: steps.count, Float(count + 1) / Float(objects.count))
-            }
-            try step.policy.endInstanceCreation(forMapping: step.mapping, manager: manager)
-            note(pass: 0, index, of: steps.count, 1)
-        }
-    }
-
-    private func createRelationships(_ steps: [Step]) throws {
-        for (index, step) in steps.enumerated() {
-            manager.work?.current = step.mapping
-            let made = manager.destinationInstances(
-                forEntityMappingName: step.mapping.name ?? "", sourceInstances: nil)
-            for (count, object) in made.enumerated() {
-                try manager.checkCancellation()
-                try step.policy.createRelationships(
-                    forDestination: object, in: step.mapping, manager: manager)
-                note(pass: 1, index, of: steps.count, Float(count + 1) / Float(made.count))
-            }
-            try step.policy.endRelationshipCreation(forMapping: step.mapping, manager: manager)
-            note(pass: 1, index, of: steps.count, 1)
-        }
-    }
-
-    private func validate(_ steps: [Step]) throws {
-        for (index, step) in steps.enumerated() {
-            manager.work?.current = step.mapping
-            try manager.checkCancellation()
-            try step.policy.performCustomValidation(forMapping: step.mapping, manager: manager)
-            try step.policy.end(step.mapping, manager: manager)
-            note(pass: 2, index, of: steps.count, 1)
-        }
-        try manager.checkCancellation()
-    }
-
-    /// Making objects counts for a half of the way, linking for three tenths.
-    private func note(pass: Int, _ index: Int, of count: Int, _ part: Float) {
-        let ranges: [(start: Float, length: Float)] = [(0, 0.5), (0.5, 0.3), (0.8, 0.1)]
-        let (start, length) = ranges[pass]
-        manager.note(progress: start + length * (Float(index) + part) / Float(count))
-    }
-
-    // MARK: Source objects
-
-    private func sourceObjects(of mapping: NSEntityMapping) throws -> [NSManagedObject] {
-        guard
-            ![.addEntityMappingType, .removeEntityMappingType].contains(mapping.mappingType)
-        else { return [] }
-        guard let expression = mapping.sourceExpression else {
-            guard let entity = manager.sourceEntity(for: mapping) else { return [] }
-            let request = NSFetchRequest<NSManagedObject>(entity: entity)
-            request.includesSubentities = false
-            return try manager.sourceContext.fetch(request)
-        }
-        var node = expression.node
-        if case .function(FunctionName.fetch, let arguments) = node, let request = arguments.first {
-            node = request
-        }
-        let variables: [String: Any?] = [
-            NSMigrationManagerKey: manager, NSMigrationEntityMappingKey: mapping,
-        ]
-        let value = try Predicates.value(of: node, with: nil, variables: variables)
-        if let request = value as? NSFetchRequest<NSManagedObject> {
-            return try manager.sourceContext.fetch(request)
-        }
-        return (listElements(of: value) ?? []).compactMap { $0 as? NSManagedObject }
+    private static func side(of coordinator: NSPersistentStoreCoordinator) -> MigrationSide? {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return coordinator.persistentStores.first.map { MigrationSide(context: context, store: $0) }
     }
 }

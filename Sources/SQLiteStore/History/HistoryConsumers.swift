@@ -7,7 +7,7 @@ internal import Stores
 struct HistoryConsumers {
     let connection: Connection
 
-    private static let table = "ADIPTYCHCONSUMER"
+    static let table = "ADIPTYCHCONSUMER"
 
     /// Sorted by name.
     func all() throws -> [HistoryConsumer] {

@@ -32,28 +32,43 @@ struct BookkeepingUpgrade {
     // MARK: References from system tables
 
     /// System tables name a row by `ZENTITYID` and `ZENTITYPK`. What named a row of an entity that
-    /// is gone goes, too: its number may be another's now.
+    /// is gone goes, too: its number may be another's now. A mirror's line stays, under number 0:
+    /// the mirror knows what to do with it.
     private func moveReferences() throws {
         let tables = try TableColumns.all(in: connection).values.filter {
             $0.name.hasPrefix("A") && $0.has("ZENTITYID") && $0.has("ZENTITYPK")
         }
         for table in tables.sorted(by: { $0.name < $1.name }) {
-            try move(table.quoted, entity: "ZENTITYID")
+            if table.has("ZCKRECORDNAME") { try orphanLines(in: table.quoted) }
+            try move(table.quoted, entity: "ZENTITYID", isUnique: true)
         }
     }
 
-    private func move(_ table: String, entity column: String) throws {
+    /// The numbers of the entities that are gone, as SQL lists them; nil for none.
+    private var goneList: String? {
         let gone = plan.old.layout.entities.map(\.number).filter { plan.move(from: $0) == nil }
-        if !gone.isEmpty {
-            let list = gone.map { "\($0)" }.joined(separator: ", ")
-            try connection.run("DELETE FROM \(table) WHERE \(column) IN (\(list))")
+        return gone.isEmpty ? nil : gone.map { "\($0)" }.joined(separator: ", ")
+    }
+
+    private func orphanLines(in table: String) throws {
+        guard let goneList else { return }
+        try connection.run(
+            "UPDATE \(table) SET ZENTITYID = 0, ZENTITYPK = -Z_PK WHERE ZENTITYID IN (\(goneList))")
+    }
+
+    private func move(_ table: String, entity column: String, isUnique: Bool = false) throws {
+        if let goneList {
+            try connection.run("DELETE FROM \(table) WHERE \(column) IN (\(goneList))")
         }
         let moved = plan.moves.filter {
             $0.old.number != $0.new.number
                 || plan.offset(from: $0.old.number, to: $0.new.number) != 0
         }
         guard !moved.isEmpty else { return }
-        let numbers = moved.map { "WHEN \($0.old.number) THEN \($0.new.number)" }
+        // Where a table is unique in its rows, in two steps, by way of negative numbers: a line must
+        // not get the numbers of one that is still to move.
+        let sign = isUnique ? "-" : ""
+        let numbers = moved.map { "WHEN \($0.old.number) THEN \(sign)\($0.new.number)" }
         let keys = moved.map {
             "WHEN \($0.old.number) THEN "
                 + plan.key("ZENTITYPK", from: $0.old.number, to: $0.new.number)
@@ -63,6 +78,8 @@ struct BookkeepingUpgrade {
             "UPDATE \(table) SET \(column) = CASE \(column) \(numbers.joined(separator: " ")) END, "
                 + "ZENTITYPK = CASE \(column) \(keys.joined(separator: " ")) END "
                 + "WHERE \(column) IN (\(list))")
+        guard isUnique else { return }
+        try connection.run("UPDATE \(table) SET \(column) = -\(column) WHERE \(column) < 0")
     }
 
     // MARK: History

@@ -34,6 +34,26 @@ extension SQLiteRowStore {
         }
     }
 
+    /// Hands what a mirror keeps in the store at `source` on to the one at `destination`, a new file
+    /// that a mapping made of it; does nothing where there is no mirror. `entities` says what the
+    /// entities that were taken along have become, and `rows` tells each old row with what came of
+    /// it. May be called again with more rows. Cost: O(lines of the mirror).
+    package static func handOnMirror(
+        from source: URL, to destination: URL, entities: [String: String],
+        rows: ((RowID, RowID) throws -> Void) throws -> Void
+    ) throws {
+        let options = SQLiteStoreOptions()
+        let (old, new) = (
+            StoreFile(url: source, options: options), StoreFile(url: destination, options: options)
+        )
+        try StoreError.mapping(path: new.path) {
+            let reading = try old.openForReading()
+            guard try MirrorTables.exist(in: reading) else { return }
+            try MirrorTables(source: reading, destination: new.open(), entities: entities)
+                .handOn(rows: rows)
+        }
+    }
+
     /// What `upgrade` would do to the tables of the store at `url`, which is only read.
     package static func upgradeForecast(
         of url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,

@@ -1,0 +1,77 @@
+internal import SQLiteDriver
+internal import Stores
+
+/// Gives properties and entities that a version of the model renamed their new names in the tables
+/// of the ledger that speak of them: the conflict log, and links that wait for their targets.
+struct LedgerNames {
+    let mirror: MirrorTransaction
+    let former: ModelCatalog?
+
+    /// One entity under two versions of the model.
+    private struct Renaming {
+        var entity: String
+        var newEntity: String
+        /// By their former names; only those that changed.
+        var properties: [String: String]
+    }
+
+    func rename() throws {
+        let renamings = self.renamings
+        guard !renamings.isEmpty else { return }
+        try renameConflicts(renamings)
+        try renamePendingLinks(renamings)
+    }
+
+    private var renamings: [Renaming] {
+        let present = ModelCatalog(mirror.mapping, keepsAside: true)
+        return (former?.entities ?? []).compactMap { old in
+            guard let new = present.entity(withKey: old.key) else { return nil }
+            var properties: [String: String] = [:]
+            for property in old.properties {
+                let same = new.properties.first { $0.key == property.key }
+                if let same, same.name != property.name { properties[property.name] = same.name }
+            }
+            for (key, name) in old.toManys {
+                if let other = new.toManys[key], other != name { properties[name] = other }
+            }
+            guard new.name != old.name || !properties.isEmpty else { return nil }
+            return Renaming(entity: old.name, newEntity: new.name, properties: properties)
+        }
+    }
+
+    /// In one statement, since a name that is given up may be another's now.
+    private func renameConflicts(_ renamings: [Renaming]) throws {
+        var (entities, properties, values) = ("", "", ([SQLiteValue](), [SQLiteValue]()))
+        for renaming in renamings {
+            if renaming.newEntity != renaming.entity {
+                entities += "WHEN ZENTITY = ? THEN ? "
+                values.0 += [.text(renaming.entity), .text(renaming.newEntity)]
+            }
+            for (old, new) in renaming.properties.sorted(by: { $0.key < $1.key }) {
+                properties += "WHEN ZENTITY = ? AND ZPROPERTY = ? THEN ? "
+                values.1 += [.text(renaming.entity), .text(old), .text(new)]
+            }
+        }
+        func changed(_ column: String, _ cases: String) -> String {
+            cases.isEmpty ? "\(column) = \(column)" : "\(column) = CASE \(cases)ELSE \(column) END"
+        }
+        try mirror.ledger.connection.run(
+            "UPDATE ADIPTYCHCONFLICT SET \(changed("ZENTITY", entities)), "
+                + changed("ZPROPERTY", properties), values.0 + values.1)
+    }
+
+    private func renamePendingLinks(_ renamings: [Renaming]) throws {
+        let names = Dictionary(
+            renamings.map { ($0.newEntity, $0.properties) }, uniquingKeysWith: { one, _ in one })
+        for link in try mirror.ledger.links("1", []) {
+            guard let row = try mirror.ledger.row(named: link.recordName),
+                let entity = mirror.mapping.layout.entity(row.entity)?.name,
+                let name = names[entity]?[link.property]
+            else { continue }
+            try mirror.ledger.dropPending(link.recordName, property: link.property)
+            var renamed = link
+            renamed.property = name
+            try mirror.ledger.keepPending(renamed)
+        }
+    }
+}

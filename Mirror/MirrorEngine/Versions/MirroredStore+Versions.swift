@@ -1,0 +1,29 @@
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+extension MirroredStore {
+    /// Where the store was migrated to another version of its model, the ledger follows.
+    func noticeModel(_ mirror: MirrorTransaction) throws {
+        let ledger = mirror.ledger
+        let known = try ledger.setting(.modelDigest)?.string
+        let text = try ledger.setting(.modelCatalog)?.string
+        if known == settings.modelDigest, text != nil { return }
+        _ = try ledger.prepare()
+        let former = text.flatMap(ModelCatalog.init)
+        var keepsAside = former?.keepsAside ?? (known == nil)
+        if let known, known != settings.modelDigest {
+            var change = try ModelChange(mirror: mirror, former: former)
+            try change.run()
+            if !keepsAside {
+                _ = try ledger.zone(settings.zoneName)
+                try ledger.setToken(nil, zone: settings.zoneName)
+                keepsAside = true
+            }
+        }
+        try ledger.set(.modelDigest, to: .text(settings.modelDigest))
+        try ledger.set(
+            .modelCatalog,
+            to: .text(ModelCatalog(settings.mapping, keepsAside: keepsAside).text))
+    }
+}

@@ -1,0 +1,229 @@
+internal import Foundation
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Brings a ledger to the version of the model that its store was migrated to.
+///
+/// What was received while nobody here knew it comes into the rows; what the migration itself
+/// changed waits for export, found by comparing each row with its base; all else stays as agreed.
+struct ModelChange {
+    let mirror: MirrorTransaction
+    /// What the former version knew; nil where an older version of this library kept nothing of it.
+    let former: ModelCatalog?
+    private let formerEntities: [String: ModelCatalog.Entity]
+    private var importing: RecordImport
+    /// Properties that an app changed since the last look at the history, by row.
+    private var edited: [RowID: Set<String>] = [:]
+    private static let pageMax = 400
+
+    init(mirror: MirrorTransaction, former: ModelCatalog?) throws {
+        self.mirror = mirror
+        self.former = former
+        formerEntities = Dictionary(
+            (former?.entities ?? []).map { ($0.key, $0) }, uniquingKeysWith: { one, _ in one })
+        importing = try RecordImport(mirror: mirror)
+    }
+
+    mutating func run() throws {
+        try LedgerNames(mirror: mirror, former: former).rename()
+        try putOrphansAside()
+        try putUnknownPairsAside()
+        // A migration that makes a new file numbers members anew, and has a new history.
+        if try mirror.ledger.historyToken() == nil {
+            var places = PlaceRestoring(mirror: mirror)
+            try places.run()
+        }
+        edited = try editedProperties()
+        var cursor: Int64 = 0
+        while let last = try compareLines(after: cursor) { cursor = last }
+        try importing.flush()
+        try takeFromAside()
+        try mirror.ledger.connection.run("DELETE FROM ADIPTYCHREFUSAL")
+        try refuseUnreadable()
+        try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        try mirror.ledger.finish()
+    }
+
+    // MARK: What the model has no more
+
+    /// Lines of entities that the migration removed. Their records stay with the service, and are
+    /// kept for a model that has the entity again.
+    private func putOrphansAside() throws {
+        for entry in try mirror.ledger.orphans() where !entry.needsCloudDelete {
+            if let base = entry.base, !base.deleted, base.recordChangeTag != nil {
+                try mirror.ledger.keepAside(base, .unknownEntity)
+            }
+            try mirror.ledger.removeEntry(entry)
+        }
+    }
+
+    private func putUnknownPairsAside() throws {
+        for entry in try mirror.ledger.pairs("p.ZNEEDSDELETE = 0", []) {
+            let kind = mirror.pairs.kind(
+                entityNames: entry.pair.entityNames,
+                relationshipNames: entry.pair.relationshipNames)
+            guard kind == nil else { continue }
+            if let base = entry.base, !base.deleted {
+                try mirror.ledger.keepAside(base, .unknownRelationship)
+            }
+            try mirror.ledger.removePair(entry)
+        }
+    }
+
+    // MARK: Rows beside their bases
+
+    /// Returns the key of the last line that was looked at; nil at the end.
+    private mutating func compareLines(after key: Int64) throws -> Int64? {
+        let entries = try mirror.ledger.entries(
+            "WHERE m.Z_PK > ? ORDER BY m.Z_PK LIMIT ?", [.integer(key), SQLiteValue(Self.pageMax)])
+        for entry in entries { try compare(entry) }
+        try importing.flush()
+        return entries.last?.key
+    }
+
+    private mutating func compare(_ entry: RecordEntry) throws {
+        guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row),
+            // An object before it may have taken this one in.
+            try mirror.ledger.entry(named: entry.recordName)?.row == entry.row
+        else { return }
+        let layout = try mirror.layout(of: entry.row)
+        let local = try mirror.state(of: row, named: entry.recordName)
+        var merged = local
+        if let known = try knownRecord(of: entry) {
+            merged = try adopt(known, local: local, entry, layout)
+            guard try importing.makeRoom(for: merged, entry, layout) else { return }
+            try importing.change(
+                entry.row, from: local, to: merged, layout, named: entry.recordName)
+        }
+        let agreed = entry.base.flatMap { $0.deleted ? nil : $0 }
+            .map { mirror.mapping.agreedState(of: $0, entity: layout) }
+        if merged != agreed, !entry.needsUpload { try mirror.enqueueUpload(entry.row) }
+        if !mirror.pairs.ends(of: entry.row.entity).isEmpty {
+            try importing.flush()
+            try mirror.comparePairs(of: entry.row)
+        }
+    }
+
+    /// All that was received of an object, whether or not this device knew it.
+    private func knownRecord(of entry: RecordEntry) throws -> Record? {
+        let foreign = try mirror.ledger.foreign(of: entry.row)
+        guard var record = entry.base else { return nil }
+        if record.deleted && foreign.isEmpty { return nil }
+        record.fields.merge(foreign) { own, other in own ?? other }
+        return record
+    }
+
+    /// The object with what was received of properties that are new here. What a migration made of
+    /// them gives way to it; an edit made since the migration is merged with it.
+    private mutating func adopt(
+        _ record: Record, local: ObjectState, _ entry: RecordEntry, _ layout: EntityLayout
+    ) throws -> ObjectState {
+        let slots = newSlots(of: layout, in: record, isWaiting: entry.needsUpload)
+        guard !slots.isEmpty else { return local }
+        let remote = mirror.mapping.agreedState(of: record, entity: layout)
+        var (base, own) = (remote, local)
+        let untouched = untouchedState(layout)
+        for slot in slots {
+            base.copy(slot, from: untouched)
+            let name = slot.name(in: layout)
+            let top = String(name.prefix { $0 != "." })
+            guard edited[entry.row]?.contains(top) != true else { continue }
+            try logComputed(slot, local, remote, untouched, layout, entry.recordName)
+            own.copy(slot, from: untouched)
+        }
+        let outcome = ObjectMerge(policy: mirror.settings.policy, entity: layout)
+            .merge(base: base, local: own, remote: remote)
+        for conflict in outcome.conflicts { try importing.log(conflict, layout, entry.recordName) }
+        return outcome.merged
+    }
+
+    /// A value that a mapping computed gives way to one that somebody gave: it is logged.
+    private mutating func logComputed(
+        _ slot: PropertySlot, _ local: ObjectState, _ remote: ObjectState,
+        _ untouched: ObjectState, _ layout: EntityLayout, _ name: String
+    ) throws {
+        let value = local.value(slot)
+        guard value != untouched.value(slot), value != remote.value(slot) else { return }
+        var conflict = PropertyConflict(
+            slot: slot, property: slot.name(in: layout), rule: "migration",
+            base: untouched.value(slot), local: value, remote: remote.value(slot))
+        conflict.take(.remote)
+        try importing.log(conflict, layout, name)
+    }
+
+    private func untouchedState(_ layout: EntityLayout) -> ObjectState {
+        mirror.mapping.untouched(by: Record(recordName: "", recordType: ""), entity: layout)
+    }
+
+    /// The properties that the former version had not, and of which the record says something. Where
+    /// nobody knows what it had, those that have nothing here and wait for nothing.
+    private func newSlots(
+        of layout: EntityLayout, in record: Record, isWaiting: Bool
+    ) -> [PropertySlot] {
+        let all =
+            layout.attributes.indices.map { PropertySlot.attribute($0) }
+            + layout.toOnes.indices.map { PropertySlot.toOne($0) }
+        return all.filter { slot in
+            guard mirror.mapping.isReadable(slot, of: layout, in: record) else { return false }
+            if former == nil { return !isWaiting }
+            return !wasKnown(slot, of: layout)
+        }
+    }
+
+    private func wasKnown(_ slot: PropertySlot, of layout: EntityLayout) -> Bool {
+        let field = mirror.mapping.fieldNames(of: slot, layout).plain
+        let type: String
+        switch slot {
+        case .attribute(let index):
+            type = FieldNames.wireType(of: layout.attributes[index].attribute.attributeType)
+        case .toOne: type = "LINK"
+        }
+        let entity = formerEntities[mirror.mapping.keys.entity(layout.name)]
+        return entity?.properties.contains { $0.field == field && $0.type == type } ?? false
+    }
+
+    // MARK: Edits since the migration
+
+    private func editedProperties() throws -> [RowID: Set<String>] {
+        var edited: [RowID: Set<String>] = [:]
+        var last = try mirror.ledger.historyToken() ?? 0
+        let limit = mirror.settings.historyTransactionsMax
+        while true {
+            let transactions = try mirror.store.history(after: last, limit: limit)
+            for transaction in transactions
+            where transaction.author != RecordNames.importAuthor {
+                for change in transaction.changes where change.kind == .update {
+                    edited[change.id, default: []].formUnion(change.changedProperties)
+                }
+            }
+            guard let newest = transactions.last?.number, transactions.count == limit else {
+                return edited
+            }
+            last = newest
+        }
+    }
+
+    // MARK: Records that waited for this model
+
+    private mutating func takeFromAside() throws {
+        var name = ""
+        while true {
+            let records = try mirror.ledger.aside(after: name, limit: Self.pageMax)
+            guard let last = records.last else { return }
+            name = last.recordName
+            try importing.apply(records)
+        }
+    }
+
+    /// What still cannot be read is told again.
+    private func refuseUnreadable() throws {
+        for kept in try mirror.ledger.keptRecords() where kept.reason == .unreadableField {
+            let reason = RecordError(
+                RecordImport.mismatch, "A field has a type or a size that no attribute can hold.")
+            try mirror.ledger.keepRefusal(of: kept.recordName, reason)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import MirrorEngine
+internal import ObjectModel
+internal import Stores
+
+/// The versions of a world's model, and how the memory speaks of what they name differently: by the
+/// names of the last one.
+struct ModelVersions {
+    /// One version, as an editor needs it.
+    struct Version {
+        let layout: ModelLayout
+        let catalog: PairCatalog
+        let concrete: [EntityLayout]
+
+        init(_ model: NSManagedObjectModel) {
+            layout = ModelLayout(model: model)
+            catalog = PairCatalog(layout: layout)
+            concrete = layout.entities.filter { !$0.entity.isAbstract }
+        }
+    }
+
+    let first: Version
+    let last: Version
+    /// The last names of properties, by the first ones.
+    private var names: [String: String] = [:]
+    private var entityNames: [String: String] = [:]
+
+    init(_ model: NSManagedObjectModel, later: NSManagedObjectModel?) {
+        first = Version(model)
+        last = later.map { Version($0) } ?? first
+        for entity in last.layout.entities {
+            entityNames[entity.entity.renamingIdentifier ?? entity.name] = entity.name
+            for property in entity.entity.properties {
+                if let former = property.renamingIdentifier { names[former] = property.name }
+            }
+        }
+    }
+
+    func lastName(of property: String) -> String { names[property] ?? property }
+
+    /// The entity of the last version.
+    func last(_ entity: EntityLayout) -> EntityLayout {
+        last.layout.entity(named: entityNames[entity.name] ?? entity.name) ?? entity
+    }
+
+    /// A row's values in the slots of the last version; nil where its own version has none.
+    func lastValues(of row: Row, _ entity: EntityLayout) -> [AttributeValue?] {
+        var values: [String: AttributeValue] = [:]
+        for (slot, attribute) in entity.attributes.enumerated() {
+            values[lastName(of: attribute.name)] = row.attributes[slot]
+        }
+        return last(entity).attributes.map { values[$0.name] }
+    }
+}

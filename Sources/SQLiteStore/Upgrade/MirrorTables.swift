@@ -1,0 +1,150 @@
+internal import Foundation
+internal import SQLiteDriver
+internal import Stores
+
+/// The tables in which a mirror keeps what it and its service agreed on, on their way from a store
+/// to one that a mapping made of it.
+///
+/// Lines that name a row follow it to its new one. A line whose row has none keeps its entity, with
+/// a key that no row has: to the mirror the object was deleted. One of an entity that the mapping
+/// does not take along gets the entity number 0. The history does not follow, so the mirror is told
+/// to compare every row.
+struct MirrorTables {
+    let source: Connection
+    let destination: Connection
+    /// What the entities that were taken along have become, by their former names.
+    let entities: [String: String]
+
+    /// Tables that name rows, by `ZENTITYID` and `ZENTITYPK`.
+    private static let linedTables = ["ANSCKRECORDMETADATA", "ADIPTYCHFOREIGN"]
+    private static let lines = linedTables[0]
+    /// Where mirroring stands in the history, and with which model.
+    private static let historyKey = "NSCloudKitMirroringDelegateLastHistoryTokenKey"
+    private static let modelKey = "DiptychModelDigest"
+    private static let systemNumbers = "Z_ENT > 17000 AND Z_ENT < 18000"
+
+    /// Whether there is a mirror at all.
+    static func exist(in connection: Connection) throws -> Bool {
+        try has(lines, connection)
+    }
+
+    /// `rows` tells each old row with what came of it.
+    func handOn(rows: ((RowID, RowID) throws -> Void) throws -> Void) throws {
+        try destination.transaction(.immediate) {
+            if try !Self.has(Self.lines, destination) { try copyTables() }
+            let successors = try successors()
+            try noteMoves(rows, successors)
+            for table in Self.linedTables where try Self.has(table, destination) {
+                try follow(table, successors)
+            }
+            try destination.script("DROP TABLE temp.moved")
+        }
+    }
+
+    private static func has(_ table: String, _ connection: Connection) throws -> Bool {
+        try connection.value(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [.text(table)]) != nil
+    }
+
+    // MARK: Copying
+
+    private func copyTables() throws {
+        let tables = try source.rows(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND (name GLOB 'ANSCK*' "
+                + "OR name GLOB 'ADIPTYCH*') AND name <> '\(HistoryConsumers.table)'")
+        for table in tables {
+            guard let name = table[0].string, let sql = table[1].string else { continue }
+            try destination.script(sql)
+            try copyRows(of: name)
+        }
+        try letGoOfRows()
+        let indexes = try source.rows(
+            "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL AND "
+                + "(tbl_name GLOB 'ANSCK*' OR tbl_name GLOB 'ADIPTYCH*') "
+                + "AND tbl_name <> '\(HistoryConsumers.table)'")
+        for case let sql? in indexes.map({ $0[0].string }) { try destination.script(sql) }
+        for row in try source.rows(
+            "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE \(Self.systemNumbers)")
+        {
+            try destination.run("INSERT OR REPLACE INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)", row)
+        }
+        try startOverWithHistory()
+    }
+
+    private func copyRows(of name: String) throws {
+        let table = "\"\(name)\""
+        let count = try source.rows("SELECT 1 FROM pragma_table_info(?)", [.text(name)]).count
+        let places = Array(repeating: "?", count: count).joined(separator: ", ")
+        try source.forEachRow("SELECT * FROM \(table)") { row in
+            try destination.run(
+                "INSERT INTO \(table) VALUES (\(places))", (0..<count).map { row.value(at: $0) })
+        }
+    }
+
+    /// No line names a row until it is known what became of its own.
+    private func letGoOfRows() throws {
+        for table in Self.linedTables where try Self.has(table, destination) {
+            try destination.run("UPDATE \(table) SET ZENTITYID = 0, ZENTITYPK = -Z_PK")
+        }
+    }
+
+    /// The new store has a history of its own, whose numbers begin anew.
+    private func startOverWithHistory() throws {
+        try destination.run(
+            "DELETE FROM ANSCKMETADATAENTRY WHERE ZKEY = ?", [.text(Self.historyKey)])
+        try destination.run(
+            "UPDATE ANSCKMETADATAENTRY SET ZSTRINGVALUE = '' WHERE ZKEY = ?",
+            [.text(Self.modelKey)])
+        try destination.run(
+            "UPDATE \(Self.lines) SET ZPENDINGEXPORTTRANSACTIONNUMBER = 0, "
+                + "ZLASTEXPORTEDTRANSACTIONNUMBER = 0")
+    }
+
+    // MARK: Following
+
+    /// The numbers of the entities that were taken along.
+    private func successors() throws -> [Int32: Int32] {
+        let old = try BookkeepingTables.numbers(in: source)
+        let new = try BookkeepingTables.numbers(in: destination)
+        var successors: [Int32: Int32] = [:]
+        for (name, other) in entities {
+            if let from = old[name], let to = new[other] { successors[from] = to }
+        }
+        return successors
+    }
+
+    /// Of several objects that came of one, the first of the entity that its own became stands for
+    /// it; of several that became one, the first.
+    private func noteMoves(
+        _ rows: ((RowID, RowID) throws -> Void) throws -> Void, _ successors: [Int32: Int32]
+    ) throws {
+        try destination.script(
+            "CREATE TEMP TABLE moved (entity INTEGER, key INTEGER, newEntity INTEGER, "
+                + "newKey INTEGER, PRIMARY KEY (entity, key), UNIQUE (newEntity, newKey))")
+        for isSuccessor in [true, false] {
+            try rows { from, to in
+                guard (successors[from.entity] == to.entity) == isSuccessor else { return }
+                try destination.run(
+                    "INSERT OR IGNORE INTO temp.moved VALUES (?, ?, ?, ?)",
+                    [
+                        .integer(Int64(from.entity)), .integer(from.key),
+                        .integer(Int64(to.entity)), .integer(to.key),
+                    ])
+            }
+        }
+    }
+
+    private func follow(_ table: String, _ successors: [Int32: Int32]) throws {
+        try source.forEachRow("SELECT Z_PK, ZENTITYID, ZENTITYPK FROM \(table)") { line in
+            let former = Int32(truncatingIfNeeded: line.int64(at: 1))
+            guard let successor = successors[former] else { return }
+            try destination.run(
+                "UPDATE \(table) SET ZENTITYID = ? WHERE Z_PK = ? AND ZENTITYPK < 0",
+                [.integer(Int64(successor)), .integer(line.int64(at: 0))])
+            try destination.run(
+                "UPDATE \(table) SET ZENTITYID = m.newEntity, ZENTITYPK = m.newKey "
+                    + "FROM temp.moved AS m WHERE \(table).Z_PK = ? AND \(table).ZENTITYPK < 0 "
+                    + "AND m.entity = ? AND m.key = ?", (0..<3).map { line.value(at: $0) })
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import Persistence
+import RecordWire
+import SQLiteStore
+import Stores
+
+/// Devices with two versions of one model and their service; a device may be updated at any time.
+final class VersionedWorld {
+    let service: SimulatedService
+    private let folder: URL
+    private var files: [ObjectIdentifier: URL] = [:]
+    private var made: UInt64 = 0
+    let former: NSManagedObjectModel
+    let later: NSManagedObjectModel
+
+    init(
+        from former: NSManagedObjectModel = SampleModel.make(),
+        to later: NSManagedObjectModel = SampleModel.makeLater()
+    ) throws {
+        (self.former, self.later) = (former, later)
+        service = try Device.service()
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("versions-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// A device of the older version, or of the newer one.
+    func device(isLater: Bool = false, policy: MergePolicy = MergePolicy()) throws -> Device {
+        try open(
+            folder.appendingPathComponent("device\(made).sqlite"), isLater ? later : former, policy)
+    }
+
+    func open(
+        _ file: URL, _ model: NSManagedObjectModel, _ policy: MergePolicy = MergePolicy()
+    ) throws -> Device {
+        made += 1
+        let device = try Device(made, service, model: model, policy: policy, file: file)
+        files[ObjectIdentifier(device)] = file
+        return device
+    }
+
+    /// The device after an update of its app: the store is migrated within its file.
+    func updated(
+        _ device: Device, to model: NSManagedObjectModel? = nil, policy: MergePolicy = MergePolicy()
+    ) throws -> Device {
+        guard let file = file(of: device) else { throw Missing(name: "file") }
+        let (old, new) = (device.store.layout.model, model ?? later)
+        try SQLiteRowStore.upgrade(
+            file, from: old, to: new, configuration: nil,
+            mapping: try InferredMapping(from: old.entities, to: new.entities),
+            defaults: { $0.storedDefault })
+        return try open(file, new, policy)
+    }
+
+    /// The same by way of a mapping model, which makes a new file.
+    func mapped(
+        _ device: Device, by mapping: NSMappingModel? = nil, policy: MergePolicy = MergePolicy()
+    ) throws -> Device {
+        guard let old = file(of: device) else { throw Missing(name: "file") }
+        made += 1
+        let new = folder.appendingPathComponent("mapped\(made).sqlite")
+        let manager = NSMigrationManager(sourceModel: former, destinationModel: later)
+        try manager.migrateStore(
+            from: old, type: .sqlite, mapping: mapping ?? inferred(), to: new, type: .sqlite)
+        return try open(new, later, policy)
+    }
+
+    func inferred() throws -> NSMappingModel {
+        try NSMappingModel.inferredMappingModel(
+            forSourceModel: former, destinationModel: later)
+    }
+
+    func file(of device: Device) -> URL? { files[ObjectIdentifier(device)] }
+
+    /// Rounds until nothing moves.
+    func settle(_ devices: Device...) throws {
+        for _ in 0..<8 {
+            let results = try devices.map { try $0.sync() }
+            for case let error? in results.map(\.error) { throw error }
+            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
+        }
+        throw Missing(name: "rest")
+    }
+
+    /// The service's only record of a type.
+    func record(_ type: String) throws -> Record {
+        let records = try service.records(inZone: "com.apple.coredata.cloudkit.zone").values
+        guard let record = records.first(where: { $0.recordType == type }) else {
+            throw Missing(name: type)
+        }
+        return record
+    }
+}

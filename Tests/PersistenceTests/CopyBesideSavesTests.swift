@@ -66,7 +66,7 @@ import Testing
 }
 
 /// Rows in memory that ask the test, whenever they are to hand out keys, what to do first.
-private final class AskingRows: RowStore {
+private final class AskingRows: HistorylessStore {
     typealias Question = @Sendable (Int) throws -> Void
     private let rows: MemoryRowStore
     private let ask: Question
@@ -96,7 +96,6 @@ private final class AskingRows: RowStore {
 
     var layout: ModelLayout { rows.layout }
     var identifier: String { rows.identifier }
-    var keepsHistory: Bool { rows.keepsHistory }
     func metadata() throws -> [String: Any] { try rows.metadata() }
     func setMetadata(_ metadata: [String: Any]) throws { try rows.setMetadata(metadata) }
     func row(_ id: RowID) throws -> Row? { try rows.row(id) }
@@ -108,9 +107,7 @@ private final class AskingRows: RowStore {
         try rows.members(of: owner, toMany: slot)
     }
     func save(_ changes: ChangeSet) throws -> SaveOutcome { try rows.save(changes) }
-    func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
-        try rows.history(after: number, limit: limit)
+    var historyRefusal: StoreError {
+        StoreError(.unsupported, "Rows that ask keep no history; use a MemoryRowStore.")
     }
-    func deleteHistory(upTo number: Int64) throws { try rows.deleteHistory(upTo: number) }
-    func lastTransactionNumber() throws -> Int64 { try rows.lastTransactionNumber() }
 }

@@ -149,7 +149,8 @@ struct RowFiller {
                 guard let owner = dice.pick(owners) else { continue }
                 let orders = present.filter { $0.hasPrefix("Z_FOK_") }.sorted()
                 let names = [own, end] + orders
-                let values = [owner.key, member.key] + orders.map { _ in Int64(2048 + place * 1024) }
+                let values =
+                    [owner.key, member.key] + orders.map { _ in Int64(2048 + place * 1024) }
                 try connection.run(
                     "INSERT OR IGNORE INTO \(table) (\(names.joined(separator: ", "))) "
                         + "VALUES (\(values.map { "\($0)" }.joined(separator: ", ")))")

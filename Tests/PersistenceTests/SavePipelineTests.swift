@@ -83,8 +83,9 @@ import Testing
     }
 }
 
-/// The IDs that notifications told; used on one thread.
+/// The IDs that notifications told.
 private final class Told: @unchecked Sendable {
+    // @unchecked: used on one thread.
     private var sets: [String: Set<NSManagedObjectID>] = [:]
 
     func add(_ ids: Set<NSManagedObjectID>, _ key: String) { sets[key] = ids }

@@ -64,7 +64,7 @@ struct StoreUpgrade {
         if former.hashes == hashes { return }
         let old = try formerSchema(connection, names: Set(former.hashes.keys))
         let new = try newSchema()
-        if let refusal = new.refusals.first { throw refusal }
+        if let refusal = new.content.refusals.first { throw refusal }
         let plan = try UpgradePlan(
             old: old, new: new, mapping: mapping, connection: connection, defaults: defaults)
         var tables = TableUpgrade(plan: plan, connection: connection)

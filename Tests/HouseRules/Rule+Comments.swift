@@ -78,7 +78,7 @@ extension String {
     /// whose errors they are.
     fileprivate func namesErrors(after words: String) -> Bool {
         let text = lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ") + " "
-        var rest = text[...]
+        var rest = text.replacing("throws: ", with: "throws ")[...]
         while let range = rest.firstRange(of: words) {
             rest = rest[range.upperBound...]
             let sentence = rest.prefix(upTo: rest.firstRange(of: ". ")?.lowerBound ?? rest.endIndex)

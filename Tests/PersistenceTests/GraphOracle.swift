@@ -10,10 +10,17 @@ struct OracleGraph {
         var ones: [String: Int] = [:]
         var manys: [String: [Int]] = [:]
         var isDeleted = false
+        /// To-ones that lead to rows which are gone, by a rule that does nothing.
+        var dangling: Set<String> = []
+
+        /// Without what changes nothing.
+        var hasLinks: Bool { !ones.isEmpty || manys.contains { !$0.value.isEmpty } }
     }
 
     let plan: GraphPlan
     private(set) var objects: [Int: Object] = [:]
+    /// Those that the graph's context made since its last save: their deletion leaves nothing.
+    var fresh: Set<Int> = []
 
     init(_ plan: GraphPlan) { self.plan = plan }
 
@@ -36,6 +43,7 @@ struct OracleGraph {
         }
         object.values["tag"] = GraphValue(Int64(tag), .integer64AttributeType)
         objects[tag] = object
+        fresh.insert(tag)
     }
 
     mutating func set(_ name: String, of tag: Int, to value: GraphValue?) {
@@ -45,6 +53,7 @@ struct OracleGraph {
     /// Sets a to-one; both ends follow, and former partners let go.
     mutating func point(_ name: String, of tag: Int, to target: Int?) {
         let former = objects[tag]?.ones[name]
+        objects[tag]?.dangling.remove(name)
         guard former != target, let link = link(name, of: tag) else { return }
         objects[tag]?.ones[name] = target
         guard let inverse = link.inverse else { return }
@@ -87,6 +96,7 @@ struct OracleGraph {
         }
         let former = objects[other]?.ones[name]
         guard former != tag else { return }
+        objects[other]?.dangling.remove(name)
         objects[other]?.ones[name] = tag
         if let former, let inverse = link.inverse { release(other, from: inverse, of: former) }
     }
@@ -101,7 +111,8 @@ struct OracleGraph {
     mutating func delete(_ tag: Int) {
         guard let object = objects[tag], !object.isDeleted else { return }
         objects[tag]?.isDeleted = true
-        for link in plan.links(of: object.entity) where link.rule != .denyDeleteRule {
+        for link in plan.links(of: object.entity)
+        where ![.denyDeleteRule, .noActionDeleteRule].contains(link.rule) || fresh.contains(tag) {
             for end in ends(link, of: object) where isLive(end) {
                 if let inverse = link.inverse { release(tag, from: inverse, of: end) }
                 if link.rule == .cascadeDeleteRule { delete(end) }
@@ -117,14 +128,48 @@ struct OracleGraph {
     mutating func commit() {
         let gone = Set(objects.filter(\.value.isDeleted).keys)
         objects = objects.filter { !$0.value.isDeleted }
+        fresh = []
         for tag in objects.keys {
             for (name, end) in objects[tag]?.ones ?? [:] where gone.contains(end) {
                 objects[tag]?.ones[name] = nil
+                let hasInverse = link(name, of: tag)?.inverse != nil
+                if hasInverse { objects[tag]?.dangling.insert(name) }
             }
             for name in (objects[tag]?.manys ?? [:]).keys {
                 objects[tag]?.manys[name]?.removeAll(where: gone.contains)
             }
         }
+    }
+
+    /// The graph as it was at a former moment, when another one is stored.
+    func returned(to former: OracleGraph, stored: OracleGraph) -> OracleGraph {
+        var graph = former
+        graph.objects = former.objects.filter { tag, object in
+            !object.isDeleted || stored.objects[tag] != nil
+        }
+        for (tag, object) in stored.objects where graph.objects[tag] == nil {
+            graph.objects[tag] = Object(
+                entity: object.entity, values: object.values, isDeleted: true)
+        }
+        graph.fresh = Set(graph.live).subtracting(stored.objects.keys)
+        return graph
+    }
+
+    /// Forgets changed values of an object.
+    mutating func dropValues(of tag: Int, for stored: OracleGraph) {
+        objects[tag]?.values = stored.objects[tag]?.values ?? [:]
+    }
+
+    /// Whether an object has the links that it has in another graph.
+    func hasLinks(of tag: Int, asIn other: OracleGraph) -> Bool {
+        guard let one = objects[tag], let two = other.objects[tag] else { return false }
+        return one.ones == two.ones && one.dangling == two.dangling
+            && one.manys.filter { !$0.value.isEmpty } == two.manys.filter { !$0.value.isEmpty }
+    }
+
+    /// Those that have a member by a to-many without inverse.
+    func owners(of member: Int, by name: String) -> [Int] {
+        objects.filter { $0.value.manys[name]?.contains(member) == true }.map(\.key)
     }
 
     // MARK: Rules
@@ -151,6 +196,10 @@ struct OracleGraph {
             for link in plan.links(of: object.entity) {
                 let all = ends(link, of: object)
                 guard all.allSatisfy(isLive) else {
+                    verdict = .open
+                    continue
+                }
+                guard !object.dangling.contains(link.name) else {
                     verdict = .open
                     continue
                 }

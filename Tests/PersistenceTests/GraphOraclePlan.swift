@@ -8,6 +8,8 @@ struct GraphPlan {
         let type: NSAttributeType
         var initial: GraphValue?
         var isKept = false
+        /// From 0 to 10.
+        var isBounded = false
     }
 
     struct Link {
@@ -54,11 +56,14 @@ struct GraphPlan {
     }
 
     private let kind: StoreKind
+    private let isWide: Bool
 
     // MARK: Drawing
 
-    init(_ dice: inout Dice, for kind: StoreKind) {
+    /// A wide plan has more: rules that do nothing, to-manys without inverse, bounded values.
+    init(_ dice: inout Dice, for kind: StoreKind, isWide: Bool) {
         self.kind = kind
+        self.isWide = isWide
         for (name, parent) in [
             ("Alpha", nil), ("Beta", "Alpha"), ("Gamma", "Beta"), ("Delta", nil),
             ("Epsilon", "Delta"),
@@ -84,6 +89,10 @@ struct GraphPlan {
                 Attribute(name: "label", type: .stringAttributeType),
                 Attribute(name: "code", type: .stringAttributeType),
             ]
+            if isWide {
+                entities[place].attributes.append(
+                    Attribute(name: "rank", type: .integer16AttributeType, isBounded: true))
+            }
         }
         for number in 0..<3 {
             let type = dice.pick(Self.types) ?? .stringAttributeType
@@ -104,6 +113,7 @@ struct GraphPlan {
             switch dice.below(10) {
             case 0, 1: .cascadeDeleteRule
             case 2: .denyDeleteRule
+            case 3 where isWide: .noActionDeleteRule
             default: .nullifyDeleteRule
             }
         }
@@ -124,7 +134,8 @@ struct GraphPlan {
             entities[source].links.append(link)
             return
         default:
-            link.rule = .nullifyDeleteRule
+            if isWide { link.isMany = dice.hits(50) }
+            if !isWide || link.rule == .noActionDeleteRule { link.rule = .nullifyDeleteRule }
             entities[source].links.append(link)
             return
         }
@@ -147,6 +158,11 @@ struct GraphPlan {
             let description = TestModel.entity(entity.name)
             description.declaredProperties = entity.attributes.map(Self.description)
             if entity.parent == nil { description.uniquenessConstraints = [["code"]] }
+            if entity.parent == nil && isWide {
+                let scratch = TestModel.attribute("scratch", .stringAttributeType)
+                scratch.isTransient = true
+                description.declaredProperties.append(scratch)
+            }
             made[entity.name] = description
         }
         for entity in entities {
@@ -159,7 +175,9 @@ struct GraphPlan {
     }
 
     private static func description(_ attribute: Attribute) -> NSAttributeDescription {
-        let description = TestModel.attribute(attribute.name, attribute.type)
+        let description = TestModel.attribute(
+            attribute.name, attribute.type, minimum: attribute.isBounded ? "0" : nil,
+            maximum: attribute.isBounded ? "10" : nil)
         description.defaultValue = attribute.initial?.raw
         description.preservesValueInHistoryOnDeletion = attribute.isKept
         return description

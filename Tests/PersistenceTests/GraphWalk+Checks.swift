@@ -79,15 +79,26 @@ extension GraphWalk {
             NSSortDescriptor(key: "number", ascending: isAscending),
             NSSortDescriptor(key: "tag", ascending: dice.hits(50)),
         ]
+        let isByCode = isWide && dice.hits(50)
+        let isCodeAscending = isByCode && dice.hits(50)
+        if isByCode {
+            request.sortDescriptors?.insert(
+                NSSortDescriptor(key: "code", ascending: isCodeAscending), at: dice.below(2))
+        }
+        let isCodeFirst = request.sortDescriptors?.first?.key == "code"
         let isTagAscending = request.sortDescriptors?.last?.ascending ?? true
         func number(_ tag: Int) -> Int {
             Int(graph.objects[tag]?.values["number"]?.text ?? "") ?? -99
         }
+        func code(_ tag: Int) -> String { graph.objects[tag]?.values["code"]?.text ?? "" }
         tags.sort { left, right in
+            let isCodeOther = isByCode && code(left) != code(right)
+            let byCode = (code(left) < code(right)) == isCodeAscending
+            if isCodeOther && isCodeFirst { return byCode }
             if number(left) != number(right) {
                 return (number(left) < number(right)) == isAscending
             }
-            return (left < right) == isTagAscending
+            return isCodeOther ? byCode : (left < right) == isTagAscending
         }
         if dice.hits(30) {
             request.fetchOffset = dice.below(4)
@@ -136,6 +147,14 @@ extension GraphWalk {
         // A partner that is deleted and still linked counts until the save; nothing says so.
         guard graph.objects.values.allSatisfy({ graph.ends(link, of: $0).allSatisfy(graph.isLive) })
         else { return nil }
+        // Values of partners are those of the store, where only the partner changed.
+        let isAsStored = graph.live(of: entity).flatMap(ends).allSatisfy {
+            graph.objects[$0]?.values["number"] == stored.objects[$0]?.values["number"]
+        }
+        guard isAsStored else { return nil }
+        guard graph.objects.values.allSatisfy({ !$0.dangling.contains(link.name) }) else {
+            return nil
+        }
         guard link.isMany else {
             return dice.hits(50)
                 ? ("\(link.name) == nil", { ends($0).isEmpty })
@@ -203,13 +222,14 @@ extension GraphWalk {
         let named = changes.filter {
             $0.changedObjectID === ids[tag] && $0.changeType == .update
         }.flatMap { ($0.updatedProperties ?? []).map(\.name) }
-        let missing = Set(attributes + ones).subtracting(named)
+        // A link that is left dangling is no change of its row.
+        let missing = Set(attributes + ones).subtracting(named).subtracting(new.dangling)
         if !missing.isEmpty { blame("history forgets \(missing.sorted()) of \(tag)") }
         let many = links.filter(\.isMany).map(\.name)
         // An equal value of a transformable may be archived in other bytes.
         let archived = plan.attributes(of: new.entity)
             .filter { $0.type == .transformableAttributeType }.map(\.name)
-        let untrue = Set(named).subtracting(attributes + ones + many + archived)
+        let untrue = Set(named).subtracting(attributes + ones + many + archived + old.dangling)
         if !untrue.isEmpty { blame("history claims \(untrue.sorted()) of \(tag)") }
     }
 }

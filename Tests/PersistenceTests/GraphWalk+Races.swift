@@ -13,6 +13,7 @@ extension GraphWalk {
     func race() throws {
         let ending = dice.pick(Ending.allCases) ?? .error
         tell("race, \(ending)")
+        scratches = [:]
         let held = try hold()
         var mine = stored
         var theirs = stored
@@ -58,7 +59,7 @@ extension GraphWalk {
             return
         }
         for attribute in plan.attributes(of: entity)
-        where !["tag", "code"].contains(attribute.name) {
+        where !["tag", "code", "rank"].contains(attribute.name) {
             guard dice.hits(25) else { continue }
             let value = dice.hits(20) ? nil : GraphValue.drawn(attribute.type, for: kind, &dice)
             tell(
@@ -79,10 +80,12 @@ extension GraphWalk {
     /// The one ends of one-to-manys without bounds.
     private func contestedLinks(of entity: String) -> [GraphPlan.Link] {
         plan.links(of: entity).filter { link in
-            guard !link.isMany, !link.isMandatory, let inverse = link.inverse,
+            guard !link.isMany, !link.isMandatory, link.rule != .noActionDeleteRule,
+                let inverse = link.inverse,
                 let back = plan.link(inverse, of: link.target)
             else { return link.inverse == nil && !link.isMany }
             return back.isMany && back.minimum == 0 && back.maximum == 0
+                && back.rule != .noActionDeleteRule
         }
     }
 

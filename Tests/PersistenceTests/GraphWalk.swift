@@ -7,8 +7,17 @@ final class GraphWalk {
     var dice: Dice
     let plan: GraphPlan
     private let place: (model: NSManagedObjectModel, kind: StoreKind, folder: URL)
+    let isWide: Bool
     private(set) var coordinator: NSPersistentStoreCoordinator
     private(set) var main: NSManagedObjectContext
+    /// The graphs before each group that can be undone or redone; nil where nothing is recorded.
+    var undoable: (undone: [OracleGraph], redone: [OracleGraph])?
+    /// A context that reads from one generation, with what was stored then.
+    var pinned: (context: NSManagedObjectContext, graph: OracleGraph)?
+    /// What the parents of a child show.
+    private var parents: [OracleGraph] = []
+    /// Transient values since the last save, with the objects that have them.
+    var scratches: [Int: (object: NSManagedObject, text: String)] = [:]
     var stored: OracleGraph
     var graph: OracleGraph
     /// The object IDs of tags, in the present coordinator.
@@ -18,9 +27,11 @@ final class GraphWalk {
     private(set) var story: [String] = []
     var token: NSPersistentHistoryToken?
 
-    init(seed: UInt64, _ kind: StoreKind) throws {
+    /// A wide walk does more, in a model that has more.
+    init(seed: UInt64, _ kind: StoreKind, isWide: Bool = false) throws {
         var dice = Dice(seed)
-        plan = GraphPlan(&dice, for: kind)
+        plan = GraphPlan(&dice, for: kind, isWide: isWide)
+        self.isWide = isWide
         self.dice = dice
         stored = OracleGraph(plan)
         graph = stored
@@ -29,6 +40,7 @@ final class GraphWalk {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         place = (plan.model(), kind, folder)
         (coordinator, main) = try Self.open(place.model, kind, folder)
+        if isWide, self.dice.hits(50) { beginUndo() }
         for entity in plan.entities {
             for link in entity.links {
                 tell(
@@ -56,7 +68,12 @@ final class GraphWalk {
         return (coordinator, context)
     }
 
-    func tell(_ line: String) { story.append(line.replacingOccurrences(of: "\0", with: "\\0")) }
+    func tell(_ line: String) {
+        story.append(line.replacingOccurrences(of: "\0", with: "\\0"))
+        if Self.isLive { print(story.last ?? "") }
+    }
+
+    private static let isLive = ProcessInfo.processInfo.environment["DIPTYCH_STORY"] == "live"
 
     func blame(_ fault: String) {
         tell("⚠ \(fault)")
@@ -72,7 +89,7 @@ final class GraphWalk {
     // MARK: Steps
 
     func run(steps: Int) throws {
-        for _ in 0..<8 { insert(in: main, &graph) }
+        group { for _ in 0..<8 { insert(in: main, &graph) } }
         save()
         for _ in 0..<steps where faults.isEmpty { try step() }
         guard faults.isEmpty else { return }
@@ -82,14 +99,15 @@ final class GraphWalk {
     }
 
     private func step() throws {
+        if isWide, dice.hits(30) { return try wideStep() }
         switch dice.below(100) {
-        case 0..<58: for _ in 0...dice.below(3) { edit(in: main, &graph) }
+        case 0..<58: for _ in 0...dice.below(3) { group { edit(in: main, &graph) } }
         case 58..<66: save()
         case 66..<69: rollback()
         case 69..<74: cool()
-        case 74..<80: try child()
+        case 74..<80: try group { try child(of: main, &graph) }
         case 80..<84 where !main.hasChanges: try reopen()
-        case 80..<92 where !main.hasChanges: try race()
+        case 80..<92 where !main.hasChanges: try withoutUndo { try race() }
         default: for _ in 0..<4 where faults.isEmpty { try fetchAtRandom(main, graph) }
         }
         if dice.hits(25) { compare(main, graph, "after a step") }
@@ -97,10 +115,12 @@ final class GraphWalk {
 
     /// Lets the context forget values that it can read again.
     private func cool() {
+        scratches = [:]
         switch dice.below(4) {
         case 0 where !main.hasChanges:
             tell("reset")
             main.reset()
+            forgetUndo()
         case 1:
             tell("refresh all")
             main.refreshAllObjects()
@@ -118,6 +138,10 @@ final class GraphWalk {
     }
 
     // MARK: Edits
+
+    func make(_ entity: String) -> NSManagedObject? {
+        place.model.entitiesByName[entity].map { NSManagedObject(entity: $0, insertInto: main) }
+    }
 
     func insert(in context: NSManagedObjectContext, _ graph: inout OracleGraph) {
         guard let entity = dice.pick(plan.entities)?.name,
@@ -139,6 +163,9 @@ final class GraphWalk {
         for attribute in plan.attributes(of: entity) where attribute.name != "tag" {
             guard dice.hits(percent) else { continue }
             var value = dice.hits(15) ? nil : GraphValue.drawn(attribute.type, for: kind, &dice)
+            if attribute.isBounded {
+                value = GraphValue(Int16(dice.below(11)), .integer16AttributeType)
+            }
             if attribute.name == "code" {
                 value = dice.hits(70) ? nil : GraphValue("c\(dice.below(40))", .stringAttributeType)
             }
@@ -173,7 +200,14 @@ final class GraphWalk {
     ) {
         guard let entity = graph.objects[tag]?.entity, let link = dice.pick(plan.links(of: entity))
         else { return }
-        let others = graph.live(of: link.target).filter { $0 != tag }
+        let others = graph.live(of: link.target).filter { other in
+            guard other != tag else { return false }
+            // A member of a to-many without inverse has one owner in a store.
+            guard link.isMany, link.inverse == nil else { return true }
+            return (parents + [graph, stored]).allSatisfy { graph in
+                graph.owners(of: other, by: link.name).allSatisfy { $0 == tag }
+            }
+        }
         guard link.isMany else {
             let target = dice.hits(15) ? nil : dice.pick(others)
             tell("\(tag).\(link.name) → \(target.map(String.init) ?? "nil")")
@@ -229,15 +263,20 @@ final class GraphWalk {
         let former = stored
         graph.commit()
         stored = graph
+        checkScratches()
+        // What a rule without action leaves behind is told by the store alone.
+        if isWide { main.refreshAllObjects() }
         checkHistory(since: former)
         compare(newContext(), stored, "in a fresh context after a save")
         if dice.hits(30) { compare(main, graph, "after a save") }
     }
 
-    private func rollback() {
+    func rollback() {
         tell("rollback")
         main.rollback()
         graph = stored
+        scratches = [:]
+        forgetUndo()
         if dice.hits(60) { compare(main, graph, "after a rollback") }
     }
 
@@ -247,18 +286,27 @@ final class GraphWalk {
         let names = ids.filter { stored.objects[$0.key] != nil }
             .mapValues { $0.uriRepresentation() }
         for store in coordinator.persistentStores { try coordinator.remove(store) }
+        pinned = nil
         (coordinator, main) = try Self.open(place.model, kind, place.folder)
+        if undoable != nil { beginUndo() }
+        scratches = [:]
         ids = names.compactMapValues { coordinator.managedObjectID(forURIRepresentation: $0) }
         if ids.count != stored.objects.count { blame("URIs do not lead to objects") }
     }
 
     /// A child context edits, and saves to its parent or is dropped.
-    private func child() throws {
+    private func child(
+        of parent: NSManagedObjectContext, _ graph: inout OracleGraph, depth: Int = 1
+    ) throws {
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = main
+        child.parent = parent
         var view = graph
+        view.fresh = []
+        parents.append(graph)
+        defer { parents.removeLast() }
         tell("child begins")
         for _ in 0...dice.below(5) { edit(in: child, &view) }
+        if isWide, depth < 3, dice.hits(30) { try self.child(of: child, &view, depth: depth + 1) }
         if dice.hits(50) { compare(child, view, "in a child") }
         if dice.hits(40) { try fetchAtRandom(child, view) }
         if dice.hits(15) {
@@ -275,8 +323,9 @@ final class GraphWalk {
             if verdict == .valid { blame("a child's valid save threw \(error)") }
             return
         }
+        view.fresh.formUnion(graph.fresh)
         graph = view
         if dice.hits(50) { compare(child, graph, "in a child after its save") }
-        if dice.hits(50) { compare(main, graph, "in the parent of a child that saved") }
+        if dice.hits(50) { compare(parent, graph, "in the parent of a child that saved") }
     }
 }

@@ -159,10 +159,14 @@ struct BatchBuilder {
         guard let base = entry.base else {
             let known = try mirror.ledger.lastInFlight(entry.recordName)
             guard let known else { return try forget(entry) }
-            append(.deletedObject(key: entry.key), .forceDelete, bare(known), known)
+            if append(.deletedObject(key: entry.key), .forceDelete, bare(known), known) {
+                try mirror.ledger.noteDeletionSent(key: entry.key)
+            }
             return
         }
-        append(.deletedObject(key: entry.key), .delete, bare(base), base)
+        if append(.deletedObject(key: entry.key), .delete, bare(base), base) {
+            try mirror.ledger.noteDeletionSent(key: entry.key)
+        }
     }
 
     /// An object that was deleted before the service heard of it.

@@ -71,6 +71,8 @@ struct HistoryAnalysis {
                 }
                 switch change.kind {
                 case .insert:
+                    // Keys are given once: an insertion after a deletion takes it back.
+                    net.isDeleted = false
                     net.inserted = transaction.number
                     net.needsPairs = true
                 case .update:
@@ -128,6 +130,7 @@ struct HistoryAnalysis {
     private func note(_ row: RowID, _ net: NetChange) throws {
         guard mirror.mapping.layout.entity(row.entity) != nil else { return }
         if net.isDeleted { return try noteDeletion(of: row) }
+        if let inserted = net.inserted { try takeBackDeletion(of: row, insertedIn: inserted) }
         try mirror.ledger.enqueueUpload(row, transaction: net.transaction)
         if net.needsPairs { try mirror.comparePairs(of: row) }
     }
@@ -187,6 +190,22 @@ struct HistoryAnalysis {
         }
     }
 
+    /// The row of a deletion that waits for export is here again. What the service may have deleted
+    /// already does not return under its name: the object goes on under another, and the old one is
+    /// an alias of it.
+    private func takeBackDeletion(of row: RowID, insertedIn transaction: Int64) throws {
+        guard let entry = try mirror.ledger.entry(for: row), entry.needsCloudDelete else { return }
+        if try mirror.ledger.wasDeletionSent(key: entry.key) {
+            let name = try mirror.naming.recordName(of: row, insertedIn: transaction)
+            try mirror.ledger.rename(entry.recordName, to: name)
+            try mirror.ledger.forgetInFlight(entry.recordName)
+            try mirror.ledger.repoint(key: entry.key, to: row, named: name)
+            try mirror.ledger.clearBase(key: entry.key)
+            try mirror.ledger.keepAlias(entry.recordName, mergedInto: entry.key)
+        }
+        try mirror.ledger.unqueueDeletion(key: entry.key)
+    }
+
     private func noteDeletion(of row: RowID) throws {
         guard let entry = try mirror.ledger.entry(for: row) else { return }
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
@@ -206,10 +225,12 @@ struct HistoryAnalysis {
     private func fullScan() throws -> Int {
         let last = try mirror.store.lastTransactionNumber()
         var noted = 0
+        let waiting = try mirror.ledger.deletedRows()
         for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false
             for row in try mirror.store.ids(matching: query) {
+                if waiting.contains(row) { try takeBackDeletion(of: row, insertedIn: last) }
                 try mirror.ledger.enqueueUpload(row, transaction: last)
                 try mirror.comparePairs(of: row)
                 noted += 1

@@ -163,6 +163,40 @@ extension Ledger {
                 + "AND ZWINNER = 'waiting'", [name ?? .null])
     }
 
+    /// A number of Apple's, for a line whose deletion was sent.
+    private static let deletionType = 2
+
+    /// Notes that the service is being told of a deletion, whatever becomes of the answer.
+    package func noteDeletionSent(key: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZPENDINGEXPORTCHANGETYPENUMBER = ? WHERE Z_PK = ?",
+            [SQLiteValue(Self.deletionType), .integer(key)])
+    }
+
+    package func wasDeletionSent(key: Int64) throws -> Bool {
+        try connection.value(
+            "SELECT ZPENDINGEXPORTCHANGETYPENUMBER FROM ANSCKRECORDMETADATA WHERE Z_PK = ?",
+            [.integer(key)])?.int64 == Int64(Self.deletionType)
+    }
+
+    /// The object of a deletion that waited is here again.
+    package func unqueueDeletion(key: Int64) throws {
+        try connection.run(
+            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSCLOUDDELETE = 0, "
+                + "ZPENDINGEXPORTCHANGETYPENUMBER = 1 WHERE Z_PK = ?", [.integer(key)])
+    }
+
+    /// The rows whose deletion the service is still to be told.
+    package func deletedRows() throws -> Set<RowID> {
+        let lines = try connection.rows(
+            "SELECT ZENTITYID, ZENTITYPK FROM ANSCKRECORDMETADATA WHERE ZNEEDSCLOUDDELETE = 1")
+        return Set(
+            lines.compactMap { line in
+                guard let entity = line[0].int64, let key = line[1].int64 else { return nil }
+                return RowID(entity: Int32(truncatingIfNeeded: entity), key: key)
+            })
+    }
+
     /// Clears the export mark of a line that was found to differ from its base in nothing.
     package func clearUpload(key: Int64) throws {
         try connection.run(

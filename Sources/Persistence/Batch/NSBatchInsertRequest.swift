@@ -29,7 +29,7 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 /// rows, unless IDs are asked for; other stores gather all rows first.
 ///
 /// Queue: one at a time; set up anywhere, run on a context's. Cost: O(rows), in one transaction; a
-/// run of a compiled statement for each row.
+/// run of a compiled statement for each row, or for ten.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private let name: String
     /// The entity of the rows; nil before the request was run where it was made with a name.

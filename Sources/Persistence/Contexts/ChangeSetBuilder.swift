@@ -11,11 +11,15 @@ final class ChangeSetBuilder {
     private(set) var updated: [NSManagedObject] = []
     private(set) var deleted: [NSManagedObject] = []
     var written: [NSManagedObject] { updated + inserted + deleted }
+    /// Links to objects that the same save deletes, which no row gets.
+    private(set) var goneLinks: [GoneLink] = []
+    private let hasDeletions: Bool
 
-    init(store: NSPersistentStore, author: String?, contextName: String?) {
+    init(store: NSPersistentStore, context: NSManagedObjectContext) {
         self.store = store
-        changes.author = author
-        changes.contextName = contextName
+        changes.author = context.transactionAuthor
+        changes.contextName = context.name
+        hasDeletions = context.pending.objects.contains(where: \.isDeleted)
     }
 
     /// Makes room for what a save has at the most.
@@ -38,11 +42,10 @@ final class ChangeSetBuilder {
             changes.deletes.append(RowDelete(id: row, expectedVersion: object.expectedVersion))
             deleted.append(object)
         case (false, true):
-            let toOnes = object.toOnes
             changes.inserts.append(
                 Row(
                     id: row, version: 1, attributes: object.attributes,
-                    toOnes: toOnes.isEmpty ? [] : try toOnes.map { try link($0, from: object) }))
+                    toOnes: object.toOnes.isEmpty ? [] : try newLinks(of: object)))
             if !object.toManys.isEmpty { try addMembers(of: object, row) }
             inserted.append(object)
         case (false, false): try addUpdate(of: object, row)
@@ -61,7 +64,9 @@ final class ChangeSetBuilder {
         }
         let toOnes = object.toOnes
         for slot in toOnes.indices where toOnes[slot] !== snapshot.toOnes[slot] {
-            update.toOnes.append((slot, try link(toOnes[slot], from: object)))
+            let target = target(slot, of: object)
+            if target == nil, snapshot.toOnes[slot] == nil { continue }
+            update.toOnes.append((slot, try link(target, from: object)))
         }
         for slot in object.toManys.indices where object.toManys[slot].isChanged {
             update.changedToManys.append(slot)
@@ -72,19 +77,49 @@ final class ChangeSetBuilder {
         if !update.changedToManys.isEmpty { try addMembers(of: object, row) }
     }
 
+    private func newLinks(of object: NSManagedObject) throws -> [Link?] {
+        try object.toOnes.indices.map { try link(target($0, of: object), from: object) }
+    }
+
+    /// Where a to-one leads once the save is done: one without inverse, whose other end nobody
+    /// changes with it, may lead to what the save deletes.
+    private func target(_ slot: Int, of object: NSManagedObject) -> NSManagedObjectID? {
+        guard hasDeletions, let id = object.toOnes[slot],
+            object.shape.layout.toOnes[slot].inverseRelationship == nil, isDeleted(id, object)
+        else { return object.toOnes[slot] }
+        goneLinks.append(.toOne(object, slot))
+        return nil
+    }
+
+    /// The added members that are still there once the save is done.
+    private func lasting(
+        _ members: some Sequence<Reference>, of object: NSManagedObject, _ slot: Int
+    ) -> [Reference] {
+        guard hasDeletions else { return Array(members) }
+        return members.filter { member in
+            guard isDeleted(member.id, object) else { return true }
+            goneLinks.append(.member(object, slot, member))
+            return false
+        }
+    }
+
+    private func isDeleted(_ id: NSManagedObjectID, _ object: NSManagedObject) -> Bool {
+        object.context?.registry.object(id)?.isDeleted == true
+    }
+
     private func addMembers(of object: NSManagedObject, _ owner: RowID) throws {
         for (slot, members) in object.toManys.enumerated() where members.isChanged {
             let relationship = object.shape.layout.toManys[slot]
             let isOneToMany = relationship.inverseRelationship.map { !$0.isToMany } ?? false
             var change = ToManyChange(owner: owner, slot: slot)
             if !isOneToMany && relationship.writesJoinRows {
-                change.added = try members.added.compactMap { try link($0.id, from: object) }
+                change.added = try lasting(members.added, of: object, slot)
+                    .compactMap { try link($0.id, from: object) }
                 change.removed = members.removed.compactMap { $0.id.reservedRow }
             }
             if members.isOrdered && members.isLoaded {
-                change.order = try members.sequence.compactMap {
-                    try link($0.id, from: object)?.target
-                }
+                change.order = try lasting(members.sequence, of: object, slot)
+                    .compactMap { try link($0.id, from: object)?.target }
             }
             guard !change.added.isEmpty || !change.removed.isEmpty || change.order != nil else {
                 continue
@@ -109,4 +144,22 @@ final class ChangeSetBuilder {
 extension NSManagedObject {
     /// The version a save builds upon; nil in a child context, which has no rows.
     final var expectedVersion: Int64? { snapshot?.version }
+}
+
+/// A link to an object that the same save deletes.
+enum GoneLink {
+    case toOne(NSManagedObject, Int)
+    case member(NSManagedObject, Int, Reference)
+
+    /// Takes the link from the object, as no row has it. Returns the object.
+    func clear() -> NSManagedObject {
+        switch self {
+        case .toOne(let object, let slot):
+            object.observing { object.toOnes[slot] = nil }
+            return object
+        case .member(let object, let slot, let member):
+            object.observing { object.toManys[slot].forget(member) }
+            return object
+        }
+    }
 }

@@ -51,12 +51,15 @@ extension NSManagedObjectContext {
     }
 
     /// Takes the object out of the others' relationships; marks and returns those that are deleted
-    /// with it. A deny rule changes nothing: whether it holds, the save finds out.
+    /// with it. A deny rule changes nothing of a stored object: whether it holds, the save finds
+    /// out.
     private func release(_ object: NSManagedObject) -> [NSManagedObject] {
         var doomed: [NSManagedObject] = []
         func release(_ ids: [NSManagedObjectID], _ relationship: NSRelationshipDescription) {
             let rule = relationship.deleteRule
-            guard rule != .noActionDeleteRule, rule != .denyDeleteRule else { return }
+            // A new object simply leaves, since no save looks at it and no row will be there.
+            guard object.isInserted || (rule != .noActionDeleteRule && rule != .denyDeleteRule)
+            else { return }
             for id in ids {
                 let other = self.object(with: id)
                 guard !other.isDeleted else { continue }
@@ -69,7 +72,7 @@ extension NSManagedObjectContext {
             release(object.toOnes[slot].map { [$0] } ?? [], relationship)
         }
         for (slot, relationship) in object.shape.layout.toManys.enumerated()
-        where relationship.deleteRule != .noActionDeleteRule {
+        where relationship.deleteRule != .noActionDeleteRule || object.isInserted {
             object.load(slot)
             release(object.toManys[slot].all.map(\.id), relationship)
         }

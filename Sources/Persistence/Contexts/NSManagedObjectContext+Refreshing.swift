@@ -43,6 +43,8 @@ extension NSManagedObjectContext {
             pending.note(.refreshedNow, of: object)
             object.awake(fromSnapshotEvents: .rollback)
         }
+        revealMembers()
+        pending.hidden = []
         settings.undo?.forgetAll()
         postEvent(isUndoable: false)
     }
@@ -55,6 +57,7 @@ extension NSManagedObjectContext {
         // Only their changes keep some of them alive.
         let objects = registry.objects
         pending.forget()
+        pending.hidden = []
         for object in pending.takeObjects() { object.state.subtract(.pending) }
         pending.endPosting(pending.takeEvent())
         for object in objects {

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
     /// Throws validation errors (1550…1690), merge conflicts (133020), constraint conflicts
     /// (133021) and the stores' failures; the changes stay then, to be corrected or rolled back.
     /// Cost: O(changed objects); one transaction for each store, in it a run of a compiled
-    /// statement for each row, and one for some dozens of rows of the history.
+    /// statement for each row or ten new ones, and one for some dozens of rows of the history.
     public final func save() throws {
         if QueueGuard.isOn { checkQueue() }
         try readUnread()
@@ -77,6 +77,8 @@ extension NSManagedObjectContext {
     private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
         let taken = pending.takeObjects()
         forgetUnsaved(taken)
+        revealMembers()
+        pending.hidden = []
         announce(saved, after: event)
     }
 
@@ -122,7 +124,8 @@ extension NSManagedObjectContext {
         try parent.queue.run(isReading: true) {
             Result {
                 try parent.reading { parent.read(forTaking: changed) }
-                for object in changed where !object.isDeleted { parent.take(object) }
+                // The links of what is deleted, too: its delete rules follow them.
+                for object in changed { parent.take(object) }
                 for object in changed where object.isDeleted {
                     parent.delete(parent.object(with: object.objectID))
                 }

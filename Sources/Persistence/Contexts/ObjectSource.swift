@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
             let members =
                 try readAhead.takeMembers(of: id, toMany: slot)
                 ?? source?.members(of: id, toMany: slot) ?? []
-            return members.filter { registry.object($0)?.isDeleted != true }.map(Reference.init)
+            return members.map(Reference.init)
         } catch {
             pending.failure = error
             return nil

@@ -16,6 +16,8 @@ struct PendingChanges {
     var unpropagated: [NSManagedObject] = []
     /// Objects whose rows the next save compares with what was read.
     var watched: [NSManagedObject] = []
+    /// Stored members that to-manys were read without.
+    var hidden: Set<HiddenMember> = []
     /// What went wrong while a fault was filled in; the next save throws it.
     var failure: (any Error)?
     /// Changes of objects that could not be read yet.

@@ -43,8 +43,7 @@ final class StorePart {
         do {
             return try store.rowStore.writing { writer in
                 try reserveRows(by: writer)
-                let gathered = ChangeSetBuilder(
-                    store: store, author: context.transactionAuthor, contextName: context.name)
+                let gathered = ChangeSetBuilder(store: store, context: context)
                 gathered.makeRoom(
                     for: objects.count, inserted: fresh.reduce(0) { $0 + $1.ids.count })
                 for object in objects { try gathered.add(object) }

@@ -73,6 +73,7 @@ struct StoreSave {
         _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
         saved.add(gathered)
+        for link in gathered.goneLinks { context.pending.note(.refreshedNow, of: link.clear()) }
         saved.transactions[store.identifier] = outcome.transactionNumber
         var versions = WrittenVersions(
             outcome, of: gathered.updated.count + gathered.inserted.count)

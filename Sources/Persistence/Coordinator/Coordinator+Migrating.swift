@@ -9,11 +9,12 @@ extension NSPersistentStoreCoordinator {
     /// Writes all of a store into a new one at `storeURL`, and opens that in its place.
     ///
     /// Rows get new keys; what another context saves meanwhile is in the new store wholly or not at
-    /// all (of an incremental store, as its class answers). The old store leaves the coordinator, and its files stay. Nothing may be
-    /// at the new place yet. Where it fails, the old store stays open and the new files are gone.
-    /// Throws 134070 for a store of another coordinator or a place that is taken, 134000 for an
-    /// unknown type, 134030 for a full disk, 134091 for what the other type cannot hold. Cost:
-    /// O(rows), written in one transaction; what is read is let go of on the way.
+    /// all (of an incremental store, as its class answers). The old store leaves the coordinator,
+    /// and its files stay. Nothing may be at the new place yet. Where it fails, the old store stays
+    /// open and the new files are gone. Throws 134070 for a store of another coordinator or a place
+    /// that is taken, 134000 for an unknown type, 134030 for a full disk, 134091 for what the other
+    /// type cannot hold. Cost: O(rows), written in one transaction; what is read is let go of on
+    /// the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,

@@ -38,7 +38,8 @@ public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyO
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"
 /// Taken and without effect: connections for reading are opened as threads read at once.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
-/// False keeps no history. Unless it is set, stores in SQLite and in memory keep one, Apple's none.
+/// True keeps a history of saves, in SQLite and in memory. False keeps none, and a file that has
+/// one can then only be read. Where it is not set, a file goes on as it is.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 /// True posts `NSPersistentStoreRemoteChange` after each save, the coordinator's own and others'.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey =

@@ -80,8 +80,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// As they were given to the coordinator.
     public final var options: [AnyHashable: Any]? { parameters.options }
     /// Whether nothing can be saved: asked for by `NSReadOnlyPersistentStoreOption`; or, as with
-    /// Apple, `NSPersistentHistoryTrackingKey` is false and the file has a history. Saves of its objects throw
-    /// 134030.
+    /// Apple, `NSPersistentHistoryTrackingKey` is false and the file has a history. Saves of its
+    /// objects throw 134030.
     public final var isReadOnly: Bool {
         parameters.isReadOnly || rowStore.isClosedToWriting
     }
@@ -100,14 +100,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public struct StoreType: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// A file that is written row by row, with history and query generations.
+        /// A file that is written row by row, and that contexts can read as it was.
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
         /// An XML file that is read and written as a whole.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
         /// A binary file that is read and written as a whole. Its form is Diptych's own, not
         /// Apple's.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
-        /// Rows with a history, which end with the store.
+        /// Rows that end with the store.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
     }
 

@@ -7,9 +7,10 @@ internal import Stores
 /// file that has one goes on with it where the option is not given. Without `affectedStores` a
 /// request is for every store of the coordinator that may keep history.
 ///
-/// Queue: one at a time; set up anywhere. Running it throws 134301 where history after the place asked for was removed, 134501 for a token of other
-/// stores, 134091 where no store keeps history. Cost: in proportion to what is found or removed;
-/// with a `fetchRequest`, see there.
+/// Queue: one at a time; set up anywhere, run on a context's. Running it throws 134301 where
+/// history after the place asked for was removed, 134501 for a token of other stores, 134091 where
+/// no store keeps history. Cost: in proportion to what is found or removed; with a `fetchRequest`,
+/// see there.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     enum Bound {
         case token(NSPersistentHistoryToken?)

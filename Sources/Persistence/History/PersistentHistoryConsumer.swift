@@ -34,7 +34,8 @@ extension NSPersistentStoreCoordinator {
     /// to read the history registers so before the first purge.
     ///
     /// Any queue; one small transaction for each store. Throws 134091 where no store keeps history,
-    /// 134501 for a token of other stores, and a store's errors.
+    /// 134501 for a token of other stores, and a store's errors. Cost: a transaction for each
+    /// store.
     public final func setHistoryConsumer(
         _ name: String, lastSeen token: NSPersistentHistoryToken?
     ) throws {
@@ -50,7 +51,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Forgets a consumer in all of the coordinator's stores: what it has not seen may go. For one
-    /// that was uninstalled. Throws a store's errors.
+    /// that was uninstalled. Throws 134091 where no store keeps history, 134030 where one may not
+    /// be written, and a store's errors. Cost: a transaction for each store.
     public final func removeHistoryConsumer(_ name: String) throws {
         try translating {
             for store in try HistoryRequestRun.historyStores(of: self) {
@@ -60,7 +62,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The consumers of a store's history, sorted by name; a mirrored store's mirror is one of
-    /// them. Throws 134091 for a store that cannot keep history, and its errors.
+    /// them. Throws 134091 for a store that cannot keep history, and its errors. Cost: one
+    /// statement.
     public final func historyConsumers(
         of store: NSPersistentStore
     ) throws -> [PersistentHistoryConsumer] {

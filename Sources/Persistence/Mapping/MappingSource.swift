@@ -119,8 +119,8 @@ struct MappingSource {
             }
     }
 
-    /// What became of the objects that the relationship of the same name, or the written path, leads
-    /// to: by the written mapping, or the only one of their entity, or whichever took them.
+    /// What became of the objects that the relationship of the same name, or the written path,
+    /// leads to: by the written mapping, or the only one of their entity, or whichever took them.
     private func relationshipExpression(
         of property: StoredObject, named name: String, in entity: NSEntityDescription?
     ) throws -> NSExpression? {

@@ -24,8 +24,8 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
     }
 
     /// The mapping model among the resources of `bundles` (nil: the main bundle) that was made for
-    /// exactly the entities of two versions, by their hashes; nil where there is none. Compiled ones
-    /// come before sources. Cost: all mapping models of the bundles are read.
+    /// exactly the entities of two versions, by their hashes; nil where there is none. Compiled
+    /// ones come before sources. Cost: all mapping models of the bundles are read.
     public init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
         destinationModel: NSManagedObjectModel?

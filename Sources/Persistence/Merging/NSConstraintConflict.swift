@@ -78,22 +78,24 @@ open class NSConstraintConflict: NSObject {
 }
 
 extension NSManagedObject {
-    /// Takes the attributes the other object has a value for.
+    /// Takes the attributes the other object has a value for, as far as this one's entity has them.
     final func takeValues(of other: NSManagedObject) {
         for (slot, place) in other.shape.layout.attributes.enumerated()
-        where !other.attributes[slot].isNull {
+        where !other.attributes[slot].isNull && shape.slot(place.name) != nil {
             setValue(other.value(forKey: place.name), forKey: place.name)
         }
     }
 
     /// Takes the other object's links; to-one links that are set already only where `replacing`.
     final func takeLinks(of other: NSManagedObject, replacing: Bool) {
-        for (slot, relationship) in other.shape.layout.toOnes.enumerated() {
+        for (slot, relationship) in other.shape.layout.toOnes.enumerated()
+        where shape.slot(relationship.name) != nil {
             guard let target = other.toOnes[slot].flatMap(other.related) else { continue }
             guard replacing || value(forKey: relationship.name) == nil else { continue }
             setValue(target, forKey: relationship.name)
         }
-        for (slot, relationship) in other.shape.layout.toManys.enumerated() {
+        for (slot, relationship) in other.shape.layout.toManys.enumerated()
+        where shape.slot(relationship.name) != nil {
             for member in other.toManys[slot].all.compactMap({ other.related($0.id) }) {
                 addObject(member, toRelationshipNamed: relationship.name)
             }

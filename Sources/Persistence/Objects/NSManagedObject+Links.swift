@@ -13,7 +13,7 @@ extension NSManagedObject {
             return toManys[slot].load([])
         }
         guard let members = context.storedMembers(of: self, toMany: slot) else { return }
-        toManys[slot].load(members)
+        toManys[slot].load(members, hiding: context.hide(members, of: self, slot))
         context.makePostponed(of: self)
     }
 

@@ -62,9 +62,26 @@ extension NSManagedObject {
         let accepted = AttributeCoding.accept(value, for: attribute)
         attributes[index] = accepted ?? .null
         if attribute.attributeType == .transformableAttributeType {
+            if isStored(value, as: accepted, at: index), let snapshot {
+                attributes[index] = snapshot.attributes[index]
+            }
             withExtras { $0.transformed[index] = accepted == nil ? nil : value }
         }
         return accepted != nil
+    }
+
+    /// Whether a transformable value equals the stored one whose bytes differ: an archive of equal
+    /// values need not be the same, and setting what was there is no change.
+    private func isStored(_ value: Any?, as accepted: AttributeValue?, at index: Int) -> Bool {
+        guard let value, case .data = accepted, let stored = snapshot?.attributes[index],
+            case .data = stored, stored != accepted,
+            let former = AttributeCoding.present(
+                stored, for: shape.layout.attributes[index].attribute)
+        else { return false }
+        guard let former = (former as AnyObject) as? NSObject,
+            let present = (value as AnyObject) as? NSObject
+        else { return false }
+        return former.isEqual(present)
     }
 
     final func withExtras(_ change: (ObjectExtras) -> Void) {

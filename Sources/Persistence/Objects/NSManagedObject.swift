@@ -16,7 +16,8 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     @exclusivity(unchecked) final var state: ObjectState = []
     /// Slots whose texts were made of the pack, one bit for each and all that share it.
     @exclusivity(unchecked) final var textsRead: UInt32 = 0
-    /// The row the object was read as, as long as it stands for its values; `contents` has none then.
+    /// The row the object was read as, as long as it stands for its values; `contents` has none
+    /// then.
     @exclusivity(unchecked) final var packed: PackedRow?
     /// Where the object stands in its context; nil while it belongs to none.
     @exclusivity(unchecked) private(set) final var shelf: RegisteredObjectTable?

@@ -37,15 +37,16 @@ struct ToManyMembers {
     var all: [Reference] { isOrdered ? sequence : Array(current ?? []) }
     var count: Int { current?.count ?? 0 }
 
-    /// Takes the stored members and applies what was changed meanwhile.
-    mutating func load(_ stored: [Reference]) {
+    /// Takes the stored members, but for hidden ones, and applies what was changed meanwhile.
+    mutating func load(_ stored: [Reference], hiding hidden: Set<Reference> = []) {
         let known = Set(stored)
         added.subtract(known)
         removed.formIntersection(known)
-        let members = known.subtracting(removed).union(added)
+        let absent = removed.union(hidden)
+        let members = known.subtracting(absent).union(added)
         if isOrdered {
             sequence =
-                stored.filter { !removed.contains($0) } + sequence.filter { added.contains($0) }
+                stored.filter { !absent.contains($0) } + sequence.filter { added.contains($0) }
         }
         current = members
         held = nil
@@ -161,6 +162,15 @@ struct ToManyMembers {
         added = current ?? []
         removed = []
         isReordered = false
+    }
+
+    /// Shows a stored member that was hidden; at the end where a new order is kept.
+    mutating func reveal(_ member: Reference) {
+        unload()
+        guard current != nil, !removed.contains(member), mayAdd(member) else { return }
+        held = nil
+        current?.insert(member)
+        if isOrdered { sequence.append(member) }
     }
 
     /// Forgets what was read; what was changed stays, and so does an order that was changed.

@@ -71,7 +71,10 @@ extension NSManagedObject {
 
     private func linkError(_ slot: Int) -> NSError? {
         let relationship = shape.layout.toOnes[slot]
-        guard toOnes[slot] == nil, !relationship.isOptional else { return nil }
+        guard !relationship.isOptional else { return nil }
+        if let id = toOnes[slot], context?.registeredObject(for: id)?.isDeleted != true {
+            return nil
+        }
         return validationError(
             NSValidationMissingMandatoryPropertyError, relationship.name, "needs an object")
     }

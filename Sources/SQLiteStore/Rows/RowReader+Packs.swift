@@ -10,8 +10,8 @@ extension RowReader {
         return packing.finish()
     }
 
-    /// The rows that exist among `ids`, by their keys. Nil where they are to be read as `rows` does:
-    /// values may be in files, or the keys lie apart.
+    /// The rows that exist among `ids`, by their keys. Nil where they are to be read as `rows`
+    /// does: values may be in files, or the keys lie apart.
     func packs(_ ids: [RowID]) throws -> [RowPack]? {
         guard let entity = ids.first?.entity, ids.allSatisfy({ $0.entity == entity }) else {
             return nil

@@ -21,9 +21,8 @@ struct SchemaBuilder {
     private(set) var ownedBy: [Int32: [(owner: EntityLayout, NSRelationshipDescription)]] = [:]
     /// The table of each tree, by the number of its root.
     private(set) var treeTables: [Int32: TableSchema] = [:]
-    private var roots: [Int32: EntityLayout] = [:]
-    /// How many entities each tree has, by the number of its root.
-    private let sizes: [Int32: Int]
+    /// Each entity's root, and how many entities its tree has.
+    private var roots: [Int32: (entity: EntityLayout, familySize: Int)] = [:]
 
     static func schema(of layout: ModelLayout) throws -> StoreSchema {
         var builder = SchemaBuilder(layout: layout)
@@ -38,9 +37,11 @@ struct SchemaBuilder {
             var root = entity
             while let parent = Self.parent(of: root, in: layout) { root = parent }
             trees[root.number, default: []].append(entity)
-            roots[entity.number] = root
+            roots[entity.number] = (root, 0)
         }
-        sizes = trees.mapValues(\.count)
+        for tree in trees.values {
+            for entity in tree { roots[entity.number]?.familySize = tree.count }
+        }
         self.trees = trees.values.sorted { $0[0].number < $1[0].number }
     }
 
@@ -101,7 +102,7 @@ struct SchemaBuilder {
         entity.entity.superentity?.name.flatMap { layout.entity(named: $0) }
     }
 
-    func root(of entity: EntityLayout) -> EntityLayout { roots[entity.number] ?? entity }
+    func root(of entity: EntityLayout) -> EntityLayout { roots[entity.number]?.entity ?? entity }
 
     func tableName(of entity: EntityLayout) -> String { "Z" + root(of: entity).name.uppercased() }
 
@@ -172,7 +173,7 @@ struct SchemaBuilder {
         let found = entity.attributes.compactMap { attributes[entity.number]?[$0.name] }
         return EntityColumns(
             number: entity.number, root: root(of: entity).number, table: tableName(of: entity),
-            isAlone: sizes[root(of: entity).number] == 1,
+            isAlone: roots[entity.number]?.familySize == 1,
             attributes: found,
             toOnes: entity.toOnes.compactMap { links[entity.number]?[$0.name] },
             toManys: entity.toManys.map { place(of: $0, entity) },

@@ -53,7 +53,7 @@ extension SQLiteRowStore {
 
     /// Lets saves write history from now on, for a reader that needs it; nothing where they do
     /// already. Throws `.readOnly` for a store that must not be written, or whose options forbid
-    /// it.
+    /// it. Cost: makes the tables of the history, in one transaction.
     public func beginHistory() throws {
         try permission.check(path: open.path)
         guard permission.tracksHistory != false else {

@@ -15,8 +15,9 @@ public import Stores
 /// `read` is a transaction of its own, of which that `read` sees nothing.
 ///
 /// Cost: a read outside of `read` and `write` is one statement in a transaction of its own; a save
-/// is one transaction, with a run of a compiled statement for each row it names and one for some
-/// dozens of rows of the history.
+/// is one transaction, with a run of a compiled statement for each row it names, or for ten new
+/// ones of one entity without large or derived values, and one for some dozens of rows of the
+/// history.
 public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     // @unchecked: `open` and `foreign` are used under `lock` only; the pool has a lock of its
     // own; all else never changes.

@@ -40,6 +40,7 @@ public struct HistoryQuery: Sendable {
     /// Whether the changes are read, too.
     public var includesChanges = true
 
+    /// All that came after a transaction, with changes.
     public init(after number: Int64 = 0) { after = number }
 
     /// The number that all transactions asked for exceed.
@@ -48,6 +49,7 @@ public struct HistoryQuery: Sendable {
 
 /// How much of the history is to be removed, beginning with the oldest transaction.
 public enum HistoryExtent: Sendable {
+    /// Everything there is.
     case all
     /// Up to and with a number.
     case upTo(Int64)
@@ -57,12 +59,14 @@ public enum HistoryExtent: Sendable {
 
 /// One who reads the history and must see it before it goes.
 public struct HistoryConsumer: Sendable, Hashable {
+    /// What it calls itself; one name is one consumer.
     public var name: String
     /// The number of the last transaction it has seen; 0 for none.
     public var lastSeen: Int64
     /// When it said so.
     public var date: Date
 
+    /// For stores, which read it or write it down.
     public init(name: String, lastSeen: Int64, date: Date) {
         self.name = name
         self.lastSeen = lastSeen
@@ -72,7 +76,9 @@ public struct HistoryConsumer: Sendable, Hashable {
 
 /// What a removal of history did.
 public struct HistoryRemoval: Sendable, Hashable {
+    /// How many transactions were removed.
     public var transactions = 0
+    /// How many changes went with them.
     public var changes = 0
     /// The consumers for whom transactions were kept that were to go.
     public var heldBy: [String] = []

@@ -1,4 +1,8 @@
-/// What a store does with the history of its saves. Failures are `StoreError`.
+/// What a store does with the history of its saves.
+///
+/// Queue: any thread, as the store's. Every function throws `StoreError`: `.unsupported` where the
+/// store keeps none, and the failures of its file. Cost: one statement each, unless it says
+/// otherwise.
 public protocol HistoryKeeping {
     /// Whether saves write history.
     var keepsHistory: Bool { get }
@@ -7,7 +11,7 @@ public protocol HistoryKeeping {
     /// Whether a store of this kind can keep history at all.
     var mayKeepHistory: Bool { get }
     /// The transactions that a query names, oldest first. Throws `.historyExpired` where some that
-    /// came after its beginning were removed.
+    /// came after its beginning were removed. Cost: O(transactions and changes that are returned).
     func history(_ query: HistoryQuery) throws -> [HistoryTransaction]
     /// Removes the oldest transactions, as far as `extent` goes and every consumer has seen them.
     /// Cost: in proportion to what is removed.
@@ -24,10 +28,13 @@ public protocol HistoryKeeping {
 }
 
 extension HistoryKeeping {
+    /// True, for stores that can be told to keep one.
     public var mayKeepHistory: Bool { true }
+    /// False, for stores whose history can have no gap.
     public var isClosedToWriting: Bool { false }
 
-    /// The transactions after `number` with their changes, oldest first, at most `limit`.
+    /// The transactions after `number` with their changes, oldest first, at most `limit`. Throws
+    /// `.historyExpired` where some of them were removed.
     public func history(after number: Int64, limit: Int?) throws -> [HistoryTransaction] {
         var query = HistoryQuery(after: number)
         query.limit = limit
@@ -35,7 +42,8 @@ extension HistoryKeeping {
     }
 }
 
-/// A store that keeps no history: whatever asks for it throws.
+/// A store that keeps no history: whatever asks for it throws `historyRefusal`. Queue: any, as
+/// every `RowStore`.
 public protocol HistorylessStore: RowStore {
     /// Why there is none, and what to do.
     var historyRefusal: StoreError { get }

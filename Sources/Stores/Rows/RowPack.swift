@@ -1,10 +1,10 @@
 public import Foundation
 
 /// Some rows of one entity in one piece of memory, as a store read them: numbers as they are, texts
-/// as their bytes. A value is made when it is asked for, so that reading costs little where few are,
-/// and rows that were not asked for take little room.
+/// as their bytes. A value is made when it is asked for, so that reading costs little where few
+/// are, and rows that were not asked for take little room.
 ///
-/// Never changes once `RowPacker` has made it, and may be read from any thread.
+/// Queue: any; it never changes once `RowPacker` has made it.
 public final class RowPack: @unchecked Sendable {
     // @unchecked: nothing changes after `init`.
     /// The number of the entity of all its rows.

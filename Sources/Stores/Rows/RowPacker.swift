@@ -1,7 +1,7 @@
 public import Foundation
 
-/// Puts rows of one entity into packs: `begin` a row, set what is not null, and `take` the pack when
-/// it is full.
+/// Puts rows of one entity into packs: `begin` a row, set what is not null, and `take` the pack
+/// when it is full. Queue: one; whoever reads rows owns it.
 public final class RowPacker {
     private let entity: Int32
     private let format: RowPackFormat
@@ -22,6 +22,8 @@ public final class RowPacker {
     /// Longer texts stand among the other values: they are not copied again.
     private static let textMax = 1024
 
+    /// For rows of an entity with so many slots. Cost: room for one pack, which the next ones use
+    /// again.
     public init(entity: Int32, attributes: Int, toOnes: Int) {
         self.entity = entity
         format = RowPackFormat(attributes: attributes, toOnes: toOnes)
@@ -52,10 +54,12 @@ public final class RowPacker {
 
     // MARK: Values of the row that was begun
 
+    /// Integers and booleans. The slot is one of the attributes'.
     public func set(integer: Int64, at slot: Int) {
         set(UInt64(bitPattern: integer), RowPackFormat.integer, at: slot)
     }
 
+    /// Numbers of type Double and Float.
     public func set(double: Double, at slot: Int) {
         set(double.bitPattern, RowPackFormat.double, at: slot)
     }
@@ -75,6 +79,7 @@ public final class RowPacker {
         set(word, RowPackFormat.text, at: slot)
     }
 
+    /// The sixteen bytes.
     public func set(uuid: UUID, at slot: Int) {
         let start = byteCount
         withUnsafeBytes(of: uuid.uuid) { append($0) }

@@ -33,9 +33,11 @@ extension NSManagedObjectContext {
     /// Takes an event back; the end of the event that this is registers the way forth again.
     final func takeBack(_ step: UndoStep) {
         for object in step.deleted { revive(object) }
+        revealMembers()
         for (object, change) in step.changes where owns(object) { object.takeBack(change) }
         for object in step.inserted where owns(object) { withdraw(object) }
         for (object, _) in step.changes where object.isAsStored { object.state.remove(.updated) }
+        revealMembers()
         postEvent()
     }
 
@@ -73,6 +75,7 @@ extension NSManagedObjectContext {
                 self.object(with: member.id).unlink(object, from: inverse.name)
             }
         }
+        if !object.isInserted { object.leaveDenied() }
         object.state.insert(.deleted)
         pending.list(object)
         pending.note(.deletedNow, of: object)
@@ -104,6 +107,19 @@ extension NSManagedObject {
             changing(key) { withExtras { $0.transients[key] = old } }
         }
         awake(fromSnapshotEvents: .undoUpdate)
+    }
+
+    /// Lets go of what a deny rule would hold the object back for. Doing it again brings it back.
+    fileprivate final func leaveDenied() {
+        for (slot, relationship) in shape.layout.toOnes.enumerated()
+        where relationship.deleteRule == .denyDeleteRule && toOnes[slot] != nil {
+            changing(relationship.name) { toOnes[slot] = nil }
+        }
+        for (slot, relationship) in shape.layout.toManys.enumerated()
+        where relationship.deleteRule == .denyDeleteRule && toManys[slot].count > 0 {
+            let members = toManys[slot].all
+            changing(relationship.name) { for member in members { toManys[slot].remove(member) } }
+        }
     }
 
     private func changing(_ key: String, _ work: () -> Void) {

@@ -10,8 +10,10 @@ struct UndoStep {
 
     init(_ event: EventObjects) {
         inserted = event.inserted.objects
-        deleted = event.deleted.objects
-        changes = (event.updated.objects + event.deleted.objects).compactMap { object in
+        // A fault whose row is gone was found so; nobody did it.
+        let deleted = event.deleted.objects.filter { !$0.state.contains(.inaccessible) }
+        self.deleted = deleted
+        changes = (event.updated.objects + deleted).compactMap { object in
             let change = object.changeOfEvent()
             return change.isEmpty ? nil : (object, change)
         }

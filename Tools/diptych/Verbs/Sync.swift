@@ -2,7 +2,6 @@ internal import Foundation
 internal import MirrorEngine
 internal import MirrorTransport
 internal import Platform
-internal import RecordWire
 
 /// `diptych sync`: one round of a store with its service.
 struct Sync: Verb {
@@ -10,11 +9,8 @@ struct Sync: Verb {
         "remember", nil, "keep these settings in diptych.conf beside the store")
     private static let moved = Option(
         "moved", nil, "the service has a new address, and the same records as before")
-    private static let trust = Option(
-        "trust", nil, "take the service that diptych.conf beside the store names, from now on")
-    private static let insecure = Option(
-        "insecure-http", nil,
-        "allow http to another machine; tokens and records travel in the clear")
+    private static let trial = Option(
+        "dry-run", nil, "say what would travel, change and conflict; change nothing")
     private static let kept = [
         MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
         MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
@@ -23,7 +19,10 @@ struct Sync: Verb {
 
     static let manual = Manual(
         name: "sync", summary: "Syncs a store with a record service, one round.",
-        operands: ["STORE"], options: kept + [remember, trust, moved, insecure],
+        operands: ["STORE"],
+        options: kept + [
+            trial, remember, ServiceChannel.trust, moved, ServiceChannel.insecure,
+        ],
         notes: [
             HelpText.wrapped(
                 "A round reads what others saved, merges it, sends what was saved here, and ends "
@@ -36,6 +35,10 @@ struct Sync: Verb {
                     + "were used from here before: by --remember, or by --trust, once. "
                     + "They are kept in diptych/known-services of XDG_CONFIG_HOME. A diptych.conf "
                     + "that belongs to another user, or that others may write, does not count."),
+            HelpText.wrapped(
+                "With --dry-run the round runs on a copy of the store, and what it would send "
+                    + "stays here: the store is only read, the service only asked. Values in "
+                    + "files of their own are not looked at."),
             HelpText.wrapped(
                 "Exit status 0: store and service are equal, as 'diptych status' says too. "
                     + "3: conflicts wait for a decision ('diptych conflicts'). 1: the service "
@@ -51,106 +54,30 @@ struct Sync: Verb {
                     + "      --ca-file records/tls/authority.pem --remember",
                 "the first time"
             ), ("diptych sync Library.sqlite", "from then on"),
+            ("diptych sync Library.sqlite --dry-run", "what the next round would do"),
         ])
 
     private let access: StoreAccess
-    private let container: String
     private let zone: String?
     private let policy: MergePolicy
-    private let channel: ChannelConfiguration
-    private let warnings: [String]
+    private let service: ServiceChannel
     private let settings: [(name: String, value: String)]
-    private let destination: Destination
-    private let services: KnownServices
-    /// Whether the caller agrees to the destination by this call.
-    private let agrees: Bool
     private let hasMoved: Bool
+    private let isTrial: Bool
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        container = try arguments.required(MirrorOptions.container)
         zone = arguments.value(.zone)
         policy = try MirrorOptions.mergePolicy(arguments)
-        (channel, warnings) = try Self.channel(arguments, container: container)
+        service = try ServiceChannel(arguments)
         hasMoved = arguments.has(Self.moved)
         settings = arguments.has(Self.remember) ? Self.settings(arguments) : []
-        destination = Destination(
-            service: channel.serviceURL.absoluteString,
-            authorityFile: arguments.file(MirrorOptions.authorityFile)?.path ?? "",
-            tokenFile: arguments.file(MirrorOptions.tokenFile)?.path ?? "")
-        services = KnownServices(arguments.environment)
-        agrees = arguments.has(Self.trust)
-        if !agrees { try Self.checkOrigin(arguments, destination, services) }
-    }
-
-    /// Throws where a file beside the store sends tokens to where they never went from here.
-    private static func checkOrigin(
-        _ arguments: Arguments, _ destination: Destination, _ services: KnownServices
-    ) throws {
-        let decisive = [
-            MirrorOptions.service, MirrorOptions.tokenFile, MirrorOptions.authorityFile,
-        ]
-        guard let file = decisive.compactMap(arguments.fileBesideStore).first,
-            !services.contains(destination)
-        else { return }
-        throw CommandError(
-            "unknownService",
-            "\(file.url.path) sends this store's records, and your tokens, to "
-                + "\(destination.service), where none went from here before.",
-            hint: "If the file is yours, say so once: `diptych sync --trust`; if it came with the "
-                + "store, look at it first.", status: .usage)
-    }
-
-    private static func channel(
-        _ arguments: Arguments, container: String
-    ) throws -> (ChannelConfiguration, [String]) {
-        let text = try arguments.required(MirrorOptions.service)
-        guard let url = URL(string: text), let scheme = url.scheme?.lowercased(),
-            ["http", "https"].contains(scheme), url.host != nil
-        else {
+        isTrial = arguments.has(Self.trial)
+        guard !isTrial || settings.isEmpty else {
             throw CommandError(
-                "usage", "--service cannot be '\(text)'.",
-                hint: "Write an address such as https://127.0.0.1:8443.", status: .usage)
+                "usage", "--dry-run and --remember do not go together.",
+                hint: "A dry run changes nothing; leave one out.", status: .usage)
         }
-        guard scheme == "https" || isLoopback(url) || arguments.has(Self.insecure) else {
-            throw CommandError(
-                "insecureService",
-                "\(text) is another machine without TLS; who listens between learns the tokens.",
-                hint: "Use https; where the way is safe all the same, `diptych sync "
-                    + "--insecure-http`.", status: .usage)
-        }
-        var warnings: [String] = []
-        let credentials: Credentials
-        if let file = arguments.file(MirrorOptions.tokenFile) {
-            let (read, isOpen) = try TokenFile.read(file)
-            credentials = read
-            if isOpen {
-                warnings.append("others may read \(file.path); chmod 600 keeps it private")
-            }
-        } else if let given = TokenFile.credentials(in: arguments.environment) {
-            credentials = given
-        } else {
-            _ = try arguments.required(MirrorOptions.tokenFile)
-            credentials = Credentials(apiToken: "")
-        }
-        var configuration = ChannelConfiguration(
-            serviceURL: url, target: RecordTarget(container: container), credentials: credentials)
-        if let file = arguments.file(MirrorOptions.authorityFile) {
-            guard FileManager.default.isReadableFile(atPath: file.path) else {
-                throw CommandError(
-                    "noAuthority", "The CA file \(file.path) cannot be read.",
-                    hint: "Name the service's tls/authority.pem.")
-            }
-            configuration.authorityFile = file
-        }
-        return (configuration, warnings)
-    }
-
-    private static func isLoopback(_ url: URL) -> Bool {
-        let host = url.host?.lowercased() ?? ""
-        let isNumber = host.allSatisfy { $0.isNumber || $0 == "." }
-        return host == "localhost" || host == "::1" || host == "[::1]"
-            || (isNumber && host.hasPrefix("127."))
     }
 
     private static func settings(_ arguments: Arguments) -> [(name: String, value: String)] {
@@ -166,29 +93,38 @@ struct Sync: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        for warning in warnings { console.warn(warning) }
-        if agrees { keepDestination(console) }
+        service.warn(console)
+        guard !isTrial else { return try await preview(console) }
         let started = Date()
         let mirrored = try access.openMirrored(policy: policy, zone: zone)
-        let place = "\(channel.serviceURL.absoluteString) \(container)"
-        if hasMoved { try mirrored.moveService(to: place) }
-        _ = try mirrored.prepare(container: place)
-        var configuration = channel
-        configuration.target.deviceID = try mirrored.deviceID()
-        let carrier = try CurlChannel(configuration: configuration)
+        if hasMoved { try mirrored.moveService(to: service.place) }
+        _ = try mirrored.prepare(container: service.place)
+        let carrier = try service.carrier(deviceID: mirrored.deviceID())
         let report = SyncReport(console: console)
         let session = MirrorSession(
-            mirrored: mirrored, container: place, channel: carrier, observe: report.show)
+            mirrored: mirrored, container: service.place, channel: carrier, observe: report.show)
         let summary = try await session.sync()
         if !settings.isEmpty {
             try ConfigurationFile.remember(settings, besideStore: access.url)
-            keepDestination(console)
+            service.keepDestination(console)
         }
         let standing = Standing(try mirrored.status(), now: Date())
         report.end(
-            summary, standing, with: (access.name, channel.serviceURL.absoluteString),
+            summary, standing, with: (access.name, service.url),
             bytes: carrier.byteCount, seconds: Date().timeIntervalSince(started))
         return try Self.end(standing)
+    }
+
+    /// What a round would do, found out on a copy.
+    private func preview(_ console: Console) async throws -> ExitStatus {
+        try access.requireStore()
+        let copy = try StoreCopy(of: access.url)
+        let mirrored = try access.openMirrored(copy, policy: policy, zone: zone)
+        if hasMoved { try mirrored.moveService(to: service.place) }
+        let carrier = try service.carrier(deviceID: mirrored.deviceID())
+        let preview = try await SyncPreview(mirrored, place: service.place, channel: carrier)
+        preview.print(store: access.name, service: service.url, console)
+        return preview.summary.conflictsWaiting > 0 ? .conflictsWait : .done
     }
 
     /// The exit status is that of `status`, which is asked the same.
@@ -209,10 +145,5 @@ struct Sync: Verb {
                 "failed", "The round ended, but the store says: \(standing.headline)",
                 hint: "`diptych status` tells more.", status: standing.exitStatus)
         }
-    }
-
-    private func keepDestination(_ console: Console) {
-        guard !services.add(destination) else { return }
-        console.warn("that this service is known cannot be kept in XDG_CONFIG_HOME")
     }
 }

@@ -94,7 +94,7 @@ let tools: [Target] = [
     .plugin(
         name: "CoreDataModels", capability: .buildTool(), dependencies: ["diptych-modelc"],
         path: "Tools/Plugins/CoreDataModels"),
-    tool("diptych", at: "Tools/diptych", uses: everything),
+    tool("diptych", at: "Tools/diptych", uses: everything + ["MirrorTestKit"]),
     tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
     .target(
         name: "ModelCompiler", dependencies: ["ObjectModel", "Predicates"],
@@ -173,6 +173,12 @@ let testTargets: [Target] = [
     tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
     tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
+    tests(
+        "MirrorTestKitTests",
+        uses: [
+            "MirrorTestKit", "MirrorEngine", "Persistence", "ObjectModel", "RecordWire",
+            "Platform",
+        ]),
     tests(
         "DocumentationTests",
         uses: [

@@ -158,8 +158,8 @@ struct ModelChange {
         mirror.mapping.untouched(by: Record(recordName: "", recordType: ""), entity: layout)
     }
 
-    /// The properties that the former version had not, and of which the record says something. Where
-    /// nobody knows what it had, those that have nothing here and wait for nothing.
+    /// The properties that the former version had not, and of which the record says something.
+    /// Where nobody knows what it had, those that have nothing here and wait for nothing.
     private func newSlots(
         of layout: EntityLayout, in record: Record, isWaiting: Bool
     ) -> [PropertySlot] {

@@ -2,9 +2,9 @@ public import ObjectModel
 
 extension SampleModel {
     /// The version after `make`, for worlds in which apps are updated: a folder is a Binder, a
-    /// note's title its headline, its folder its binder, its tags its labels; notes have a subtitle,
-    /// mandatory stars and an optional mood with defaults, and an author; there are people, who
-    /// follow tags, and drafts, which are notes.
+    /// note's title its headline, its folder its binder, its tags its labels; notes have a
+    /// subtitle, mandatory stars and an optional mood with defaults, and an author; there are
+    /// people, who follow tags, and drafts, which are notes.
     ///
     /// The flags are those of `make`.
     public static func makeLater(

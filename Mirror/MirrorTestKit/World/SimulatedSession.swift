@@ -15,9 +15,9 @@ final class SimulatedSession {
     /// What the world notes of the round that runs.
     var notes = RoundNotes()
 
-    init(mirrored: MirroredStore) {
+    init(mirrored: MirroredStore, container: String = SimulatedService.container) {
         self.mirrored = mirrored
-        performer = InstructionPerformer(mirrored: mirrored, container: SimulatedService.container)
+        performer = InstructionPerformer(mirrored: mirrored, container: container)
     }
 
     var isRunning: Bool { round != nil }

@@ -1,6 +1,6 @@
 extension TableSchema {
-    /// The names of the columns in the text of a table as stores declare theirs: a name, a type, and
-    /// the key. Nil for any other text, which says more than this reads.
+    /// The names of the columns in the text of a table as stores declare theirs: a name, a type,
+    /// and the key. Nil for any other text, which says more than this reads.
     static func plainColumns(ofStatement text: String) -> Set<String>? {
         let bytes = text.utf8
         guard bytes.starts(with: "CREATE TABLE ".utf8),

@@ -65,8 +65,8 @@ struct BookkeepingUpgrade {
                 || plan.offset(from: $0.old.number, to: $0.new.number) != 0
         }
         guard !moved.isEmpty else { return }
-        // Where a table is unique in its rows, in two steps, by way of negative numbers: a line must
-        // not get the numbers of one that is still to move.
+        // Where a table is unique in its rows, in two steps, by way of negative numbers: a line
+        // must not get the numbers of one that is still to move.
         let sign = isUnique ? "-" : ""
         let numbers = moved.map { "WHEN \($0.old.number) THEN \(sign)\($0.new.number)" }
         let keys = moved.map {

@@ -34,10 +34,10 @@ extension SQLiteRowStore {
         }
     }
 
-    /// Hands what a mirror keeps in the store at `source` on to the one at `destination`, a new file
-    /// that a mapping made of it; does nothing where there is no mirror. `entities` says what the
-    /// entities that were taken along have become, and `rows` tells each old row with what came of
-    /// it. May be called again with more rows. Cost: O(lines of the mirror).
+    /// Hands what a mirror keeps in the store at `source` on to the one at `destination`, a new
+    /// file that a mapping made of it; does nothing where there is no mirror. `entities` says what
+    /// the entities that were taken along have become, and `rows` tells each old row with what came
+    /// of it. May be called again with more rows. Cost: O(lines of the mirror).
     package static func handOnMirror(
         from source: URL, to destination: URL, entities: [String: String],
         rows: ((RowID, RowID) throws -> Void) throws -> Void

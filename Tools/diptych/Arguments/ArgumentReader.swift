@@ -78,6 +78,7 @@ struct ArgumentReader {
             let missing = manual.operands[operands.count]
             throw wrong("\(missing) is missing.", usage)
         }
+        guard !manual.repeatsLastOperand else { return }
         let most = manual.operands.count + manual.optionalOperands.count
         guard operands.count <= most else {
             throw wrong(

@@ -33,7 +33,7 @@ struct Arguments: Sendable {
 
     var invocation: Invocation { Invocation(manual: manual, operands: operands, flags: flags) }
 
-    /// Whether the switch was given.
+    /// Whether the switch, or the option as a flag, was given.
     func has(_ option: Option) -> Bool { flags[option.name] != nil }
 
     /// The option's value; nil where nobody gave one.

@@ -7,6 +7,8 @@ struct Manual: Sendable {
     var operands: [String] = []
     /// Words that may follow those.
     var optionalOperands: [String] = []
+    /// Whether the last word that must be given may be given several times.
+    var repeatsLastOperand = false
     var options: [Option] = []
     /// Whether the first operand is a store, beside which a `diptych.conf` may lie.
     var readsSettingsBesideStore = true

@@ -3,14 +3,17 @@ enum VerbTable {
     /// Whether a verb is asked for what it prints, so that `--quiet` leaves it; the others only
     /// tell what they did.
     static func answers(_ name: String) -> Bool {
-        ["conflicts", "events", "history", "inspect", "export", "model", "completion"].contains(
-            name)
+        [
+            "conflicts", "events", "trace", "verify", "history", "inspect", "export", "model",
+            "scenario", "completion",
+        ].contains(name)
     }
 
     static let verbs: [any Verb.Type] = [
-        Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
+        Sync.self, Status.self, Conflicts.self, Events.self, Trace.self, Verify.self,
+        Reset.self, Serve.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
-        Convert.self, Migrate.self, ModelVerb.self, Completion.self,
+        Convert.self, Migrate.self, ModelVerb.self, Scenario.self, Completion.self,
     ]
 
     static var manuals: [Manual] { verbs.map { $0.manual } }

@@ -117,6 +117,17 @@ struct ConflictReport {
         return PlainText.cut(head, to: width) + (fits ? "  " + when : "") + "\n" + table.text
     }
 
+    /// One conflict in three cells: what, who wins, and the values.
+    func words(of entry: ConflictEntry) -> [String] {
+        let values = [("base", entry.base), ("local", entry.local), ("remote", entry.remote)]
+        return [
+            "\(name(of: entry)).\(entry.property)",
+            entry.winner == "waiting"
+                ? "waits for a decision" : "\(entry.winner) wins, by \(judge(entry))",
+            values.map { "\($0.0) \(text($0.1, entry, columns: 40))" }.joined(separator: ", "),
+        ]
+    }
+
     /// As much of the writing device's name as tells it from others.
     private func device(_ entry: ConflictEntry) -> String {
         String((entry.remoteDevice ?? "").prefix(8))

@@ -2,7 +2,8 @@
 enum HelpText {
     static func usage(of manual: Manual) -> String {
         let options = manual.options.isEmpty ? "" : " [options]"
-        let words = manual.operands + manual.optionalOperands.map { "[\($0)]" }
+        var words = manual.operands + manual.optionalOperands.map { "[\($0)]" }
+        if manual.repeatsLastOperand, let last = words.popLast() { words.append(last + "…") }
         return (["diptych", manual.name] + words).joined(separator: " ") + options
     }
 
@@ -43,6 +44,7 @@ enum HelpText {
             "usage": .string(usage(of: manual)),
             "operands": .array(manual.operands.map(JSON.string)),
             "optionalOperands": .array(manual.optionalOperands.map(JSON.string)),
+            "repeatsLastOperand": .bool(manual.repeatsLastOperand),
             "options": .array(manual.allOptions.map(json)),
             "notes": .array(manual.notes.map(JSON.string)),
             "examples": .array(

@@ -9,14 +9,14 @@ struct WatchReport: Sendable {
     /// The store's path as it was given.
     let store: String
 
-    func begin(service: URL) {
+    func begin(service: String) {
         if console.isJSON {
             console.emit([
                 "event": "watching", "store": .string(store),
-                "service": .string(service.absoluteString), "processID": JSON(Int(getpid())),
+                "service": .string(service), "processID": JSON(Int(getpid())),
             ])
         } else {
-            console.title("Keeping \(store) in sync with \(service.absoluteString).")
+            console.title("Keeping \(store) in sync with \(service).")
             console.aside("Ctrl-C ends it, SIGUSR1 pauses it and lets it go on.")
         }
     }

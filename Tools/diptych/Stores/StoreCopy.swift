@@ -12,24 +12,35 @@ extension StoreAccess {
         do {
             return try openMirrored(zone: zone).status()
         } catch let error as StoreError where [.readOnly, .cannotOpen].contains(error.code) {
-            let copy = try StatusCopy(of: url)
-            var options = SQLiteStoreOptions()
-            options.pragmas = pragmas
-            let store = try SQLiteRowStore(
-                url: copy.url, model: model(), options: options, platform: .system)
-            return try MirroredStore(store: store, zoneName: zone, platform: .system).status()
+            let copy = try StoreCopy(of: url)
+            return try openMirrored(copy, zone: zone).status()
         }
     }
 }
 
-/// A copy of a store's tables that goes with this value. Large values are not copied.
-private final class StatusCopy {
+extension StoreAccess {
+    /// Opens a copy of the store with its mirror: what is done there is gone with the copy.
+    func openMirrored(
+        _ copy: StoreCopy, policy: MergePolicy = MergePolicy(), zone: String?
+    ) throws -> MirroredStore {
+        var options = SQLiteStoreOptions()
+        options.pragmas = pragmas
+        let store = try SQLiteRowStore(
+            url: copy.url, model: model(), options: options, platform: .system)
+        return try MirroredStore(
+            store: store, policy: policy, zoneName: zone, platform: .system)
+    }
+}
+
+/// A copy of a store's tables that goes with this value. Values in files of their own are not
+/// copied.
+final class StoreCopy {
     let url: URL
     private let folder: URL
 
     init(of store: URL) throws {
         folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("diptych-status-\(UUID().uuidString)", isDirectory: true)
+            .appendingPathComponent("diptych-copy-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])

@@ -1,0 +1,137 @@
+internal import ObjectModel
+
+/// Looks whether the names in a story are known, before anything is played.
+struct StoryCheck {
+    private let story: Story
+    private var entities: [String: String] = [:]
+
+    init(_ story: Story) { self.story = story }
+
+    mutating func run() throws {
+        for device in story.devices { try check(device) }
+        for step in story.steps {
+            do {
+                try check(step)
+            } catch let error as StoryError {
+                throw error.at(step.line)
+            }
+        }
+    }
+
+    private func check(_ device: StoryDevice) throws {
+        try checkModel(device.model)
+        guard let other = device.sharedStore else { return }
+        guard let owner = story.devices.first(where: { $0.name == other }),
+            owner.name != device.name,
+            owner.sharedStore == nil
+        else {
+            throw StoryError(
+                "\(device.name) cannot work on the store of \(other).",
+                "Name a device that has a store of its own.")
+        }
+    }
+
+    private func checkModel(_ name: String) throws {
+        guard story.models[name] == nil else { return }
+        let known = story.models.keys.filter { !$0.isEmpty }.sorted()
+        guard name.isEmpty else {
+            throw StoryError(
+                "There is no model \(name).", "There are \(known.joined(separator: ", ")).")
+        }
+        throw StoryError(
+            "A device does not say which model it has.",
+            "Write 'device Ann with model \(known.first ?? "NAME")'.")
+    }
+
+    private mutating func check(_ step: StoryStep) throws {
+        switch step.action {
+        case .device(_, let deed): try check(deed)
+        case .expect(let expectation): try check(expectation.fact)
+        case .everyoneSyncs, .everyoneSettles, .service, .pass: break
+        }
+    }
+
+    private mutating func check(_ deed: StoryDeed) throws {
+        switch deed {
+        case .insert(let entity, let handle, let values):
+            try checkInsert(entity, handle)
+            for value in values { try check(StoryProperty(handle, value.property)) }
+        case .set(let property, _), .add(_, let property), .decide(let property, _):
+            try check(property)
+        case .remove(let members, let property):
+            for member in members { try checkHandle(member) }
+            try check(property)
+        case .move(let handle, let place, let property):
+            try checkHandle(handle)
+            if case .before(let other) = place { try checkHandle(other) }
+            if case .after(let other) = place { try checkHandle(other) }
+            try check(property)
+        case .delete(let handle): try checkHandle(handle)
+        case .open(let model): try checkModel(model)
+        case .becomeCopy(let other):
+            guard story.devices.contains(where: { $0.name == other }) else {
+                throw StoryError("There is no device \(other).")
+            }
+        default: break
+        }
+    }
+
+    private mutating func checkInsert(_ entity: String, _ handle: String) throws {
+        guard entities[handle] == nil else {
+            throw StoryError("An object is called \(handle) already.", "Choose another name.")
+        }
+        guard let description = entityDescription(entity) else {
+            let known = Set(story.models.values.flatMap { $0.entities.compactMap(\.name) })
+            throw StoryError(
+                "There is no entity \(entity).",
+                "There are \(known.sorted().joined(separator: ", ")).")
+        }
+        guard !description.isAbstract else {
+            throw StoryError("\(entity) is abstract.", "Insert one of its heirs.")
+        }
+        entities[handle] = entity
+    }
+
+    private func entityDescription(_ name: String) -> NSEntityDescription? {
+        story.models.values.compactMap { $0.entitiesByName[name] }.first
+    }
+
+    private func checkHandle(_ handle: String) throws {
+        guard entities[handle] == nil else { return }
+        let known = entities.keys.sorted().joined(separator: ", ")
+        throw StoryError(
+            "No object is called \(handle) here.",
+            known.isEmpty ? "Insert one first." : "There are \(known).")
+    }
+
+    private func check(_ property: StoryProperty) throws {
+        try checkHandle(property.handle)
+        let name = entities[property.handle] ?? ""
+        let known = Set(
+            story.models.values.compactMap { $0.entitiesByName[name] }
+                .flatMap { $0.propertiesByName.keys })
+        guard !known.contains(property.name) else { return }
+        throw StoryError(
+            "\(property.handle) is a \(name), which has no \(property.name).",
+            "It has \(known.sorted().joined(separator: ", ")).")
+    }
+
+    private func check(_ fact: StoryExpectation.Fact) throws {
+        switch fact {
+        case .value(let property, _), .waits(let property): try check(property)
+        case .isThere(let handles), .isGone(let handles):
+            for handle in handles { try checkHandle(handle) }
+        case .isOne(let one, let other):
+            try checkHandle(one)
+            try checkHandle(other)
+        case .logged(let property, let handle, _):
+            if let property { try check(property) }
+            if let handle { try checkHandle(handle) }
+        case .count(_, let entity):
+            if entityDescription(entity) == nil {
+                throw StoryError("There is no entity \(entity).")
+            }
+        case .agreement, .inSync, .nothingLogged, .refused, .told: break
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import Testing
+
+/// What a round would do, whether both sides are equal, and one object's life: all by looking only.
+@Suite struct ComparisonTests {
+    private static func conflicting(_ workshop: Workshop) throws -> (
+        desk: String, phone: String, service: TestService
+    ) {
+        let service = try workshop.service()
+        let desk = try workshop.library("desk.sqlite")
+        let phone = try workshop.library("phone.sqlite")
+        try workshop.edit(
+            desk, "insert Book a title=Emma pages=474\ninsert Book b title=Persuasion pages=249")
+        for store in [desk, phone] { try workshop.done(["sync", store] + service.settings) }
+        try workshop.edit(desk, "set Book[title == 'Emma'] pages=1")
+        try workshop.edit(desk, "delete Book[title == 'Persuasion']\ninsert Book c title=Sanditon")
+        try workshop.done(["sync", desk] + service.settings)
+        try workshop.edit(
+            phone, "set Book[title == 'Emma'] pages=2\ninsert Tag t name=Austen")
+        return (desk, phone, service)
+    }
+
+    /// The bytes of a store and its log, and all that the service has.
+    private static func bytes(_ store: String) -> [Data?] {
+        ["", "-wal"].map { FileManager.default.contents(atPath: store + $0) }
+    }
+
+    // MARK: sync --dry-run
+
+    @Test func aDryRunSaysWhatWouldTravelAndChangesNothing() throws {
+        let workshop = try Workshop()
+        let (_, phone, service) = try Self.conflicting(workshop)
+        let before = Self.bytes(phone)
+        let dump = try workshop.sql(phone, ".dump")
+        let records = try workshop.sql(workshop.path("service/records.sqlite"), ".dump")
+        let run = try workshop.done(["sync", phone, "--dry-run", "--json"] + service.settings)
+        #expect(Self.bytes(phone) == before)
+        #expect(try workshop.sql(phone, ".dump") == dump)
+        #expect(try workshop.sql(workshop.path("service/records.sqlite"), ".dump") == records)
+
+        let sent = run.lines.filter { $0["event"] as? String == "send" }
+        #expect(
+            Set(sent.map { "\($0["kind"] ?? "") \($0["object"] ?? "")" }) == [
+                "create Tag/p1", "update Book/p1",
+            ])
+        let update = try #require(sent.first { $0["kind"] as? String == "update" })
+        #expect(update["properties"] as? [String] == ["pages"])
+        let applied = run.lines.filter { $0["event"] as? String == "apply" }
+        #expect(
+            Set(applied.map { "\($0["kind"] ?? "") \($0["object"] ?? "")" }).isSuperset(of: [
+                "delete Book/p2", "insert Book/p3",
+            ]))
+        let conflict = try #require(
+            run.lines.first { $0["event"] as? String == "conflict" }?["conflict"]
+                as? [String: Any])
+        #expect(conflict["property"] as? String == "pages")
+        #expect(conflict["winner"] as? String == "local")
+        #expect(run.json["event"] as? String == "preview")
+        #expect(run.json["conflicts"] as? Int == 1)
+
+        // The round then does as it was said.
+        let real = try workshop.done(["sync", phone, "--json"] + service.settings)
+        #expect(real.json["exported"] as? Int == run.json["sent"] as? Int)
+        #expect(real.json["conflicts"] as? Int == 1)
+    }
+
+    @Test func aDryRunIsReadByPeople() throws {
+        let workshop = try Workshop()
+        let (_, phone, service) = try Self.conflicting(workshop)
+        let text = try workshop.done(
+            ["sync", phone, "--dry-run", "--policy", "remote"] + service.settings
+        ).output
+        #expect(text.contains("Nothing was changed."))
+        #expect(text.contains("SEND  1"))
+        #expect(text.contains("Book/p1.pages  remote wins, by remote  base 474, local 2, remote 1"))
+    }
+
+    @Test func aDryRunOfAStoreThatWasNeverSyncedMakesNothing() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let store = try workshop.library()
+        try workshop.edit(store, "insert Book title=Emma")
+        let before = Self.bytes(store)
+        let run = try workshop.done(["sync", store, "--dry-run", "--json"] + service.settings)
+        #expect(run.json["sent"] as? Int == 1)
+        #expect(Self.bytes(store) == before)
+        #expect(try workshop.run("status", store).output.contains("never synced"))
+        let wrong = try workshop.run(
+            ["sync", store, "--dry-run", "--remember"] + service.settings)
+        #expect(wrong.status == 2)
+    }
+
+    // MARK: verify
+
+    @Test func equalSidesHaveOneDigest() throws {
+        let workshop = try Workshop()
+        let (desk, phone, service) = try Self.conflicting(workshop)
+        for store in [phone, desk, phone] { try workshop.done(["sync", store] + service.settings) }
+        let run = try workshop.done(["verify", desk, "--json"] + service.settings)
+        let here = try #require(run.json["store"] as? [String: Any])
+        let there = try #require(run.json["service"] as? [String: Any])
+        #expect(run.json["equal"] as? Bool == true)
+        #expect(here["digest"] as? String == there["digest"] as? String)
+        #expect(here["objects"] as? Int == 3)
+        let other = try workshop.done(["verify", phone, "--json"] + service.settings)
+        #expect(
+            (other.json["store"] as? [String: Any])?["digest"] as? String
+                == here["digest"] as? String)
+        let text = try workshop.done(["verify", desk] + service.settings).output
+        #expect(text.contains("hold the same"))
+    }
+
+    @Test func whatWaitsHasItsReason() throws {
+        let workshop = try Workshop()
+        let (_, phone, service) = try Self.conflicting(workshop)
+        let before = Self.bytes(phone)
+        let run = try workshop.run(["verify", phone, "--json"] + service.settings)
+        #expect(run.status == 1)
+        #expect(Self.bytes(phone) == before)
+        let found = run.lines.dropLast().map {
+            "\($0["kind"] ?? "") \($0["object"] ?? ""): \($0["reason"] ?? "")"
+        }
+        #expect(found.contains("differs Book/p1: both sides changed since they last met"))
+        #expect(found.contains("onlyHere Tag/p1: it waits to be sent"))
+        #expect(
+            found.contains { $0.hasPrefix("onlyThere Book ") && $0.hasSuffix("not fetched yet") })
+        #expect(found.contains { $0.hasPrefix("onlyHere Book/p2: ") })
+        #expect(run.json["unexplained"] as? Int == 0)
+        let text = try workshop.run(["verify", phone, "--limit", "1"] + service.settings).output
+        #expect(text.contains("more; --limit shows them"))
+        #expect(text.contains("diptych sync \(phone)"))
+    }
+
+    @Test func aDifferenceNobodyMadeIsFound() throws {
+        let workshop = try Workshop()
+        let (desk, _, service) = try Self.conflicting(workshop)
+        // Past the history, as damage would.
+        _ = try workshop.sql(desk, "update ZBOOK set ZPAGES = 7 where ZTITLE = 'Emma'")
+        let run = try workshop.run(["verify", desk] + service.settings)
+        #expect(run.status == 1)
+        #expect(run.output.contains("pages is 7 in the store and 1 at the service, for no reason"))
+        #expect(run.output.contains("1 difference without a reason"))
+    }
+
+    @Test func aStoreThatWasNeverSyncedIsNotVerified() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let store = try workshop.library()
+        let run = try workshop.run(["verify", store, "--json"] + service.settings)
+        #expect(run.status == 1 && run.errorCode == "notMirrored")
+    }
+
+    // MARK: trace
+
+    @Test func anObjectsLifeIsTold() throws {
+        let workshop = try Workshop()
+        let (desk, phone, service) = try Self.conflicting(workshop)
+        for store in [phone, desk] { try workshop.done(["sync", store] + service.settings) }
+        let before = Self.bytes(phone)
+        let run = try workshop.done(["trace", phone, "Book/p1", "--json"])
+        #expect(Self.bytes(phone) == before)
+        let kinds = run.lines.dropLast().map { $0["event"] as? String ?? "" }
+        for kind in ["made", "changed", "conflict", "written"] { #expect(kinds.contains(kind)) }
+        let name = try #require((run.json["records"] as? [String])?.first)
+        let text = try workshop.done(["trace", phone, name]).output
+        #expect(text.hasPrefix("Book/p1\n"))
+        #expect(text.contains("pages: kept local, by local (base 474, local 2, remote 1"))
+        let gone = try workshop.done(["trace", phone, "Book/p2"]).output
+        #expect(gone.contains("is not here") && gone.contains("deleted"))
+    }
+
+    @Test func whatWaitsIsTold() throws {
+        let workshop = try Workshop()
+        let (_, phone, _) = try Self.conflicting(workshop)
+        #expect(try workshop.done(["trace", phone, "Tag/p1"]).output.contains("to be sent"))
+        let plain = try workshop.library("plain.sqlite")
+        try workshop.edit(plain, "insert Book title=Emma")
+        #expect(try workshop.done(["trace", plain, "Book/p1"]).output.contains("never synced"))
+        let run = try workshop.run("trace", phone, "nobody", "--json")
+        #expect(run.status == 1 && run.errorCode == "notFound")
+    }
+}

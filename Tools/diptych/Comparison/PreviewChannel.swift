@@ -1,0 +1,55 @@
+internal import Foundation
+internal import Platform
+internal import RecordWire
+
+/// Carries what only asks to the service, and keeps back what would change something there: that
+/// is answered as if the service had taken it.
+final class PreviewChannel: RecordChannel {
+    private struct State {
+        var operations: [RecordOperation] = []
+        var madeZones: Set<ZoneID> = []
+    }
+
+    private let carrier: any RecordChannel
+    private let state = Lock(State())
+
+    init(over carrier: any RecordChannel) { self.carrier = carrier }
+
+    /// What would have been sent, in order.
+    var operations: [RecordOperation] { state.withLock { $0.operations } }
+
+    func send(_ request: RecordRequest) async throws -> RecordResponse {
+        switch request {
+        case .modifyRecords(let modify): return .records(take(modify.operations))
+        case .modifyZones(let operations):
+            state.withLock { $0.madeZones.formUnion(operations.map(\.zoneID)) }
+            return .zones(
+                operations.map { .zone(ZoneDescription(zoneID: $0.zoneID, syncToken: nil)) })
+        case .zoneChanges(let changes) where changes.zones.allSatisfy({ isMade($0.zoneID) }):
+            return .zoneChanges(
+                changes.zones.map { zone in
+                    var page = ZoneChangesReply(zoneID: zone.zoneID)
+                    page.syncToken = zone.syncToken ?? Self.mark
+                    return page
+                })
+        default: return try await carrier.send(request)
+        }
+    }
+
+    /// Whether the zone is only made for this look, and there is nothing in it.
+    private func isMade(_ zone: ZoneID) -> Bool { state.withLock { $0.madeZones.contains(zone) } }
+
+    private func take(_ operations: [RecordOperation]) -> RecordsReply {
+        state.withLock { $0.operations += operations }
+        return RecordsReply(
+            results: operations.map { operation in
+                var record = operation.record
+                record.recordChangeTag = Self.mark
+                record.deleted = [.delete, .forceDelete].contains(operation.kind)
+                return .record(record)
+            })
+    }
+
+    /// Stands for the tags and tokens that the service would give.
+    private static let mark = "preview"
+}

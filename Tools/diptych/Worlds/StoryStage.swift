@@ -1,0 +1,49 @@
+internal import Foundation
+internal import MirrorTestKit
+internal import MirrorTransport
+internal import Platform
+internal import RecordWire
+
+/// Where stories are played: a folder of the moment, and a service in this process or elsewhere.
+struct StoryStage {
+    let service: ServiceChannel?
+
+    /// Plays a story and removes what was made for it. Throws what stores and service throw.
+    func play(_ story: Story, rule: String?) throws -> StoryReport {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        guard let service else {
+            return try StoryRun(story, rule: rule, folder: folder).play()
+        }
+        let zone = "story-\(UUID().uuidString)"
+        let wires = StoryWires(service)
+        defer {
+            _ = try? wires.send(
+                .modifyZones([ZoneOperation(.delete, ZoneID(zoneName: zone))]), as: "owner")
+        }
+        let destination = StoryDestination(
+            container: service.place, zone: zone, send: { try wires.send($0, as: $1) },
+            wait: { Thread.sleep(forTimeInterval: min($0, 60)) })
+        return try StoryRun(story, rule: rule, folder: folder, destination: destination).play()
+    }
+
+    static func folder() -> URL {
+        FileManager.default.temporaryDirectory
+            .appendingPathComponent("diptych-story-\(UUID().uuidString)", isDirectory: true)
+    }
+}
+
+/// One connection for each device.
+private final class StoryWires: Sendable {
+    private let service: ServiceChannel
+    private let channels = Lock<[String: CurlChannel]>([:])
+
+    init(_ service: ServiceChannel) { self.service = service }
+
+    func send(_ request: RecordRequest, as id: String) throws -> RecordResponse {
+        let known = channels.withLock { $0[id] }
+        let channel = try known ?? service.carrier(deviceID: id)
+        channels.withLock { $0[id] = channel }
+        return try channel.sendBlocking(request)
+    }
+}

@@ -49,6 +49,30 @@ import Testing
         #expect(seen > 10)
     }
 
+    @Test func testsThatDocumentsNameAreThere() throws {
+        let reference = try Regex(#"`(\w+Tests)\.(\w+)`"#)
+        var suites: [String: String] = [:]
+        let folder = Document.root.appendingPathComponent("Tests").path
+        for case let path as String in FileManager.default.enumerator(atPath: folder) ?? .init()
+        where path.hasSuffix("Tests.swift") {
+            let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+            suites[name, default: ""] += try String(
+                contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
+        }
+        var seen = 0
+        for document in try Document.all() {
+            for match in document.lines.joined(separator: "\n").matches(of: reference) {
+                seen += 1
+                let suite = String(match.output[1].substring ?? "")
+                let name = String(match.output[2].substring ?? "")
+                #expect(
+                    suites[suite]?.contains("func \(name)(") == true,
+                    "\(document.path) names \(suite).\(name)")
+            }
+        }
+        #expect(seen > 40)
+    }
+
     @Test func theReadmeIsShortAndEveryDocumentIsInTheIndex() throws {
         #expect(try Document("README.md").lines.count <= 201)
         let index = try Document("docs/README.md").lines.joined(separator: "\n")

@@ -7,6 +7,14 @@ import class Predicates.NSExpression
 @testable import Predicates
 
 @Suite struct SurfaceTests {
+    @Test func comparisonsThatDifferInOptionsAreTwo() throws {
+        let plain = node(of: try NSPredicate.parse("name == 'a'"))
+        let folded = node(of: try NSPredicate.parse("name ==[c] 'a'"))
+        let again = node(of: try NSPredicate.parse("name ==[c] 'a'"))
+        #expect(plain != folded)
+        #expect(folded == again)
+    }
+
     @Test func aFormatMakesApplesClasses() throws {
         let comparison = try #require(
             NSPredicate(format: "ANY a.b ==[c] %@", "x") as? NSComparisonPredicate)

@@ -123,11 +123,14 @@ final class ChangeWriter {
     }
 
     private func write(_ update: RowUpdate, later: ArraySlice<RowUpdate>) throws -> Int64? {
-        // Each round parks one holder, so there are at most as many rounds as constraints.
-        for _ in 0...schema.constraints.count {
+        var parkedCount = 0
+        while true {
             do {
                 return try rows.update(update)
             } catch let fault as SQLiteFault where fault.isConstraint {
+                // Each round parks one holder, so there are at most as many rounds as constraints.
+                guard parkedCount <= schema.constraints.count else { throw fault }
+                parkedCount += 1
                 guard let stored = try reader.row(update.id),
                     let (violation, columns) = try uniqueKeys.violation(by: stored.applying(update))
                 else { throw failure(update.id, fault) }
@@ -137,7 +140,6 @@ final class ChangeWriter {
                 try rows.park(holder, columns: columns)
             }
         }
-        return try rows.update(update)
     }
 
     private func gives(up columns: [String], _ update: RowUpdate) -> Bool {
@@ -177,7 +179,7 @@ final class ChangeWriter {
 
     private func tombstone(of id: RowID) throws -> [SQLiteValue] {
         guard history != nil, let columns = schema.columns(of: id.entity) else { return [] }
-        let slots = schema.preservedSlots[id.entity] ?? []
+        let slots = schema.preservedSlots(of: id.entity)
         guard !slots.isEmpty, let row = try reader.row(id) else { return [] }
         return slots.map { slot in
             ValueCoding.encode(row.attributes[slot], as: columns.attributes[slot].kind.inTombstone)

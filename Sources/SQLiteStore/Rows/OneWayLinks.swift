@@ -16,13 +16,19 @@ final class OneWayLinks {
     }
 
     private let connection: Connection
-    /// By the entity that they lead to, subentities included.
-    private let links: [Int32: [Link]]
+    private let schema: StoreSchema
+    /// By the entity that they lead to, subentities included. Found when rows are deleted first.
+    private lazy var links = Self.links(of: schema)
 
     init(connection: Connection, schema: StoreSchema) {
         self.connection = connection
+        self.schema = schema
+    }
+
+    private static func links(of schema: StoreSchema) -> [Int32: [Link]] {
         var links: [Int32: [Link]] = [:]
-        for entity in schema.layout.entities {
+        for entity in schema.layout.entities
+        where entity.toOnes.contains(where: { $0.inverseRelationship == nil }) {
             guard let columns = schema.columns(of: entity.number) else { continue }
             for (slot, relationship) in entity.toOnes.enumerated()
             where relationship.inverseRelationship == nil && slot < columns.toOnes.count {
@@ -36,13 +42,13 @@ final class OneWayLinks {
                 }
             }
         }
-        self.links = links
+        return links
     }
 
     /// Updates that empty all such links to rows that are gone. Cost: one search by the link's
     /// index for each row and relationship.
     func leading(to gone: [RowID]) throws -> [RowUpdate] {
-        guard !links.isEmpty else { return [] }
+        guard !gone.isEmpty, !links.isEmpty else { return [] }
         var updates: [RowID: RowUpdate] = [:]
         var order: [RowID] = []
         for target in gone {

@@ -118,11 +118,9 @@ final class ReadPlan: Sendable {
         table = first.table
         self.columns = columns
         self.decoders = decoders
-        let tree = schema.layout.entities.filter {
-            schema.columns(of: $0.number)?.table == first.table
-        }
         only = first.condition == nil ? decoders[first.number] : nil
-        entityCondition = Self.condition(members.map(\.number), tree: tree.count)
+        entityCondition = Self.condition(
+            members.map(\.number), tree: schema.countInTable(of: first.number))
     }
 
     private static func condition(_ numbers: [Int32], tree: Int) -> String {

@@ -254,9 +254,10 @@ extension StoreSchema {
     }
 
     func unknownEntity(_ number: Int32) -> StoreError {
-        StoreError(
-            .missingRow,
-            "The store has no such entity or relationship; use identifiers of this store.",
-            fields: ["entity": "\(number)"])
+        failure(of: number)
+            ?? StoreError(
+                .missingRow,
+                "The store has no such entity or relationship; use identifiers of this store.",
+                fields: ["entity": "\(number)"])
     }
 }

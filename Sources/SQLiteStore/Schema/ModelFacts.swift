@@ -9,15 +9,26 @@ internal import Stores
 enum ModelFacts {
     /// The schema of a configuration's entities (nil: all), numbered by `numbers`, or afresh.
     /// Throws `StoreError`. Cost: O(properties) at the first call for a model in use.
+    ///
+    /// `layout` is one of just these entities and numbers, where there is one already.
     static func schema(
-        _ model: NSManagedObjectModel, _ configuration: String?, numbers: [String: Int32]?
+        _ model: NSManagedObjectModel, _ configuration: String?, numbers: [String: Int32]?,
+        _ layout: ModelLayout? = nil
     ) throws -> StoreSchema {
         let key = SchemaKey(configuration: configuration, numbers: numbers)
         if let known = of(model)?.schemas[key] { return known }
         let schema = try SchemaBuilder.schema(
-            of: ModelLayout(model: model, configuration: configuration, numbers: numbers))
+            of: layout
+                ?? ModelLayout(model: model, configuration: configuration, numbers: numbers))
         keep(model) { $0.schemas[key] = schema }
         return schema
+    }
+
+    /// Whether `schema` would have nothing to work out.
+    static func knows(
+        _ model: NSManagedObjectModel, _ configuration: String?, numbers: [String: Int32]
+    ) -> Bool {
+        of(model)?.schemas[SchemaKey(configuration: configuration, numbers: numbers)] != nil
     }
 
     /// The bytes of `Z_MODELCACHE`; nil for a model that no archive can hold.

@@ -7,7 +7,7 @@ struct SchemaBuilder {
     let layout: ModelLayout
     /// The inheritance trees, each from its root depth first.
     let trees: [[EntityLayout]]
-    var schema: StoreSchema
+    var schema = SchemaContent()
     /// By entity number and property name, inherited properties included.
     var attributes: [Int32: [String: AttributeColumn]] = [:]
     var links: [Int32: [String: LinkColumns]] = [:]
@@ -27,12 +27,11 @@ struct SchemaBuilder {
     static func schema(of layout: ModelLayout) throws -> StoreSchema {
         var builder = SchemaBuilder(layout: layout)
         try builder.build()
-        return builder.schema
+        return StoreSchema(layout, builder.schema)
     }
 
     private init(layout: ModelLayout) {
         self.layout = layout
-        schema = StoreSchema(layout: layout)
         var trees: [Int32: [EntityLayout]] = [:]
         for entity in layout.entities {
             var root = entity

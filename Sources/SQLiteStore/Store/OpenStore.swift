@@ -75,7 +75,7 @@ final class OpenStore {
 
     /// Lets saves write history from now on. Not within a transaction.
     func beginHistory() throws {
-        let tombstones = schema.preservedSlots.values.map(\.count).max() ?? 0
+        let tombstones = schema.preservedCountMax
         // Opening waits for no other writer where there is nothing to make.
         if try !HistoryTables.arePrepared(connection, tombstones: tombstones) {
             try connection.transaction {

@@ -29,7 +29,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// somebody begins one: `beginHistory()`, here or in another process.
     public var keepsHistory: Bool { historyIsOn.withLock { $0 } }
     /// What the schema could not do as the model asks.
-    public let schemaNotes: [SchemaNote]
+    public var schemaNotes: [SchemaNote] { open.schema.notes }
     /// What speaks against the place where the file lies, for the user to read: a file system
     /// without locks, or one shared between machines.
     public let fileSystemWarning: String?
@@ -64,7 +64,6 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
         foreign = try StoreError.mapping(path: file.path) { try ForeignChanges(made.store) }
         identifier = made.identifier
         layout = made.store.schema.layout
-        schemaNotes = made.store.schema.notes
         historyIsOn = Lock(made.writesHistory)
         permission = WritePermission(
             isReadOnly: options.isReadOnly, tracksHistory: options.tracksHistory,

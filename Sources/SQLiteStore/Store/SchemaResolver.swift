@@ -6,11 +6,34 @@ internal import Stores
 ///
 /// Columns are found by name. The name of a join table within one entity, and the numbers that tell
 /// equal join columns apart, are not the same in all of Apple's files: these are looked for.
-struct SchemaResolver {
+struct SchemaResolver: Sendable {
     private let tables: [String: Set<String>]
     private let path: String
 
     init(connection: Connection, path: String) throws {
+        self.path = path
+        tables = try Self.plainTables(connection) ?? Self.tables(connection, path: path)
+    }
+
+    /// The columns of each table, where all of them are declared as stores declare theirs: SQLite
+    /// takes longer to tell the columns than to give the texts.
+    private static func plainTables(_ connection: Connection) throws -> [String: Set<String>]? {
+        var tables: [String: Set<String>] = [:]
+        let rows = try connection.rows(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z*' "
+                + "AND sql NOT LIKE 'CREATE VIRTUAL%'")
+        for row in rows {
+            guard let table = row[0].string, let text = row[1].string,
+                let columns = TableSchema.plainColumns(ofStatement: text)
+            else { return nil }
+            tables[table] = columns
+        }
+        return tables
+    }
+
+    private static func tables(
+        _ connection: Connection, path: String
+    ) throws -> [String: Set<String>] {
         var tables: [String: Set<String>] = [:]
         let rows = try connection.rows(
             "SELECT m.name, c.name, c.hidden FROM sqlite_master m, pragma_table_xinfo(m.name) c "
@@ -27,27 +50,30 @@ struct SchemaResolver {
                 tables[table, default: []].insert(column)
             }
         }
-        self.tables = tables
-        self.path = path
+        return tables
     }
 
     /// The schema with the file's names. Throws `.modelMismatch` where something is missing.
     func resolve(_ schema: StoreSchema) throws -> StoreSchema {
-        var resolved = schema
-        for (number, columns) in schema.columnsByNumber {
-            let layout = schema.layout.entity(number)
-            try check(columns, entity: layout?.name ?? "")
-            let places = try columns.toManys.enumerated().map { slot, place in
-                guard case .join(let side) = place, let relationship = layout?.toManys[slot] else {
-                    try check(place, entity: layout?.name ?? "")
-                    return place
-                }
-                let inverse = relationship.inverseRelationship?.name ?? relationship.name
-                return .join(try find(side, relationship.name, inverse: inverse))
-            }
-            resolved.columnsByNumber[number] = columns.replacing(toManys: places)
+        var content = schema.content
+        for (number, columns) in content.columnsByNumber {
+            content.columnsByNumber[number] = try resolve(columns, schema.layout.entity(number))
         }
-        return resolved
+        return StoreSchema(schema.layout, content)
+    }
+
+    /// The columns of one entity with the file's names.
+    func resolve(_ columns: EntityColumns, _ layout: EntityLayout?) throws -> EntityColumns {
+        try check(columns, entity: layout?.name ?? "")
+        let places: [ToManyPlace] = try columns.toManys.enumerated().map { slot, place in
+            guard case .join(let side) = place, let relationship = layout?.toManys[slot] else {
+                try check(place, entity: layout?.name ?? "")
+                return place
+            }
+            let inverse = relationship.inverseRelationship?.name ?? relationship.name
+            return .join(try find(side, relationship.name, inverse: inverse))
+        }
+        return columns.replacing(toManys: places)
     }
 
     private func check(_ columns: EntityColumns, entity: String) throws {

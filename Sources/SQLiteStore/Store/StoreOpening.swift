@@ -55,9 +55,7 @@ struct StoreOpening {
         if !file.options.ignoresVersioning {
             try metadata.check(against: hashes, path: file.path)
         }
-        let schema = try SchemaResolver(connection: connection, path: file.path)
-            .resolve(
-                try ModelFacts.schema(model, configuration, numbers: try numbers(in: connection)))
+        let schema = try schema(of: connection)
         let isWanted = try HistoryTables.areInUse(connection)
         let writesHistory = (file.options.tracksHistory ?? isWanted) && !file.options.isReadOnly
         let store = try OpenStore(
@@ -67,6 +65,24 @@ struct StoreOpening {
             store: store, identifier: metadata.identifier,
             readers: try readers(beside: connection, schema), writesHistory: writesHistory,
             isClosedToWriting: isWanted && !writesHistory)
+    }
+
+    /// The schema with the file's names. A file whose hashes are the model's was made for it: the
+    /// columns of its entities are worked out when they are needed.
+    private func schema(of connection: Connection) throws -> StoreSchema {
+        let numbers = try numbers(in: connection)
+        let resolver = try SchemaResolver(connection: connection, path: file.path)
+        let (model, configuration) = (model, configuration)
+        let isKnown = ModelFacts.knows(model, configuration, numbers: numbers)
+        if !isKnown, !file.options.ignoresVersioning {
+            let layout = ModelLayout(
+                model: model, configuration: configuration, numbers: numbers)
+            let pieces = SchemaPieces(layout, resolver) {
+                try ModelFacts.schema(model, configuration, numbers: numbers, layout)
+            }
+            if let pieces { return StoreSchema(pieces) }
+        }
+        return try resolver.resolve(ModelFacts.schema(model, configuration, numbers: numbers))
     }
 
     /// Readers beside a connection that writes to a log: only there nobody waits for the other.
@@ -108,7 +124,7 @@ struct StoreOpening {
     /// Writes an empty store of the model into a new database.
     private func fill(_ connection: Connection) throws {
         let schema = try ModelFacts.schema(model, configuration, numbers: nil)
-        if let refusal = schema.refusals.first { throw refusal }
+        if let refusal = schema.content.refusals.first { throw refusal }
         let metadata = StoreMetadata(
             hashes: hashes, model: model, identifier: platform.randomness.uuid().uuidString)
         for statement in schema.statements + BookkeepingTables.statements {

@@ -143,13 +143,13 @@ struct BookkeepingUpgrade {
     /// The values of a tombstone stand in order of the attributes that are kept after deletion.
     private func moveTombstones(_ present: Set<String>) throws {
         let count = (0...).first { !present.contains("ZTOMBSTONE\($0)") } ?? 0
-        let wanted = plan.new.preservedSlots.values.map(\.count).max() ?? 0
+        let wanted = plan.new.preservedCountMax
         for number in count..<max(count, wanted) {
             try connection.script("ALTER TABLE ACHANGE ADD COLUMN ZTOMBSTONE\(number) BLOB")
         }
         for move in plan.moves {
-            let old = plan.old.preservedSlots[move.old.number] ?? []
-            let new = plan.new.preservedSlots[move.new.number] ?? []
+            let old = plan.old.preservedSlots(of: move.old.number)
+            let new = plan.new.preservedSlots(of: move.new.number)
             let places = new.map { slot in
                 plan.formerSlot(of: move.new.attributes[slot].name, in: move)
                     .flatMap { old.firstIndex(of: $0) }

@@ -82,7 +82,7 @@ struct StoreUpgrade {
     private func plan(_ connection: Connection, of former: StoreMetadata) throws -> UpgradePlan {
         let old = try formerSchema(connection, names: Set(former.hashes.keys))
         let new = try newSchema()
-        if let refusal = new.refusals.first { throw refusal }
+        if let refusal = new.content.refusals.first { throw refusal }
         return try UpgradePlan(
             old: old, new: new, mapping: mapping, connection: connection, defaults: defaults)
     }

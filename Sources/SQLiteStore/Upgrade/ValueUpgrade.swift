@@ -12,9 +12,9 @@ struct ValueUpgrade {
         for move in plan.moves { try checkMandatory(move) }
         try makeIndexes()
         for move in plan.moves { try computeWritten(move) }
-        for computation in plan.new.computations { try connection.run(computation) }
+        for computation in plan.new.content.computations { try connection.run(computation) }
         for trigger in plan.new.triggers { try connection.script(trigger) }
-        for table in plan.new.placeTables.sorted() {
+        for table in plan.new.content.placeTables.sorted() {
             try connection.run("UPDATE \(table) SET Z_OPT = Z_OPT")
         }
     }

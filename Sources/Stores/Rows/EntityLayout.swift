@@ -70,39 +70,3 @@ public final class EntityLayout: Sendable {
         Dictionary(names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     }
 }
-
-/// The layouts of all entities of a store, by number and by name. Queue: any; it never changes.
-public final class ModelLayout: Sendable {
-    /// The model it was made of, which must not change any more.
-    public let model: NSManagedObjectModel
-    /// In order of their numbers.
-    public let entities: [EntityLayout]
-    private let byNumber: [Int32: EntityLayout]
-    private let byName: [String: EntityLayout]
-
-    /// Layouts for the entities of `configuration` (nil: all), numbered by `numbers`, or afresh by
-    /// the rule of `EntityNumbering`.
-    public init(
-        model: NSManagedObjectModel, configuration: String? = nil, numbers: [String: Int32]? = nil
-    ) {
-        self.model = model
-        let members = model.entities(forConfigurationName: configuration) ?? []
-        let numbering = numbers ?? EntityNumbering.numbers(for: members)
-        entities = members.compactMap { entity in
-            numbering[entity.name ?? ""].map { EntityLayout(entity: entity, number: $0) }
-        }.sorted { $0.number < $1.number }
-        byNumber = Dictionary(
-            entities.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
-        byName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// The entity with the store's number; nil where the store has none.
-    public func entity(_ number: Int32) -> EntityLayout? { byNumber[number] }
-    /// The entity with the model's name; nil where the store has none.
-    public func entity(named name: String) -> EntityLayout? { byName[name] }
-
-    /// The numbers of the entity and of all that inherit from it.
-    public func family(of layout: EntityLayout) -> [Int32] {
-        entities.filter { $0.entity.isKindOf(entity: layout.entity) }.map(\.number)
-    }
-}

@@ -7,11 +7,6 @@ enum VerbTable {
             name)
     }
 
-    /// Whether a verb takes Ctrl-C and SIGTERM into its own hands.
-    static func mindsSignals(_ name: String) -> Bool {
-        [Serve.manual.name, ImportObjects.manual.name].contains(name)
-    }
-
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Reset.self, Serve.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,

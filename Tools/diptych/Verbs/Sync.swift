@@ -15,15 +15,25 @@ struct Sync: Verb {
     private static let insecure = Option(
         "insecure-http", nil,
         "allow http to another machine; tokens and records travel in the clear")
+    private static let watch = Option(
+        "watch", nil, "stay, and sync after each save here and each change at the service")
+    private static let interval = Option(
+        "interval", "SECONDS", setting: true,
+        "with --watch: the longest time between two rounds (30)")
+    private static let rate = Option(
+        "max-rate", "BYTES", setting: true, "bytes a second that may travel, each way")
+    private static let install = Option(
+        "install", nil, "with --watch: write a systemd unit of this user that runs it")
     private static let kept = [
         MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
         MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
-        MirrorOptions.deletion,
+        MirrorOptions.deletion, interval, rate,
     ]
 
     static let manual = Manual(
-        name: "sync", summary: "Syncs a store with a record service, one round.",
-        operands: ["STORE"], options: kept + [remember, trust, moved, insecure],
+        name: "sync", summary: "Syncs a store with a record service, once or all the time.",
+        operands: ["STORE"],
+        options: kept + [watch, install, remember, trust, moved, insecure],
         notes: [
             HelpText.wrapped(
                 "A round reads what others saved, merges it, sends what was saved here, and ends "
@@ -36,6 +46,13 @@ struct Sync: Verb {
                     + "were used from here before: by --remember, or by --trust, once. "
                     + "They are kept in diptych/known-services of XDG_CONFIG_HOME. A diptych.conf "
                     + "that belongs to another user, or that others may write, does not count."),
+            HelpText.wrapped(
+                "With --watch it stays: a round runs after each save, also of another process, "
+                    + "after each change at the service, and now and then. Of several processes "
+                    + "that watch one store, one syncs and the others stand by. SIGUSR1 pauses it "
+                    + "and lets it go on; SIGTERM or Ctrl-C ends it between two steps, with 0. "
+                    + "What fails is told and tried again. --install writes a unit "
+                    + "for systemd, and tells how to start it."),
             HelpText.wrapped(
                 "Exit status 0: store and service are equal, as 'diptych status' says too. "
                     + "3: conflicts wait for a decision ('diptych conflicts'). 1: the service "
@@ -51,6 +68,7 @@ struct Sync: Verb {
                     + "      --ca-file records/tls/authority.pem --remember",
                 "the first time"
             ), ("diptych sync Library.sqlite", "from then on"),
+            ("diptych sync Library.sqlite --watch", "all the time"),
         ])
 
     private let access: StoreAccess
@@ -65,6 +83,8 @@ struct Sync: Verb {
     /// Whether the caller agrees to the destination by this call.
     private let agrees: Bool
     private let hasMoved: Bool
+    /// nil for one round.
+    private let watching: WatchChoice?
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
@@ -73,7 +93,10 @@ struct Sync: Verb {
         policy = try MirrorOptions.mergePolicy(arguments)
         (channel, warnings) = try Self.channel(arguments, container: container)
         hasMoved = arguments.has(Self.moved)
-        settings = arguments.has(Self.remember) ? Self.settings(arguments) : []
+        watching = try WatchChoice(
+            arguments, watch: Self.watch, install: Self.install, interval: Self.interval)
+        let remembers = arguments.has(Self.remember) || watching?.isInstalled == true
+        settings = remembers ? Self.settings(arguments) : []
         destination = Destination(
             service: channel.serviceURL.absoluteString,
             authorityFile: arguments.file(MirrorOptions.authorityFile)?.path ?? "",
@@ -143,6 +166,7 @@ struct Sync: Verb {
             }
             configuration.authorityFile = file
         }
+        configuration.bytesPerSecondMax = try arguments.number(rate, in: 1...(1 << 40))
         return (configuration, warnings)
     }
 
@@ -165,6 +189,8 @@ struct Sync: Verb {
         }
     }
 
+    var mindsSignals: Bool { watching != nil }
+
     func run(_ console: Console) async throws -> ExitStatus {
         for warning in warnings { console.warn(warning) }
         if agrees { keepDestination(console) }
@@ -175,15 +201,20 @@ struct Sync: Verb {
         _ = try mirrored.prepare(container: place)
         var configuration = channel
         configuration.target.deviceID = try mirrored.deviceID()
+        if let watching {
+            guard !watching.isInstalled else {
+                try install(console)
+                return .done
+            }
+            try await watch(mirrored, place, configuration, watching, console)
+            return .done
+        }
         let carrier = try CurlChannel(configuration: configuration)
         let report = SyncReport(console: console)
         let session = MirrorSession(
             mirrored: mirrored, container: place, channel: carrier, observe: report.show)
         let summary = try await session.sync()
-        if !settings.isEmpty {
-            try ConfigurationFile.remember(settings, besideStore: access.url)
-            keepDestination(console)
-        }
+        try keepSettings(console)
         let standing = Standing(try mirrored.status(), now: Date())
         report.end(
             summary, standing, with: (access.name, channel.serviceURL.absoluteString),
@@ -209,6 +240,40 @@ struct Sync: Verb {
                 "failed", "The round ended, but the store says: \(standing.headline)",
                 hint: "`diptych status` tells more.", status: standing.exitStatus)
         }
+    }
+
+    private func keepSettings(_ console: Console) throws {
+        guard !settings.isEmpty else { return }
+        try ConfigurationFile.remember(settings, besideStore: access.url)
+        keepDestination(console)
+    }
+
+    private func watch(
+        _ mirrored: MirroredStore, _ place: String, _ configuration: ChannelConfiguration,
+        _ choice: WatchChoice, _ console: Console
+    ) async throws {
+        try keepSettings(console)
+        let report = WatchReport(console: console, store: access.name)
+        let session = MirrorSession(
+            mirrored: mirrored, container: place,
+            channel: try CurlChannel(configuration: configuration))
+        let scheduler = MirrorScheduler(
+            session, watching: try CurlChannel(configuration: configuration), plan: choice.plan,
+            name: "diptych sync --watch", observe: report.show)
+        report.begin(service: configuration.serviceURL)
+        await WatchSignals.run(scheduler)
+        report.end()
+    }
+
+    /// The unit runs without flags, so the settings are kept beside the store.
+    private func install(_ console: Console) throws {
+        guard !destination.tokenFile.isEmpty else {
+            throw CommandError(
+                "usage", "A unit finds no tokens in variables.",
+                hint: "Name a file that holds them: --token-file FILE.", status: .usage)
+        }
+        try keepSettings(console)
+        try SystemdUnit(store: access.url).install(console)
     }
 
     private func keepDestination(_ console: Console) {

@@ -84,7 +84,7 @@ final class SimulatedDevice {
 
     /// The app is updated, and its store migrated to the later model: within its file, or by a
     /// mapping model into a new one. A kill leaves the store as it was.
-    func update(byMapping: Bool) throws {
+    func update(byMapping: Bool, calm: Bool = false) throws {
         guard !isLater, let later = settings.laterModel else { return }
         sessions = []
         if byMapping {
@@ -105,7 +105,7 @@ final class SimulatedDevice {
                 platform: platform, defaults: { $0.storedDefault })
         }
         isLater = true
-        try restart()
+        try restart(calm: calm)
     }
 
     // MARK: Edits

@@ -17,6 +17,8 @@ final class SimulatedDevice {
     private(set) var file: URL
     private(set) var sessions: [SimulatedSession] = []
     private var restores = 0
+    /// Says when it is updated: a stream of its own, so that a seed is the same world but for it.
+    let updateDice: SeededRandomness
     /// Whether its app has the world's later model.
     private(set) var isLater: Bool
     private var model: NSManagedObjectModel {
@@ -30,8 +32,9 @@ final class SimulatedDevice {
 
     init(
         name: String, file: URL, settings: WorldSettings, platform: Environment,
-        isLater: Bool = false
+        updateDice: SeededRandomness, isLater: Bool
     ) throws {
+        self.updateDice = updateDice
         self.isLater = isLater
         self.name = name
         self.file = file

@@ -5,9 +5,9 @@ extension SimulatedWorld {
     /// Throws the dice for an update. Returns whether one fell.
     func update(_ device: SimulatedDevice) throws -> Bool {
         guard settings.laterModel != nil, !device.isLater,
-            versionDice.chance(percent: settings.updatePercent)
+            device.updateDice.chance(percent: settings.updatePercent)
         else { return false }
-        let byMapping = versionDice.chance(percent: 35)
+        let byMapping = device.updateDice.chance(percent: 35)
         let wasRunning = device.sessions.contains(where: \.isRunning)
         do {
             try migrate(device, byMapping: byMapping)
@@ -44,7 +44,7 @@ extension SimulatedWorld {
         guard settings.laterModel != nil else { return }
         for device in devices {
             if !device.isLater {
-                try migrate(device, byMapping: versionDice.chance(percent: 35), calm: true)
+                try migrate(device, byMapping: device.updateDice.chance(percent: 35), calm: true)
             }
             _ = try device.mirrored.status()
         }

@@ -159,7 +159,7 @@ let testTargets: [Target] = [
         "MirrorEngineTests",
         uses: [
             "MirrorEngine", "MirrorTestKit", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
-            "SQLiteDriver", "Platform", "Persistence",
+            "SQLiteDriver", "Platform", "Persistence", "Predicates",
         ]),
     tests(
         "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],

@@ -17,6 +17,8 @@ final class SimulatedDevice {
     private(set) var file: URL
     private(set) var sessions: [SimulatedSession] = []
     private var restores = 0
+    /// Says when it is updated: a stream of its own, so that a seed is the same world but for it.
+    let updateDice: SeededRandomness
     /// Whether its app has the world's later model.
     private(set) var isLater: Bool
     private var model: NSManagedObjectModel {
@@ -30,8 +32,9 @@ final class SimulatedDevice {
 
     init(
         name: String, file: URL, settings: WorldSettings, platform: Environment,
-        isLater: Bool = false
+        updateDice: SeededRandomness, isLater: Bool
     ) throws {
+        self.updateDice = updateDice
         self.isLater = isLater
         self.name = name
         self.file = file
@@ -84,7 +87,7 @@ final class SimulatedDevice {
 
     /// The app is updated, and its store migrated to the later model: within its file, or by a
     /// mapping model into a new one. A kill leaves the store as it was.
-    func update(byMapping: Bool) throws {
+    func update(byMapping: Bool, calm: Bool = false) throws {
         guard !isLater, let later = settings.laterModel else { return }
         sessions = []
         if byMapping {
@@ -105,7 +108,7 @@ final class SimulatedDevice {
                 platform: platform, defaults: { $0.storedDefault })
         }
         isLater = true
-        try restart()
+        try restart(calm: calm)
     }
 
     // MARK: Edits

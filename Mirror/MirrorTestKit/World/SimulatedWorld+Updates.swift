@@ -5,9 +5,9 @@ extension SimulatedWorld {
     /// Throws the dice for an update. Returns whether one fell.
     func update(_ device: SimulatedDevice) throws -> Bool {
         guard settings.laterModel != nil, !device.isLater,
-            versionDice.chance(percent: settings.updatePercent)
+            device.updateDice.chance(percent: settings.updatePercent)
         else { return false }
-        let byMapping = versionDice.chance(percent: 35)
+        let byMapping = device.updateDice.chance(percent: 35)
         let wasRunning = device.sessions.contains(where: \.isRunning)
         do {
             try migrate(device, byMapping: byMapping)
@@ -20,7 +20,9 @@ extension SimulatedWorld {
         return true
     }
 
-    private func migrate(_ device: SimulatedDevice, byMapping: Bool) throws {
+    private func migrate(
+        _ device: SimulatedDevice, byMapping: Bool, calm: Bool = false
+    ) throws {
         // What strikes a migration that makes a new file is tried by tests of its own.
         if byMapping { disarmDevices() }
         defer { armDevices() }
@@ -31,7 +33,7 @@ extension SimulatedWorld {
         }
         let kept = try device.mirrored.status()?.keptForLater.count ?? 0
         tell("\(device.name) is updated\(byMapping ? " by mapping" : "")")
-        try device.update(byMapping: byMapping)
+        try device.update(byMapping: byMapping, calm: calm)
         statistics.count(.updated)
         if byMapping { statistics.count(.updatedByMapping) }
         if kept > 0 { statistics.count(.keptAside) }
@@ -41,7 +43,9 @@ extension SimulatedWorld {
     func updateAll() throws {
         guard settings.laterModel != nil else { return }
         for device in devices {
-            if !device.isLater { try migrate(device, byMapping: versionDice.chance(percent: 35)) }
+            if !device.isLater {
+                try migrate(device, byMapping: device.updateDice.chance(percent: 35), calm: true)
+            }
             _ = try device.mirrored.status()
         }
     }

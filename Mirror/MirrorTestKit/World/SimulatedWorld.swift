@@ -27,9 +27,6 @@ public final class SimulatedWorld {
     /// Each device's fault points, armed once all devices are made.
     private var crashing: [SeededFaults] = []
     var lostTime: LostTime
-    /// Says which devices are updated, and when: a stream of its own, so that a seed is the same
-    /// world but for it.
-    let versionDice: SeededRandomness
 
     /// Makes the world in `folder`, which is created; the caller removes it.
     public init(seed: UInt64, settings: WorldSettings, folder: URL) throws {
@@ -37,7 +34,6 @@ public final class SimulatedWorld {
         self.settings = settings
         lostTime = LostTime(folder: folder)
         randomness = SeededRandomness(seed: seed)
-        versionDice = SeededRandomness(seed: seed &* 104_729 &+ 17)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         network = try SimulatedNetwork(
             seed: seed, settings: settings, clock: clock, randomness: randomness, folder: folder)
@@ -62,12 +58,14 @@ public final class SimulatedWorld {
                 clock: SkewedClock(world: clock, skewSeconds: Double(skew)),
                 randomness: SeededRandomness(seed: seed &* 31 &+ UInt64(index + 1)),
                 faults: faults)
+            let updates = SeededRandomness(seed: seed &* 104_729 &+ UInt64(index))
             devices.append(
                 try SimulatedDevice(
                     name: String(UnicodeScalar(UInt8(65 + index))),
                     file: folder.appendingPathComponent("device\(index).sqlite"),
                     settings: settings, platform: platform,
-                    isLater: settings.laterModel != nil && versionDice.chance(percent: 40)))
+                    updateDice: updates,
+                    isLater: settings.laterModel != nil && updates.chance(percent: 40)))
         }
         armDevices()
     }

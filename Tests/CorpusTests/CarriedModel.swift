@@ -78,7 +78,8 @@ struct CarriedModel {
                 name: name, file: scratch.url("\(name).sqlite"), settings: settings,
                 platform: Environment(
                     clock: clock, randomness: SeededRandomness(seed: seed &+ UInt64(index) + 1),
-                    faults: NoFaults()))
+                    faults: NoFaults()),
+                updateDice: SeededRandomness(seed: seed), isLater: false)
         }
         let filler = GraphFiller(model: model, randomness: SeededRandomness(seed: seed ^ 0xF1))
         let report = try filler.fill(devices[0].store, objectsPerEntity: objectsPerEntity)

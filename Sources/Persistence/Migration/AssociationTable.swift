@@ -28,8 +28,8 @@ struct AssociationTable {
         unwrittenByDestination[ObjectIdentifier(destination.objectID), default: []].append(place)
     }
 
-    /// Keeps the rows of those pairs that have got them, and lets go of their objects; of those, too,
-    /// that were deleted before they got one.
+    /// Keeps the rows of those pairs that have got them, and lets go of their objects; of those,
+    /// too, that were deleted before they got one.
     mutating func settle(_ sourceSide: MigrationSide, _ destinationSide: MigrationSide) {
         let pairs = unwritten
         unwritten = []

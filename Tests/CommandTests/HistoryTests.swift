@@ -80,4 +80,22 @@ import Testing
         #expect(
             try workshop.done(["history", library]).output == "No such transactions.\n")
     }
+
+    /// Marks that only strangers write: they hold, or let go, and stop nobody.
+    @Test(arguments: ["\(Int64.min)", "\(Int64.max)", "'text'", "NULL"])
+    func marksOfAnyKindAreShown(_ mark: String) throws {
+        _ = try workshop.sql(
+            library,
+            "CREATE TABLE ADIPTYCHCONSUMER (ZNAME VARCHAR PRIMARY KEY, ZTRANSACTION INTEGER, "
+                + "ZDATE TIMESTAMP) WITHOUT ROWID; "
+                + "INSERT INTO ADIPTYCHCONSUMER VALUES ('odd', \(mark), \(mark))")
+        let readers = try workshop.done(["history", library, "--readers", "--json"]).lines
+        #expect(readers.map { $0["reader"] as? String } == ["odd"])
+        #expect(try workshop.done(["history", library, "--readers"]).output.contains("odd"))
+        try workshop.done(["history", library, "--purge-before", "now"])
+        #expect(try numbers() == (mark == "\(Int64.max)" ? [] : [1, 2, 3, 4]))
+        try workshop.done(["history", library, "--forget-reader", "odd"])
+        try workshop.done(["history", library, "--purge-before", "now"])
+        #expect(try numbers().isEmpty)
+    }
 }

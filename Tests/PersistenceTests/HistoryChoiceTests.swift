@@ -65,4 +65,117 @@ import Testing
         let result = try bench.context.execute(request) as? NSPersistentHistoryResult
         #expect((result?.result as? [NSPersistentHistoryChange])?.count == 3)
     }
+
+    // MARK: Order, bounds and forms
+
+    private func answer(
+        _ bench: Bench, _ choice: NSFetchRequest<any NSFetchRequestResult>?,
+        _ type: NSPersistentHistoryResultType = .transactionsAndChanges
+    ) throws -> Any? {
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(
+            withFetch: try #require(choice))
+        request.resultType = type
+        return (try bench.context.execute(request) as? NSPersistentHistoryResult)?.result
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func transactionsAreSortedAndBounded(_ kind: StoreKind) throws {
+        let (bench, _) = try bench(kind)
+        let choice = NSPersistentHistoryTransaction.fetchRequest
+        func found() throws -> [Int64] {
+            let all = try answer(bench, choice) as? [NSPersistentHistoryTransaction]
+            return try #require(all).map(\.transactionNumber)
+        }
+        choice?.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: false)]
+        #expect(try found() == [3, 2, 1])
+        choice?.fetchLimit = 2
+        #expect(try found() == [3, 2])
+        choice?.fetchOffset = 2
+        #expect(try found() == [1])
+        choice?.fetchOffset = 9
+        #expect(try found() == [])
+        choice?.sortDescriptors = [
+            NSSortDescriptor(key: "author", ascending: false),
+            NSSortDescriptor(key: "timestamp", ascending: true),
+        ]
+        choice?.fetchOffset = 0
+        choice?.fetchLimit = 0
+        #expect(try found() == [3, 1, 2])
+        choice?.sortDescriptors = nil
+        choice?.fetchOffset = 1
+        choice?.fetchLimit = 1
+        #expect(try found() == [2])
+        choice?.predicate = NSPredicate(format: "author == 'one'")
+        #expect(try found() == [2])
+    }
+
+    /// Three saves of two changes each, newest first, without the first and the last.
+    private func changes() -> NSFetchRequest<any NSFetchRequestResult>? {
+        let choice = NSPersistentHistoryChange.fetchRequest
+        choice?.sortDescriptors = [NSSortDescriptor(key: "changeID", ascending: false)]
+        choice?.fetchOffset = 1
+        choice?.fetchLimit = 4
+        return choice
+    }
+
+    private func pairs(_ kind: StoreKind) throws -> Bench {
+        let bench = try Bench(kind)
+        for number in 1...3 {
+            try bench.person("p\(number)")
+            _ = try bench.make("Department", "d\(number)")
+            try bench.context.save()
+        }
+        return bench
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func changesAreSortedAndBounded(_ kind: StoreKind) throws {
+        let bench = try pairs(kind)
+        let found = try answer(bench, changes()) as? [NSPersistentHistoryChange]
+        #expect(found?.map(\.changeID) == [5, 4, 3, 2])
+        #expect(found?.map { $0.transaction?.transactionNumber } == [3, 2, 2, 1])
+        let unsorted = changes()
+        unsorted?.sortDescriptors = nil
+        let plain = try answer(bench, unsorted, .changesOnly) as? [NSPersistentHistoryChange]
+        #expect(plain?.map(\.changeID) == [2, 3, 4, 5])
+        let narrow = changes()
+        narrow?.predicate = NSPredicate(format: "changedEntity == 'Person'")
+        let people = try answer(bench, narrow) as? [NSPersistentHistoryChange]
+        #expect(people?.map { $0.changedObjectID.entity.name } == ["Person", "Person"])
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func changesAreAnsweredInEachForm(_ kind: StoreKind) throws {
+        let bench = try pairs(kind)
+        let all = try answer(bench, changes(), .changesOnly) as? [NSPersistentHistoryChange]
+        let found = try #require(all)
+        #expect(found.count == 4)
+        #expect(try answer(bench, changes(), .count) as? Int == 4)
+        #expect(try answer(bench, changes(), .statusOnly) as? Bool == true)
+        #expect(
+            try answer(bench, changes(), .objectIDs) as? [NSManagedObjectID]
+                == found.map(\.changedObjectID))
+        let transactions =
+            try answer(bench, changes(), .transactionsOnly) as? [NSPersistentHistoryTransaction]
+        #expect(Set(transactions?.map(\.transactionNumber) ?? []) == [1, 2, 3])
+        #expect(transactions?.allSatisfy { $0.changes == nil } == true)
+    }
+
+    @Test(arguments: StoreKind.logging)
+    func transactionsAreAnsweredInEachForm(_ kind: StoreKind) throws {
+        let bench = try pairs(kind)
+        let choice = NSPersistentHistoryTransaction.fetchRequest
+        choice?.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: false)]
+        choice?.fetchLimit = 2
+        #expect(try answer(bench, choice, .count) as? Int == 2)
+        #expect(try answer(bench, choice, .statusOnly) as? Bool == true)
+        let changes = try answer(bench, choice, .changesOnly) as? [NSPersistentHistoryChange]
+        #expect(changes?.map { $0.transaction?.transactionNumber } == [3, 3, 2, 2])
+        let ids = try answer(bench, choice, .objectIDs) as? [NSManagedObjectID]
+        #expect(ids == changes?.map(\.changedObjectID))
+        let bare = try answer(bench, choice, .transactionsOnly)
+        #expect((bare as? [NSPersistentHistoryTransaction])?.map(\.transactionNumber) == [3, 2])
+        let whole = try answer(bench, choice) as? [NSPersistentHistoryTransaction]
+        #expect(whole?.map { $0.changes?.count } == [2, 2])
+    }
 }

@@ -105,7 +105,9 @@ final class RenamingPolicy: NSEntityMigrationPolicy, @unchecked Sendable {
 }
 
 /// Leaves equal names equal.
-final class IdlePolicy: NSEntityMigrationPolicy, @unchecked Sendable {}
+final class IdlePolicy: NSEntityMigrationPolicy, @unchecked Sendable {
+    // @unchecked: has no state.
+}
 
 /// A mapped migration into a SQLite file goes batch by batch, and nothing tells it.
 @Suite struct MigrationBatchTests {

@@ -33,6 +33,8 @@ import Testing
             try manager.migrateStore(
                 from: bench.url, type: .sqlite, mapping: mapping, to: place, type: .sqlite)
         }
+        let late = try MigrationBench()
+        try bench.copy(to: late.folder)
         let byRows = try bench.open(new) { try pair.image(of: pair.new, $0) }
         let byObjects = try twin.open(new) { try pair.image(of: pair.new, $0) }
         let byPieces = try twin.open(new, at: pieces) { try pair.image(of: pair.new, $0) }
@@ -40,8 +42,26 @@ import Testing
         expectEqual(pair.comparable(byRows), pair.comparable(byPieces))
         expectEqual(pair.comparable(byRows), pair.expected(before))
         #expect(!before.isEmpty)
+        try expectLateWork(late, pair, new, image: byRows)
         if old.entityVersionHashesByName != new.entityVersionHashesByName {
             try bench.expectFreshShape(new)
+        }
+    }
+
+    /// The same where the migration leaves for later what it can, before that is done and after.
+    private func expectLateWork(
+        _ bench: MigrationBench, _ pair: MigrationPair, _ model: NSManagedObjectModel,
+        image: [String: MigrationPair.Plain]
+    ) throws {
+        var options = MigrationBench.migrating
+        options[NSPersistentStoreDeferredLightweightMigrationOptionKey] = true
+        try bench.open(model, options: options) { context throws in
+            expectEqual(try pair.image(of: pair.new, context), image)
+            try context.persistentStoreCoordinator?.finishDeferredLightweightMigration()
+        }
+        expectEqual(try bench.open(model) { try pair.image(of: pair.new, $0) }, image)
+        if pair.old.model.entityVersionHashesByName != model.entityVersionHashesByName {
+            try bench.expectFreshShape(model)
         }
     }
 

@@ -4,13 +4,16 @@ internal import Foundation
 @main
 struct Main {
     private static let usage = """
-        usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [--count N] [--rounds N]
+        usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [migrations] [history]
+                             [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
           reading   fetches, faults, prefetching, batches, and reading beside saves
           lines     import and export by the command, against raw SQLite
           sync      first export and first import over TLS on loopback
           opening   opening a store of 100 entities
-        Without a word, all five. --count is the number of objects and records (100000).
+          migrations  another version of the model, in place, by copy, and by a policy in code
+          history   new changes beside many old ones
+        Without a word, all seven. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -44,8 +47,15 @@ struct Main {
         case .fill: try DeviceRole.fill(arguments)
         case .sync: try await DeviceRole.sync(arguments)
         case .make, .open: try OpeningReport.open(arguments)
+        case .migrationFill: try MigrationFigures.fill(arguments)
+        case .migrating: try MigrationFigures.migrate(arguments)
+        case .history: try HistoryFigures.play(arguments)
         }
     }
+
+    private static let groups = [
+        "objects", "reading", "lines", "sync", "opening", "migrations", "history",
+    ]
 
     private static func report(_ words: [String]) throws {
         var chosen: Set<String> = []
@@ -54,7 +64,7 @@ struct Main {
         while let word = rest.popFirst() {
             if numbers[word] != nil, let number = rest.popFirst().flatMap({ Int($0) }), number > 0 {
                 numbers[word] = number
-            } else if ["objects", "reading", "lines", "sync", "opening"].contains(word) {
+            } else if groups.contains(word) {
                 chosen.insert(word)
             } else {
                 print(usage)
@@ -72,5 +82,7 @@ struct Main {
         if isChosen("lines") { try ExchangeReport.run(count: count * 10) }
         if isChosen("sync") { try SyncReport.run(counts: [max(1, count / 10), count]) }
         if isChosen("opening") { try OpeningReport.run() }
+        if isChosen("migrations") { try MigrationReport.run(count: count * 10) }
+        if isChosen("history") { try HistoryReport.run(old: [count / 10, count * 100]) }
     }
 }

@@ -119,13 +119,27 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Finishes what a lightweight migration left for later. Here none does: it returns at once,
-    /// and throws nothing (at Apple 134110). Cost: none.
-    public final func finishDeferredLightweightMigration() throws {}
+    /// Does all that lightweight migrations of this coordinator's stores have left for later (see
+    /// `NSPersistentStoreDeferredLightweightMigrationOptionKey`), each task in a transaction of its
+    /// own; what ends in between goes on with the next call. Returns at once where nothing is left.
+    ///
+    /// Any queue; others save between two tasks. Throws 134030 for a store that may not be written,
+    /// and its failures (at Apple 134110). Cost: O(rows) of each table that is dropped, loses a
+    /// column, or gets an index.
+    public final func finishDeferredLightweightMigration() throws {
+        try translating {
+            for store in persistentStores { while try store.rowStore.finishDeferredWork() {} }
+        }
+    }
 
-    /// Does one task of what a lightweight migration left for later. Here none leaves any: it
-    /// returns at once, and throws nothing (at Apple 134110). Cost: none.
-    public final func finishDeferredLightweightMigrationTask() throws {}
+    /// Does one task of what lightweight migrations have left for later. As
+    /// `finishDeferredLightweightMigration()`. Throws 134030, and the store's failures. Cost: that
+    /// of one table, O(rows).
+    public final func finishDeferredLightweightMigrationTask() throws {
+        try translating {
+            for store in persistentStores where try store.rowStore.finishDeferredWork() { return }
+        }
+    }
 
     private func checkIsFree(_ parameters: StoreParameters) throws {
         guard parameters.type != NSInMemoryStoreType, let file = parameters.file else { return }

@@ -94,6 +94,8 @@ struct AutomaticMigration {
         do {
             try SQLiteRowStore.upgrade(
                 url, from: source, to: model, configuration: configuration, mapping: inferred,
+                defers: parameters.flag(NSPersistentStoreDeferredLightweightMigrationOptionKey)
+                    ?? false,
                 options: parameters.sqliteOptions, platform: parameters.platform,
                 defaults: Self.defaults, telling: tell)
         } catch {

@@ -14,7 +14,11 @@ public let NSMigrationEntityPolicyKey = "entityPolicy"
 /// The option that carries a store's `NSStagedMigrationManager`.
 public let NSPersistentStoreStagedMigrationManagerOptionKey =
     "NSPersistentStoreStagedMigrationManagerOptionKey"
-/// Accepted: a lightweight migration is whole when the store is open, so that nothing is deferred.
+/// With true, a lightweight migration of a SQLite store leaves for later what nobody waits for:
+/// dropping tables, dropping columns, making the indexes of fetches. The store's metadata have true
+/// under the same key as long as something is left; see
+/// `NSPersistentStoreCoordinator.finishDeferredLightweightMigration()`. The next migration does
+/// what is left of the one before.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 /// Not Apple's: with true, a store is copied before it is migrated. The copy lies beside it, named

@@ -171,8 +171,8 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
     /// `NSMigrationMissingMappingModelError`, `NSEntityMigrationPolicyError` for a policy that is
     /// not found, validation errors, and what policies throw.
     ///
-    /// A new SQLite store is written in batches while it is made, under a name that nobody knows:
-    /// in memory are some thousands of objects, and for each new one which old one it came of, in
+    /// A new SQLite store is written in batches while it is made, under a name that nobody knows.
+    /// Cost: some thousands of objects in memory, and for each new one which old one it came of, in
     /// some 40 bytes. So an object that a policy keeps may become a fault between two calls, with
     /// the values it was given; the rules of the model count at the end, and `willSave` may be
     /// called more than once. Other destinations take all objects at the end, in one save.

@@ -129,11 +129,8 @@ struct StoreMigration {
     ) throws {
         guard let old = former.persistentStores.first, let new = coordinator.persistentStores.first
         else { return }
-        func isOwn(_ key: String) -> Bool {
-            ["NSStore", "_NS", "NSPersistence"].contains(where: key.hasPrefix)
-        }
-        let kept = try new.rowStore.metadata().filter { !isOwn($0.key) }
-        let given = try old.rowStore.metadata().filter { !isOwn($0.key) }
+        let kept = try new.rowStore.metadata().filter { !StoreMetadataKey.isOwn($0.key) }
+        let given = try old.rowStore.metadata().filter { !StoreMetadataKey.isOwn($0.key) }
         if !given.isEmpty { try new.rowStore.setMetadata(given.merging(kept) { $1 }) }
     }
 

@@ -10,6 +10,11 @@ enum KnownClasses {
     private struct State {
         var classes: [String: NSManagedObject.Type] = [:]
         var modules: [String] = []
+        /// Names without a module that no class has, of all that can be found at present: to search
+        /// all images for one takes as long as making some dozens of objects.
+        var missing: Set<String> = []
+        /// Grows whenever more can be found.
+        var generation = 0
         var models: [WeakModel] = []
         var placeholders: [String: NSEntityDescription] = [:]
     }
@@ -27,13 +32,16 @@ enum KnownClasses {
         let parts = full.split(separator: ".", maxSplits: 1)
         let short = String(full.split(separator: ".").last ?? "")
         state.withLock { state in
-            if state.classes[full] == nil {
+            let isFresh = state.classes[full] == nil
+            if isFresh {
                 state.classes[full] = type
                 state.classes[short] = type
             }
-            if parts.count == 2, !state.modules.contains(String(parts[0])) {
-                state.modules.append(String(parts[0]))
-            }
+            let bringsModule = parts.count == 2 && !state.modules.contains(String(parts[0]))
+            if bringsModule { state.modules.append(String(parts[0])) }
+            guard isFresh || bringsModule else { return }
+            state.missing = []
+            state.generation += 1
         }
     }
 
@@ -50,8 +58,17 @@ enum KnownClasses {
         let name: String = entity.managedObjectClassName
         let short = name.hasPrefix(".") ? String(name.dropFirst()) : name
         guard short != "NSManagedObject", !short.isEmpty else { return NSManagedObject.self }
-        if let found = state.withLock({ $0.classes[short] }) { return found }
+        let (found, isMissing, generation) = state.withLock {
+            ($0.classes[short], $0.missing.contains(short), $0.generation)
+        }
+        if let found { return found }
+        if isMissing { return NSManagedObject.self }
         guard let type = any(named: short) as? NSManagedObject.Type else {
+            // A name with its module may be that of a class that is loaded later.
+            state.withLock { state in
+                guard state.generation == generation, !short.contains(".") else { return }
+                state.missing.insert(short)
+            }
             return NSManagedObject.self
         }
         note(type)

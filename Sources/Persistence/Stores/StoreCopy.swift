@@ -61,7 +61,7 @@ struct StoreCopy {
     /// The metadata that the application put there.
     private static func applicationMetadata(of store: any RowStore) throws -> [String: Any] {
         try store.metadata().filter { key, _ in
-            !["NSStore", "_NS", "NSPersistence"].contains(where: key.hasPrefix)
+            !StoreMetadataKey.isOwn(key)
         }
     }
 

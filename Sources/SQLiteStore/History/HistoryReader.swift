@@ -87,7 +87,7 @@ final class HistoryReader {
         guard number > 0 else { return }
         let first = try connection.value("SELECT min(Z_PK) FROM ATRANSACTION")?.int64
         let oldest = try first ?? keys.last(HistoryTables.transaction) &+ 1
-        guard oldest > number &+ 1 else { return }
+        guard number < .max, oldest > number + 1 else { return }
         throw StoreError(
             .historyExpired, "The history after this token was removed; fetch everything instead.",
             fields: ["after": "\(number)", "oldest": "\(oldest)"])

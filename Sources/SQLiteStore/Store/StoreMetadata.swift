@@ -69,8 +69,7 @@ struct StoreMetadata {
     }
 
     private static func isOwn(_ key: String) -> Bool {
-        key.hasPrefix("NSStore") || key.hasPrefix("_NS") || key.hasPrefix("NSPersistence")
-            || key == "migrationManagerClass"
+        StoreMetadataKey.isOwn(key) || key == "migrationManagerClass"
     }
 
     func write(to connection: Connection) throws {

@@ -11,13 +11,16 @@ extension SQLiteRowStore {
     /// was. Objects keep their keys, and the history, the metadata of applications and large values
     /// stay. Returns at once where the store has that version already.
     ///
+    /// With `defers`, tables and columns that nobody reads any more and indexes of requests are
+    /// left for `finishDeferredWork()`, as the metadata say then.
+    ///
     /// `defaults` gives an attribute's default value in its stored form; `tell` is told which share
     /// of the rows is done. Cost: O(rows) of the
     /// entities that changed; the file needs room for a second copy of their tables. Throws
     /// `UpgradeRefusal` where rows do not fit, `StoreError` as opening does.
     package static func upgrade(
         _ url: URL, from source: NSManagedObjectModel, to destination: NSManagedObjectModel,
-        configuration: String?, mapping: InferredMapping,
+        configuration: String?, mapping: InferredMapping, defers: Bool = false,
         options: SQLiteStoreOptions = .init(), platform: Environment = .system,
         defaults: @escaping (NSAttributeDescription) -> AttributeValue,
         telling tell: ((Float) -> Void)? = nil
@@ -29,7 +32,8 @@ extension SQLiteRowStore {
         try StoreError.mapping(path: file.path) {
             try StoreUpgrade(
                 file: file, source: source, destination: destination, configuration: configuration,
-                mapping: mapping, platform: platform, defaults: defaults, tell: tell
+                mapping: mapping, platform: platform, defaults: defaults, tell: tell,
+                defers: defers
             ).run()
         }
     }
@@ -51,6 +55,21 @@ extension SQLiteRowStore {
             guard try MirrorTables.exist(in: reading) else { return }
             try MirrorTables(source: reading, destination: new.open(), entities: entities)
                 .handOn(rows: rows)
+        }
+    }
+
+    /// Does one piece of what an upgrade left for later, in a transaction of its own, and returns
+    /// whether there was any. Throws `.readOnly`, `.busy`, `.diskFull`. Cost: one look at the
+    /// metadata where nothing was left; else O(rows) of one table.
+    public func finishDeferredWork() throws -> Bool {
+        guard try metadata()[StoreMetadataKey.deferredMigration] as? Bool ?? false else {
+            return false
+        }
+        return try write { transaction in
+            try DeferredWork(
+                connection: transaction.connection, schema: open.schema, path: open.path
+            )
+            .doNext()
         }
     }
 

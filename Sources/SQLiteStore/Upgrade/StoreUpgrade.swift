@@ -17,6 +17,8 @@ struct StoreUpgrade {
     let platform: Environment
     let defaults: (NSAttributeDescription) -> AttributeValue
     let tell: ((Float) -> Void)?
+    /// Whether what nobody waits for is left for later; see `DeferredWork`.
+    var defers = false
 
     func run() throws {
         let connection = try file.open()
@@ -64,6 +66,7 @@ struct StoreUpgrade {
         // Another process may have been faster.
         if former.hashes == hashes { return }
         let plan = try plan(connection, of: former)
+        try finishFormerWork(connection, plan)
         var tables = TableUpgrade(plan: plan, connection: connection)
         try tables.run(telling: tell)
         try platform.faults.reach("upgrade.rows")
@@ -71,6 +74,11 @@ struct StoreUpgrade {
         var metadata = StoreMetadata(
             hashes: hashes, model: destination, identifier: former.identifier)
         metadata.replaceApplicationKeys(with: former.values)
+        try DeferredWork(connection: connection, schema: plan.new, path: file.path)
+            .leave(tables.left)
+        if !tables.left.isEmpty {
+            metadata.values[StoreMetadataKey.deferredMigration] = true
+        }
         try metadata.write(to: connection)
         // Old files have no such table.
         try connection.script("DROP TABLE IF EXISTS Z_MODELCACHE")
@@ -79,12 +87,20 @@ struct StoreUpgrade {
         try platform.faults.reach("upgrade.beforeCommit")
     }
 
+    /// What an earlier upgrade left would be taken for tables and columns of the old model.
+    private func finishFormerWork(
+        _ connection: Connection, _ plan: UpgradePlan
+    ) throws {
+        try DeferredWork(connection: connection, schema: plan.old, path: file.path).clear()
+    }
+
     private func plan(_ connection: Connection, of former: StoreMetadata) throws -> UpgradePlan {
         let old = try formerSchema(connection, names: Set(former.hashes.keys))
         let new = try newSchema()
         if let refusal = new.content.refusals.first { throw refusal }
         return try UpgradePlan(
-            old: old, new: new, mapping: mapping, connection: connection, defaults: defaults)
+            old: old, new: new, mapping: mapping, connection: connection, defers: defers,
+            defaults: defaults)
     }
 
     /// What `run` would do.

@@ -13,6 +13,8 @@ enum TableFate {
         case added(TableSchema.Column, filledWith: SQLiteValue)
         /// A column whose empty places get a value.
         case filled(String, with: SQLiteValue)
+        /// A column that no property has any more, and that stays until somebody drops it.
+        case left(String)
     }
 }
 
@@ -35,8 +37,9 @@ struct TableFates {
             else { return .rebuilt }
             changes += change
         }
-        let isWhole = columns.columns.allSatisfy { used.contains($0.name) }
-        return isWhole ? .altered(changes) : .rebuilt
+        let rest = columns.columns.map(\.name).filter { !used.contains($0) }
+        guard rest.isEmpty || plan.defers else { return .rebuilt }
+        return .altered(changes + rest.map { .left($0) })
     }
 
     private static func isHead(_ column: TableSchema.Column) -> Bool {

@@ -8,6 +8,8 @@ struct TableUpgrade {
     private let connection: Connection
     private var fates: [String: TableFate] = [:]
     private var keptJoins: Set<String> = []
+    /// What stays to be dropped later.
+    private(set) var left: [DeferredWork.Piece] = []
 
     init(plan: UpgradePlan, connection: Connection) {
         self.plan = plan
@@ -29,12 +31,22 @@ struct TableUpgrade {
         try fillTables(telling: tell)
         for join in joins() where !keptJoins.contains(join.side.table) { try fill(join) }
         for table in plan.new.tables { try alter(table) }
-        for table in plan.setAside.sorted() {
-            try connection.script("DROP TABLE \(plan.former(table))")
-        }
+        for table in plan.setAside.sorted() { try drop(plan.former(table)) }
         let links = LinkUpgrade(plan: plan, connection: connection)
         try links.run(joins())
-        try ValueUpgrade(plan: plan, connection: connection).run()
+        left += try ValueUpgrade(plan: plan, connection: connection).run()
+    }
+
+    /// A table that is dropped later lets go of its indexes now: others take their names.
+    private mutating func drop(_ table: String) throws {
+        guard plan.defers else { return try connection.script("DROP TABLE \(table)") }
+        let indexes = try connection.rows(
+            "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ? "
+                + "AND sql NOT NULL", [.text(table)])
+        for row in indexes {
+            if let name = row[0].string { try connection.script("DROP INDEX \(quoted(name))") }
+        }
+        left.append(.table(table))
     }
 
     // MARK: What stays
@@ -184,7 +196,7 @@ struct TableUpgrade {
         }
     }
 
-    private func alter(_ table: TableSchema) throws {
+    private mutating func alter(_ table: TableSchema) throws {
         guard case .altered(let changes) = fates[table.name] else { return }
         for change in changes {
             switch change {
@@ -202,6 +214,7 @@ struct TableUpgrade {
                 try connection.run(
                     "UPDATE \(table.name) SET \(column) = ? WHERE \(column) IS NULL"
                         + rows(with: column, table).replacing(" WHERE", with: " AND"), [value])
+            case .left(let column): left.append(.column(column, of: table.name))
             }
         }
     }

@@ -22,6 +22,8 @@ struct UpgradePlan {
     let mapping: InferredMapping
     let defaults: (NSAttributeDescription) -> AttributeValue
     let moves: [EntityMove]
+    /// Whether what nobody reads any more may stay for a while.
+    let defers: Bool
     /// The old tables that are set aside, to be read from while their successors are filled.
     var setAside: Set<String> = []
     private var offsets: [TreePair: Int64] = [:]
@@ -35,11 +37,12 @@ struct UpgradePlan {
 
     init(
         old: StoreSchema, new: StoreSchema, mapping: InferredMapping, connection: Connection,
-        defaults: @escaping (NSAttributeDescription) -> AttributeValue
+        defers: Bool = false, defaults: @escaping (NSAttributeDescription) -> AttributeValue
     ) throws {
         self.old = old
         self.new = new
         self.mapping = mapping
+        self.defers = defers
         self.defaults = defaults
         moves = mapping.matches.compactMap { match in
             guard let former = match.source?.name.flatMap(old.layout.entity(named:)),
@@ -90,7 +93,7 @@ struct UpgradePlan {
 
     /// The name under which an old table can be read.
     func former(_ table: String) -> String {
-        setAside.contains(table) ? "Z_FORMER_\(table)" : table
+        setAside.contains(table) ? "\(DeferredWork.formerPrefix)\(table)" : table
     }
 
     /// How much the keys of an old entity's rows grow in the tree of a new one.

@@ -8,15 +8,17 @@ struct ValueUpgrade {
     let plan: UpgradePlan
     let connection: Connection
 
-    func run() throws {
+    /// Returns the indexes that are left for later.
+    func run() throws -> [DeferredWork.Piece] {
         for move in plan.moves { try checkMandatory(move) }
-        try makeIndexes()
+        let left = try makeIndexes()
         for move in plan.moves { try computeWritten(move) }
         for computation in plan.new.content.computations { try connection.run(computation) }
         for trigger in plan.new.triggers { try connection.script(trigger) }
         for table in plan.new.content.placeTables.sorted() {
             try connection.run("UPDATE \(table) SET Z_OPT = Z_OPT")
         }
+        return left
     }
 
     // MARK: Rules
@@ -42,7 +44,7 @@ struct ValueUpgrade {
 
     // MARK: Indexes
 
-    private func makeIndexes() throws {
+    private func makeIndexes() throws -> [DeferredWork.Piece] {
         let wanted = Set(plan.new.indexes)
         let tables = Set(plan.new.tables.map(\.name))
         let present = try connection.rows(
@@ -58,13 +60,19 @@ struct ValueUpgrade {
                 try connection.script("DROP INDEX \"\(name.replacing("\"", with: "\"\""))\"")
             }
         }
+        var left: [DeferredWork.Piece] = []
         for statement in plan.new.indexes where !kept.contains(statement) {
+            if plan.defers, let name = DeferredWork.indexName(in: statement) {
+                left.append(.index(name))
+                continue
+            }
             do {
                 try connection.script(statement)
             } catch let fault as SQLiteFault where fault.isConstraint {
                 throw duplicate(statement)
             }
         }
+        return left
     }
 
     private func duplicate(_ statement: String) -> UpgradeRefusal {

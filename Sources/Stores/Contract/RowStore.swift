@@ -38,6 +38,10 @@ public protocol RowStore: RowReading, RowWriting, HistoryKeeping {
     /// seen through what it is handed. A store that can hold no state hands itself.
     func readingOneState<Result>(_ body: (any RowReading) throws -> Result) throws -> Result
 
+    /// Does one piece of what a migration left for later; false where nothing is left. Cost: a
+    /// piece's, in one transaction.
+    func finishDeferredWork() throws -> Bool
+
     /// Holds the present state for reading; nil where the store cannot: one in memory, or a file
     /// without a log of its own. States that are equal may be one snapshot.
     func makeSnapshot() throws -> (any RowSnapshot)?
@@ -74,6 +78,9 @@ extension RowStore {
     ) throws -> Result {
         try body(self)
     }
+
+    /// False, for stores whose migrations leave nothing.
+    public func finishDeferredWork() throws -> Bool { false }
 
     /// Nil, for stores that hold no state.
     public func makeSnapshot() throws -> (any RowSnapshot)? { nil }

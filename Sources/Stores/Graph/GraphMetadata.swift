@@ -48,7 +48,7 @@ struct GraphMetadata {
     }
 
     private static func isOwn(_ key: String) -> Bool {
-        key.hasPrefix("NSStore") || key.hasPrefix("_NS") || key.hasPrefix("NSPersistence")
+        StoreMetadataKey.isOwn(key)
             || key == "migrationManagerClass"
     }
 

@@ -53,7 +53,7 @@ let systems: [Target] = [
 let oneMachine: [Target] = [
     room("Platform"),
     room("SQLiteDriver", uses: ["Platform", "CSQLite"]),
-    room("ObjectModel", uses: ["COpenSSL"]),
+    room("ObjectModel", uses: ["Platform", "COpenSSL", "CRuntime"]),
     room("Predicates", uses: ["Platform", "ObjectModel", "CRuntime"]),
     room("Stores", uses: values),
     room("SQLiteStore", uses: values + ["Stores", "SQLiteDriver", "CZlib"]),

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// A switch of Apple's framework for looking at its work, set by an environment variable of the
 /// same name: `env com.apple.CoreData.SQLDebug=1 program`.
@@ -15,10 +15,14 @@ public struct DebugSwitch: Sendable {
     /// What the variable says when it is first asked for; 0 where it is not set, or is no number.
     public let level: Int
 
-    /// Reads the level from `variables`, once: a later change of the environment is not seen.
-    public init(
-        name: String, variables: [String: String] = ProcessInfo.processInfo.environment
-    ) {
+    /// Reads the level from the environment, once: a later change of it is not seen.
+    public init(name: String) {
+        self.name = name
+        level = getenv(name).flatMap { Int(String(cString: $0)) } ?? 0
+    }
+
+    /// The same from `variables`.
+    public init(name: String, variables: [String: String]) {
         self.name = name
         level = variables[name].flatMap { Int($0) } ?? 0
     }

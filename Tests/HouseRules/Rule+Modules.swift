@@ -11,7 +11,7 @@ extension Rule {
     static let allowedImports: [String: [String]] = [
         "Platform": [],
         "SQLiteDriver": ["Platform", "CSQLite"],
-        "ObjectModel": ["COpenSSL"],
+        "ObjectModel": ["Platform", "COpenSSL", "CRuntime"],
         "Predicates": ["Platform", "ObjectModel", "CRuntime"],
         "Stores": values,
         "SQLiteStore": values + ["Stores", "SQLiteDriver", "CZlib"],

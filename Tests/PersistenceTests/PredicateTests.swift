@@ -44,11 +44,41 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func membersOfOrderedRelationshipsHavePlaces(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let songs = try ["a", "b", "c"].map { try bench.make("Song", $0) }
+        let full = try bench.make("Playlist", "full")
+        full.setValue(NSOrderedSet(array: [songs[1], songs[0], songs[2]]), forKey: "songs")
+        try bench.make("Playlist", "none")
+        try bench.context.save()
+        bench.context.reset()
+        func lists(_ format: String = "TRUEPREDICATE") throws -> [NSManagedObject] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Playlist")
+            request.predicate = NSPredicate(format: format)
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            return try bench.context.fetch(request)
+        }
+        func names(_ format: String) throws -> [String] {
+            try lists(format).compactMap { $0.value(forKey: "name") as? String }
+        }
+        #expect(try names("songs[FIRST].name == 'b'") == ["full"])
+        #expect(try names("songs[LAST].name == 'c' AND songs[1].name == 'a'") == ["full"])
+        #expect(try names("songs[SIZE] == 3 OR songs[0] == nil") == ["full", "none"])
+        // Unsaved changes count, too.
+        let list = try #require(try lists().first { $0.value(forKey: "name") as? String == "full" })
+        let members = list.mutableOrderedSetValue(forKey: "songs")
+        members.moveObjects(at: IndexSet(integer: 2), to: 0)
+        #expect(try names("songs[FIRST].name == 'c'") == ["full"])
+        #expect(try names("songs[FIRST].name == 'b'") == [])
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func whatCannotBeAskedIsAnErrorOfTheFetch(_ kind: StoreKind) throws {
         let bench = try bench(kind)
         let formats = [
             "nothing == 1", "name isNewerThan: 'x'", "name UTI-EQUALS 'x'", "name MATCHES '['",
-            "name == $unbound", "CAST(name, 'NSThing') == 1",
+            "name == $unbound", "CAST(name, 'NSThing') == 1", "friends[FIRST] == nil",
+            "friends[0].name == 'x'",
         ]
         // In memory nobody walks a path that nobody has.
         let paths = [

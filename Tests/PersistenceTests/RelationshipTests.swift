@@ -4,6 +4,33 @@ import Testing
 
 @Suite struct RelationshipTests {
     @Test(arguments: StoreKind.allCases)
+    func membersThatWereReadAreFoundAddedAndRemoved(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let sales = try bench.make("Department", "Sales")
+        let people = try (0..<40).map { try bench.person("p\($0)") }
+        for person in people[..<30] { person.department = sales }
+        try bench.context.save()
+        let context = bench.newContext()
+        let twin = try bench.twin(sales, in: context)
+        let twins = try people.map { try bench.twin($0, in: context) }
+        let members = twin.mutableSetValue(forKey: "employees")
+        #expect(members.count == 30)
+        #expect(twins.map { members.contains($0) } == (0..<40).map { $0 < 30 })
+        members.add(twins[3])
+        #expect(members.count == 30)
+        members.remove(twins[3])
+        members.add(twins[35])
+        #expect(!members.contains(twins[3]) && members.contains(twins[35]))
+        let fresh = try bench.person("new", in: context)
+        #expect(!members.contains(fresh))
+        members.add(fresh)
+        #expect(members.count == 31)
+        try context.save()
+        bench.context.refreshAllObjects()
+        #expect((sales.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 31)
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func aToOneLinkShowsUpInItsToMany(_ kind: StoreKind) throws {
         let bench = try Bench(kind)
         let sales = try bench.make("Department", "Sales")

@@ -15,6 +15,17 @@ import Testing
         fixture = try StoreFixture(TestModel.society(), options: options)
     }
 
+    @Test func anOriginIsTheProcessUnlessItIsGiven() {
+        var origin = SQLiteStoreOptions().origin
+        #expect(origin.processName == ProcessInfo.processInfo.processName)
+        #expect(origin.bundleIdentifier == Bundle.main.bundleIdentifier)
+        origin.bundleIdentifier = "org.example.app"
+        #expect(origin.processName == ProcessInfo.processInfo.processName)
+        origin.processName = nil
+        #expect(origin.processName == nil && origin.bundleIdentifier == "org.example.app")
+        #expect(HistoryOrigin().processName == nil)
+    }
+
     @Test func everySaveIsOneTransactionThatSaysWhatChanged() throws {
         let person = try fixture.row("Manager", ["name": .text("Ada"), "email": .text("ada@x")])
         let other = try fixture.insert("Person")

@@ -35,6 +35,13 @@ final class MemoryObject: KeyValueReading, IdentityReading {
         throw UnknownKey(key: key)
     }
 
+    func hasOrder(forKey key: String) -> Bool {
+        guard let layout = world.store.layout.entity(row.id.entity),
+            let slot = layout.toManySlot(key)
+        else { return true }
+        return layout.toManys[slot].isOrdered
+    }
+
     static func plain(_ value: AttributeValue) -> Any? {
         switch value {
         case .null: nil

@@ -33,6 +33,8 @@ import Testing
             try fixture.toMany(people[0], "tags", add: tags.map(\.id)),
             try fixture.toMany(people[1], "tags", add: [tags[2].id]),
             try fixture.toMany(people[0], "friends", add: [people[1]]),
+            try fixture.toMany(people[0], "favorites", add: [tags[2].id, tags[0].id]),
+            try fixture.toMany(people[3], "favorites", add: [tags[1].id]),
             try fixture.toMany(people[3], "notes", add: []),
         ]
         _ = try fixture.store.save(changes)
@@ -62,6 +64,11 @@ import Testing
         ("TERNARY(age > 1, 'old', 'young') IN {'old'}", [2, 3]), ("SELF IN friends", []),
         ("SELF IN $people", [1, 2]), ("NOT SELF IN $people", [0, 3]),
         ("friends CONTAINS $friend OR SELF == $friend", [0, 1]),
+        ("favorites[FIRST].name == 't2'", [0]), ("favorites[LAST].rank == 0", [0]),
+        ("favorites[0].rank >= 1", [0, 3]), ("favorites[1].name == 't0'", [0]),
+        ("favorites.name[FIRST] == 't1'", [3]), ("favorites[1] == nil", [1, 2, 3]),
+        ("notes[LAST] == nil AND age < 2", [0, 1]), ("favorites[FIRST] IN tags", [0]),
+        ("SUBQUERY(favorites, $f, $f.rank < 2)[FIRST].rank == 0", [0]),
     ])
     func answersAreThoseOfMemory(format: String, found: [Int]) throws {
         let predicate = node(of: try NSPredicate.parse(format)).substituting([
@@ -79,6 +86,9 @@ import Testing
         ("median:(tags.rank) == 1", "Unsupported function expression median:(tags.rank)"),
         ("count:(name) == 1", "Unsupported function expression count:(name)"),
         ("tags[FIRST] == nil", "Unsupported function expression tags[FIRST]"),
+        ("friends[LAST].age == 1", "Unsupported function expression friends[LAST]"),
+        ("tags[0] == nil", "Unsupported function expression tags[0]"),
+        ("favorites[age] == nil", "Unsupported function expression favorites[age]"),
         ("random() < age", "Unsupported function expression random()"),
         (
             "FUNCTION(name, 'foo:', 1) == 1",

@@ -52,7 +52,7 @@ struct RandomQuery {
 
     private mutating func clause(depth: Int) -> PredicateNode {
         clauses += 1
-        switch Int.random(in: 0..<15, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0, 1: return number(.keyPath([one(["age", "home.mayor.age"])].flatMap(Self.path)))
         case 2, 3:
             return text(
@@ -67,6 +67,7 @@ struct RandomQuery {
         case 11: return twoPaths()
         case 12: return computedBounds()
         case 13: return sized()
+        case 14: return placed()
         default: return number(arithmetic())
         }
     }
@@ -299,5 +300,24 @@ struct RandomQuery {
         let size = ExpressionNode.function(
             FunctionName.index, [members, .function(FunctionName.sizeSymbol, [])])
         return number(one([size, .function("count:", [members])]))
+    }
+
+    /// A member of an ordered relationship by its place; there may be none.
+    private mutating func placed() -> PredicateNode {
+        let places: [ExpressionNode] = [
+            .function(FunctionName.firstSymbol, []), .function(FunctionName.lastSymbol, []),
+            .constant(0), .constant(1),
+        ]
+        let place = one(places)
+        func member(_ path: String...) -> ExpressionNode {
+            .function(FunctionName.index, [.keyPath(path), place])
+        }
+        guard asksMissing else { return sized() }
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: return text(member("favorites", "name"))
+        case 1: return number(.path(from: member("favorites"), ["rank"]))
+        case 2: return comparison(member("notes"), .equalTo, .constant(nil))
+        default: return comparison(member("favorites"), .equalTo, .constant(one(tags)))
+        }
     }
 }

@@ -184,6 +184,35 @@ import Testing
         #expect(try tags(store, fixture) == 1)
     }
 
+    @Test func whoOnlyReadsOpensNoSecondConnection() throws {
+        try { _ = try open().insert("Tag") }()
+        let fixture = try open()
+        let readers = try #require(fixture.store.readers)
+        #expect(try tags(fixture.store, fixture) == 1)
+        #expect(!readers.areNeeded && readers.idleCount == 0)
+        try fixture.insert("Tag")
+        #expect(try tags(fixture.store, fixture) == 2)
+        #expect(readers.areNeeded && readers.idleCount == 1)
+    }
+
+    @Test func aSecondReaderDoesNotWaitForTheFirst() throws {
+        try { _ = try open().insert("Tag") }()
+        let fixture = try open()
+        let readers = try #require(fixture.store.readers)
+        let (inside, leaving) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let store = fixture.store
+        Thread.detachNewThread {
+            store.lock.run {
+                inside.signal()
+                leaving.wait()
+            }
+        }
+        inside.wait()
+        #expect(try tags(store, fixture) == 1)
+        #expect(readers.areNeeded && readers.idleCount == 1)
+        leaving.signal()
+    }
+
     @Test func theLogGoesWithTheLastConnection() throws {
         var snapshot: (any RowSnapshot)?
         try {

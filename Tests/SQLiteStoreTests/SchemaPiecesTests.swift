@@ -74,6 +74,7 @@ import Testing
             let tables = try SchemaBuilder.schema(of: ModelLayout(model: model)).tables
             for table in tables where table.virtual == nil {
                 #expect(plain(table.statement) == Set(table.columns.map(\.name)))
+                #expect(isPlain(table.statement))
             }
         }
         #expect(plain("CREATE TABLE ZA ( Z_PK INTEGER PRIMARY KEY, ZB VARCHAR(255) )")?.count == 2)
@@ -84,7 +85,16 @@ import Testing
             "CREATE TABLE ZA ( ZB INTEGER ) STRICT", "CREATE TABLE ZA ( ZB INTEGER /* ZC */ )",
             "CREATE TABLE ZA ( ZB INTEGER, UNIQUE (ZB) )", "CREATE TABLE ZA AS SELECT 1",
             "CREATE TABLE ZA ( ZB INTEGER, ZB INTEGER )", "",
+            "CREATE TABLE ZA ( ZB INTEGER, )", "CREATE TABLE ZA ( ZB INTEGER) x )",
+            "CREATE TABLE ZA ( ZB INTEGER, PRIMARY KEY )", "CREATE TABLE ZA ( ZB INTEGER",
+            "CREATE TABLE ZA ( ZB INTEGER PRIMARY KEY DESC )", "CREATE TABLE ZA ()",
+            "CREATE TABLE ZA ( PRIMARY KEY (ZB) )", "CREATE TABLE ZA ( ZB VARCHAR(255 )",
         ] { #expect(plain(odd) == nil, "\(odd)") }
+    }
+
+    private func isPlain(_ statement: String) -> Bool {
+        var statement = statement
+        return statement.withUTF8 { TableSchema.isPlain(statement: $0) }
     }
 
     /// The hashes say what the file was made for; what is gone since is told when it is needed.

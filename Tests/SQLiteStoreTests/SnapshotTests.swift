@@ -79,7 +79,7 @@ import Testing
             try fixture.insert("Tag", ["name": .text(String(repeating: "x", count: 20_000))])
         }
         #expect(snapshot.isOver)
-        #expect(StoreFile.size(url.path + "-wal") < 200_000)
+        #expect(FileKind.size(at: url.path + "-wal") < 200_000)
         // The next one lives on, although the log was large once.
         let next = try held(fixture)
         try fixture.insert("Tag")

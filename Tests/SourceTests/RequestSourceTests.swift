@@ -120,5 +120,13 @@ struct RequestSourceTests {
         #expect(r.description.contains("(entity: Person; predicate: (age > 3); "))
         #expect(r.description.contains("(age, descending, compare:)"))
         #expect(r.description.contains("limit: 5; type: NSManagedObjectResultType; )"))
+        // Built in code, whose text is Foundation's; the request's is Apple's.
+        r.predicate = NSCompoundPredicate(
+            andPredicateWithSubpredicates: [
+                NSPredicate(format: "name == 'a' OR age > 1"),
+                NSCompoundPredicate(
+                    notPredicateWithSubpredicate: NSPredicate(format: "age == 2")),
+            ])
+        #expect(r.description.contains("((name == \"a\" OR age > 1) AND NOT age == 2)"))
     }
 }

@@ -23,7 +23,7 @@ package struct PropertyListValues {
     }
 
     private static func value(in data: Data, file: String) throws -> Any {
-        guard data.starts(with: Data("bplist".utf8)) else { return try text(data, file: file) }
+        guard data.starts(with: "bplist".utf8) else { return try text(data, file: file) }
         let table = try PropertyListReader.table(data, file: file)
         var values = PropertyListValues(table: table, file: file)
         return try values.value(at: table.root, depth: 0)

@@ -3,8 +3,15 @@ internal import Foundation
 /// Where an entity stands: its model, its parent, and, once the model is frozen, its dictionaries.
 struct EntityLookupCache {
     weak var model: NSManagedObjectModel?
-    weak var superentity: NSEntityDescription?
+    /// What leads to the entity without holding it.
+    let tie = EntityTie()
     var lookup: EntityLookup?
+    private var parent: EntityTie?
+
+    var superentity: NSEntityDescription? {
+        get { parent?.entity }
+        set { parent = newValue?.place.tie }
+    }
 }
 
 /// An entity's properties by name, gathered once.

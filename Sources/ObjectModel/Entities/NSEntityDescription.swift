@@ -52,9 +52,13 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    public required override init() { super.init() }
+    public required override init() {
+        super.init()
+        place.tie.begin(self)
+    }
 
     deinit {
+        place.tie.end()
         for property in declaredProperties where property.entity === self {
             property.entity = .nowhere
         }

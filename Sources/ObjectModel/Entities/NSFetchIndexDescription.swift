@@ -94,7 +94,11 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The partial index's predicate as the model file spells it.
     open var partialIndexPredicateText: String?
     /// The entity the index belongs to.
-    public internal(set) weak var entity: NSEntityDescription?
+    public internal(set) var entity: NSEntityDescription? {
+        get { owner?.entity }
+        set { owner = newValue?.place.tie }
+    }
+    private var owner: EntityTie?
 
     /// An index over the elements in their order; they belong to it from then on.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {

@@ -15,8 +15,13 @@ public enum NSDeleteRule: UInt, Sendable, CaseIterable {
 /// One end of a link between two entities. Source: Apple, NSRelationshipDescription.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     // @unchecked: see NSPropertyDescription.
-    /// The entity at the other end. Set by hand, or by the model from `destinationEntityName`.
-    open weak var destinationEntity: NSEntityDescription?
+    /// The entity at the other end, which is not held. Set by hand, or by the model from
+    /// `destinationEntityName`.
+    open var destinationEntity: NSEntityDescription? {
+        get { destination?.entity }
+        set { destination = newValue?.place.tie }
+    }
+    private var destination: EntityTie?
     /// The relationship that leads back; nil where there is none.
     open weak var inverseRelationship: NSRelationshipDescription?
     /// What happens at the other end when an object is deleted.

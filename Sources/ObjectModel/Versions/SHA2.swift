@@ -4,7 +4,8 @@ internal import COpenSSL
 package enum SHA2 {
     /// The 32-byte digest of `message`.
     package static func sha256(_ message: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { digest, count in
+        // Room for what a hash of a hash has beside it.
+        [UInt8](unsafeUninitializedCapacity: 2 * Int(SHA256_DIGEST_LENGTH)) { digest, count in
             diptych_sha256(message, message.count, digest.baseAddress)
             count = Int(SHA256_DIGEST_LENGTH)
         }

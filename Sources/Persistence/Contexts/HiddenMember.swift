@@ -30,8 +30,8 @@ extension NSManagedObjectContext {
         _ members: [Reference], of owner: NSManagedObject, _ slot: Int
     ) -> Set<Reference> {
         var hidden: Set<Reference> = []
-        for reference in members {
-            guard let member = registry.object(reference.id) else { continue }
+        for (reference, member) in zip(members, registered(members.map(\.id))) {
+            guard let member else { continue }
             let place = HiddenMember(owner: owner, slot: slot, member: member)
             guard place.isHidden else { continue }
             hidden.insert(reference)

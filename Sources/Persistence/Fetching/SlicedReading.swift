@@ -4,8 +4,23 @@ internal import Stores
 
 /// The rows that a fetch found, in order.
 struct ReadRows {
+    /// Some of them: in packs, or one by one where the store gives no packs.
+    enum Part {
+        case packs([RowPack])
+        case rows([Row])
+    }
+
     let store: NSPersistentStore
-    let rows: [Row]
+    var parts: [Part] = []
+
+    var found: [FoundObjects] {
+        parts.map { part in
+            switch part {
+            case .packs(let packs): .packs(packs, of: store)
+            case .rows(let rows): .rows(FoundRows(rows, of: store))
+            }
+        }
+    }
 }
 
 /// Reads what a fetch finds slice by slice, beside the context's queue, so that it can be followed
@@ -30,19 +45,26 @@ struct SlicedReading {
     /// Throws 3072 when the result is cancelled. Nil where the store has no rows to read apart.
     func run(for result: NSPersistentStoreAsynchronousResult) throws -> ReadRows? {
         guard let (store, ids) = try query.findRows() else { return nil }
-        var rows: [Row] = []
-        rows.reserveCapacity(ids.count)
+        var read = ReadRows(store: store)
         for start in stride(from: 0, to: ids.count, by: Self.sliceCount) {
             if result.isCancelled { throw CocoaError(.userCancelled) }
             let slice = Array(ids[start..<min(start + Self.sliceCount, ids.count)])
             do {
-                rows += try ordered(store.rowStore.rows(slice), as: slice)
+                read.parts.append(try part(slice, of: store))
             } catch {
                 throw PersistenceErrors.translate(error)
             }
-            result.report(rows.count, of: ids.count)
+            result.report(start + slice.count, of: ids.count)
         }
-        return ReadRows(store: store, rows: rows)
+        return read
+    }
+
+    private func part(_ ids: [RowID], of store: NSPersistentStore) throws -> ReadRows.Part {
+        if let packs = try store.rowStore.packs(ids) {
+            let keys = packs.lazy.flatMap { pack in (0..<pack.count).lazy.map(pack.key) }
+            if keys.elementsEqual(ids.lazy.map(\.key)) { return .packs(packs) }
+        }
+        return .rows(ordered(try store.rowStore.rows(ids), as: ids))
     }
 
     /// Rows come in no particular order, and some may be gone.
@@ -96,8 +118,7 @@ final class AsynchronousFetch: @unchecked Sendable {
         let context = result.managedObjectContext
         if let read = try rows.get(), try isUndisturbed() {
             let objects = context.materialize(
-                [.rows(FoundRows(read.rows, of: read.store))],
-                refreshing: request.choice.flags.refreshesRefetched)
+                read.found, refreshing: request.choice.flags.refreshesRefetched)
             return try context.completed(objects, request.choice)
         }
         return try context.results(of: request)

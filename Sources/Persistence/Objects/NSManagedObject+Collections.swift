@@ -91,7 +91,7 @@ final class RelationshipSet: NSMutableSet {
     override func member(_ object: Any) -> Any? {
         guard let owner, let object = object as? NSManagedObject else { return nil }
         let members = owner.toManys[owner.openToMany(key)]
-        return members.current?.contains(object.reference) == true ? object : nil
+        return members.contains(object.reference) == true ? object : nil
     }
 
     override func objectEnumerator() -> NSEnumerator {

@@ -15,8 +15,12 @@ struct Reference: Hashable {
 /// Members may be added and removed before the stored ones were ever read.
 struct ToManyMembers {
     let isOrdered: Bool
-    /// Nil until the stored members were read.
-    private(set) var current: Set<Reference>?
+    /// The members; nil until the stored ones were read, and while `listed` has them.
+    private var distinct: Set<Reference>?
+    /// The stored members of an unordered relationship as they were read, in the order of their
+    /// keys, which takes less than a set of them and is gone through faster. Nil from the first
+    /// change on.
+    private var listed: KeyedMembers?
     /// The order of `current`, for ordered relationships; of what was added, before it is read.
     private(set) var sequence: [Reference] = []
     private(set) var added: Set<Reference> = []
@@ -30,21 +34,41 @@ struct ToManyMembers {
         if let members { load(members) }
     }
 
-    var isLoaded: Bool { current != nil }
+    var isLoaded: Bool { listed != nil || distinct != nil }
     var isChanged: Bool { isReordered || !added.isEmpty || !removed.isEmpty }
 
     /// All members: in order where ordered.
-    var all: [Reference] { isOrdered ? sequence : Array(current ?? []) }
-    var count: Int { current?.count ?? 0 }
+    var all: [Reference] { isOrdered ? sequence : listed?.members ?? Array(distinct ?? []) }
+    var count: Int { listed?.members.count ?? distinct?.count ?? 0 }
+
+    /// The members, in no order; nil until the stored ones were read. Cost: O(members) where
+    /// nothing was changed yet.
+    var current: Set<Reference>? { listed.map { Set($0.members) } ?? distinct }
+
+    /// Whether `member` is here; nil until the stored ones were read.
+    func contains(_ member: Reference) -> Bool? {
+        listed?.contains(member) ?? distinct?.contains(member)
+    }
+
+    /// Makes the set that changes need.
+    private mutating func settle() {
+        guard let listed else { return }
+        distinct = Set(listed.members)
+        self.listed = nil
+    }
+
+    private mutating func keep(_ members: Set<Reference>?) { (distinct, listed) = (members, nil) }
 
     /// Takes the stored members, but for hidden ones, and applies what was changed meanwhile.
     mutating func load(_ stored: [Reference], hiding hidden: Set<Reference> = []) {
-        let known = Set(stored)
+        held = nil
         guard !added.isEmpty || !removed.isEmpty || !hidden.isEmpty else {
             if isOrdered { sequence = stored }
-            (current, held) = (known, nil)
+            listed = isOrdered ? nil : KeyedMembers(stored)
+            distinct = listed == nil ? Set(stored) : nil
             return
         }
+        let known = Set(stored)
         added.subtract(known)
         removed.formIntersection(known)
         let absent = removed.union(hidden)
@@ -53,8 +77,7 @@ struct ToManyMembers {
             sequence =
                 stored.filter { !absent.contains($0) } + sequence.filter { added.contains($0) }
         }
-        current = members
-        held = nil
+        keep(members)
     }
 
     /// Whether `member` was not there already, as far as is known.
@@ -62,16 +85,17 @@ struct ToManyMembers {
     mutating func add(_ member: Reference, at index: Int? = nil) -> Bool {
         guard mayAdd(member) else { return false }
         held = nil
+        settle()
         if removed.remove(member) == nil {
             added.insert(member)
         } else if isOrdered {
             isReordered = true
         }
-        guard current != nil else {
+        guard distinct != nil else {
             if isOrdered { sequence.append(member) }
             return true
         }
-        current?.insert(member)
+        distinct?.insert(member)
         if isOrdered {
             let end = sequence.count
             sequence.insert(member, at: min(max(index ?? end, 0), end))
@@ -82,20 +106,21 @@ struct ToManyMembers {
 
     /// Whether `member` can be added: it is not here, as far as is known.
     func mayAdd(_ member: Reference) -> Bool {
-        !(current.map { $0.contains(member) } ?? added.contains(member))
+        !(contains(member) ?? added.contains(member))
     }
 
     /// Whether `member` can be removed: it is here, as far as is known.
     func mayRemove(_ member: Reference) -> Bool {
-        current.map { $0.contains(member) } ?? !removed.contains(member)
+        contains(member) ?? !removed.contains(member)
     }
 
     @discardableResult
     mutating func remove(_ member: Reference) -> Bool {
         guard mayRemove(member) else { return false }
         held = nil
+        settle()
         if added.remove(member) == nil { removed.insert(member) }
-        current?.remove(member)
+        distinct?.remove(member)
         if isOrdered, let index = sequence.firstIndex(of: member) { sequence.remove(at: index) }
         return true
     }
@@ -106,7 +131,7 @@ struct ToManyMembers {
         held = nil
         let named = Set(order)
         sequence =
-            order.filter { current?.contains($0) == true }
+            order.filter { distinct?.contains($0) == true }
             + sequence.filter { !named.contains($0) }
         isReordered = true
     }
@@ -114,9 +139,10 @@ struct ToManyMembers {
     /// Lets go of a member that is gone in the store, too, so that this is no change.
     mutating func forget(_ member: Reference) {
         held = nil
+        settle()
         added.remove(member)
         removed.remove(member)
-        current?.remove(member)
+        distinct?.remove(member)
         sequence.removeAll { $0 == member }
     }
 
@@ -130,7 +156,7 @@ struct ToManyMembers {
         added.removeAll()
         removed.removeAll()
         isReordered = false
-        if current == nil { sequence = [] }
+        if !isLoaded { sequence = [] }
     }
 
     /// What changed since the members were as `base` has them; since they were read, where nil.
@@ -163,8 +189,9 @@ struct ToManyMembers {
 
     /// Counts all members as added: those of an object that is to be stored anew.
     mutating func becomeNew() {
-        if current == nil { load([]) }
-        added = current ?? []
+        if !isLoaded { load([]) }
+        settle()
+        added = distinct ?? []
         removed = []
         isReordered = false
     }
@@ -172,16 +199,17 @@ struct ToManyMembers {
     /// Shows a stored member that was hidden; at the end where a new order is kept.
     mutating func reveal(_ member: Reference) {
         unload()
-        guard current != nil, !removed.contains(member), mayAdd(member) else { return }
+        settle()
+        guard distinct != nil, !removed.contains(member), mayAdd(member) else { return }
         held = nil
-        current?.insert(member)
+        distinct?.insert(member)
         if isOrdered { sequence.append(member) }
     }
 
     /// Forgets what was read; what was changed stays, and so does an order that was changed.
     mutating func unload() {
         guard !isOrdered || !isChanged else { return }
-        current = nil
+        keep(nil)
         sequence = []
         held = nil
     }
@@ -190,6 +218,37 @@ struct ToManyMembers {
     mutating func discard() {
         commit()
         unload()
+    }
+}
+
+/// Members in the order of their keys, each once, all of one space.
+struct KeyedMembers {
+    let members: [Reference]
+
+    /// Nil for members that do not come so.
+    init?(_ members: [Reference]) {
+        if let space = members.first?.id.space {
+            var last: Int64?
+            for member in members {
+                guard member.id.isRow(of: space), last.map({ $0 < member.id.key }) ?? true else {
+                    return nil
+                }
+                last = member.id.key
+            }
+        } else if !members.isEmpty {
+            return nil
+        }
+        self.members = members
+    }
+
+    /// Cost: O(log members).
+    func contains(_ member: Reference) -> Bool {
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle].id.key < member.id.key { low = middle + 1 } else { high = middle }
+        }
+        return low < members.count && members[low] == member
     }
 }
 

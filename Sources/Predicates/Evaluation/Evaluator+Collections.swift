@@ -60,6 +60,7 @@ extension Evaluator {
     // MARK: Indexes and messages
 
     /// `x[i]`: of a dictionary by key, of a list by number, FIRST, LAST or SIZE; nil past the end.
+    /// A set has its size only.
     func element(_ arguments: [ExpressionNode]) throws -> Any? {
         guard arguments.count == 2 else {
             throw EvaluationError(.badFunction, "An index needs a collection and a key.")
@@ -68,6 +69,7 @@ extension Evaluator {
         if whole == nil { return nil }
         if case .function(let symbol, let none) = arguments[1], none.isEmpty {
             let elements = try list(whole, for: symbol)
+            if symbol != FunctionName.sizeSymbol { try checkOrder(arguments) }
             switch symbol {
             case FunctionName.firstSymbol: return elements.first ?? nil
             case FunctionName.lastSymbol: return elements.last ?? nil
@@ -79,9 +81,32 @@ extension Evaluator {
         if let dictionary = whole as? [AnyHashable: Any] {
             return (key.plain as? AnyHashable).flatMap { dictionary[$0] }
         }
+        try checkOrder(arguments)
         let elements = try list(whole, for: "[]")
         let place = try Arithmetic.integer(key, FunctionName.index)
         return elements.indices.contains(place) ? elements[place] : nil
+    }
+
+    /// Throws for an index of a set: which member stands where would be chance.
+    private func checkOrder(_ arguments: [ExpressionNode]) throws {
+        guard try !hasOrder(arguments[0]) else { return }
+        let whole = ExpressionNode.function(FunctionName.index, arguments)
+        throw EvaluationError(
+            .badFunction, "Unsupported function expression \(whole.description)",
+            fields: ["function": FunctionName.index])
+    }
+
+    private func hasOrder(_ list: ExpressionNode) throws -> Bool {
+        switch list {
+        case .keyPath(let path): return try KeyPathReading.hasOrder(path[...], in: object)
+        case .path(from: let origin, let path):
+            return try hasOrder(origin)
+                && KeyPathReading.hasOrder(path[...], in: value(of: origin))
+        case .subquery(let collection, _, _): return try hasOrder(collection)
+        case .constant(let held): return try KeyPathReading.hasOrder([], in: held)
+        case .variable(let name): return try KeyPathReading.hasOrder([], in: variable(name))
+        default: return true
+        }
     }
 
     /// `FUNCTION(receiver, 'selector:', …)`, for the selectors of values that need no runtime.

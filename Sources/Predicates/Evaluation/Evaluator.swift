@@ -95,7 +95,7 @@ struct Evaluator {
         }
     }
 
-    private func variable(_ name: String) throws -> Any? {
+    func variable(_ name: String) throws -> Any? {
         guard let value = bindings.values[name] else {
             throw EvaluationError(
                 .unboundVariable, "The variable $\(name) has no value; substitute one.",

@@ -27,6 +27,23 @@ enum KeyPathReading {
         return try value(of: rest, in: try answer(of: object, to: key))
     }
 
+    /// Whether the first list on the path has an order, which those made of its members keep.
+    static func hasOrder(_ path: ArraySlice<String>, in object: Any?) throws -> Bool {
+        guard let object, !(object is NSNull) else { return true }
+        if listElements(of: object) != nil {
+            return !(object is NSSet) && !(object is Set<AnyHashable>)
+        }
+        guard let key = path.first, !key.hasPrefix("@") else { return true }
+        let rest = path.dropFirst()
+        if key == "self" || key == "SELF" { return try hasOrder(rest, in: object) }
+        if let reading = object as? any KeyValueReading {
+            return reading.hasOrder(forKey: key)
+                ? try hasOrder(rest, in: reading.predicateValue(forKey: key)) : false
+        }
+        guard let dictionary = object as? [AnyHashable: Any] else { return true }
+        return try hasOrder(rest, in: dictionary[key])
+    }
+
     private static func answer(of object: Any, to key: String) throws -> Any? {
         if let dictionary = object as? [AnyHashable: Any] { return dictionary[key] }
         let constant = Constant(object)

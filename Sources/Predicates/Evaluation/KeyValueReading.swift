@@ -9,11 +9,19 @@ public protocol KeyValueReading {
     /// The same for predicates: for types whose own `value(forKey:)` ends the program where there
     /// is no such property. Without it, `value(forKey:)` is asked. Throws as `value(forKey:)` does.
     func predicateValue(forKey key: String) throws -> Any?
+
+    /// Whether the value of the key, where it is a list, has an order; without one no member has a
+    /// place. True unless a type says otherwise; Foundation's and Swift's sets have none by
+    /// themselves.
+    func hasOrder(forKey key: String) -> Bool
 }
 
 extension KeyValueReading {
     /// Returns what `value(forKey:)` returns, and throws what it throws.
     public func predicateValue(forKey key: String) throws -> Any? { try value(forKey: key) }
+
+    /// Returns true.
+    public func hasOrder(forKey key: String) -> Bool { true }
 }
 
 /// Anything that is compared by an identity instead of by itself: an object and its id are equal in

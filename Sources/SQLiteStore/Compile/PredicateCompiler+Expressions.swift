@@ -48,9 +48,11 @@ extension PredicateCompiler {
             var found = try subquery(collection, variable, predicate, context)
             found.path += path
             return try reduce(found)
-        default:
-            throw unsupported("Unsupported function expression \(base.description)")
+        case .function(FunctionName.index, let arguments):
+            if let found = try element(arguments, then: path, context) { return found }
+        default: break
         }
+        throw unsupported("Unsupported function expression \(base.description)")
     }
 
     private func subquery(

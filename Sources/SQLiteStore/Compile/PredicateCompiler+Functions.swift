@@ -51,7 +51,7 @@ extension PredicateCompiler {
 
     /// Computes a function of constants once, by the rules of evaluation in memory; nil where they
     /// refuse. Chance is refused: each row would have to draw anew.
-    private func constant(_ name: String, _ arguments: [ExpressionNode]) -> Operand? {
+    func constant(_ name: String, _ arguments: [ExpressionNode]) -> Operand? {
         guard !name.hasPrefix("random") else { return nil }
         do {
             return .constant(
@@ -62,20 +62,7 @@ extension PredicateCompiler {
         }
     }
 
-    // MARK: Indexes and messages
-
-    /// `x[SIZE]` of a relationship, and every index of a list of constants.
-    private func element(
-        _ arguments: [ExpressionNode], _ context: Context
-    ) throws -> Operand? {
-        guard arguments.count == 2 else { return nil }
-        let whole = try operand(arguments[0], context)
-        if whole.isConstant { return constant(FunctionName.index, arguments) }
-        guard case .function(FunctionName.sizeSymbol, _) = arguments[1],
-            case .collection(let members) = whole
-        else { return nil }
-        return try aggregate("@count", of: members)
-    }
+    // MARK: Messages
 
     /// `FUNCTION(receiver, 'selector:', …)`: of constants, sums with dates, and selectors that are
     /// keys.

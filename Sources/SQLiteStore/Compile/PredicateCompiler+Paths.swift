@@ -150,13 +150,21 @@ extension PredicateCompiler {
         return "EXISTS (SELECT 1\(rows.sql) AND (\(condition)))"
     }
 
+    /// The members as SQL selects them: FROM and WHERE, what was made of each one's path, and by
+    /// what they are ordered, nil where they are not.
+    struct MemberRows {
+        var sql: SQLFragment
+        var value: SQLFragment
+        var order: (place: SQLFragment, key: SQLFragment)?
+    }
+
     /// FROM and WHERE of the members, and what `read` makes of each one's path.
     func rows(
         of collection: MemberSource, _ read: (Operand, QueryScope) throws -> SQLFragment
-    ) throws -> (sql: SQLFragment, value: SQLFragment) {
+    ) throws -> MemberRows {
         let scope = QueryScope(layout: collection.member, names: names)
         let alias = scope.alias
-        var (from, link) = try source(of: collection, alias: alias)
+        var (from, link, place) = try source(of: collection, alias: alias)
         let filters = try collection.filters.map { predicate, variable in
             var variables = collection.variables
             variables[variable] = scope
@@ -168,22 +176,25 @@ extension PredicateCompiler {
             resolve(collection.path, from: scope, collection.variables), scope)
         from = "\(from)\(scope.joins)"
         for filter in filters { link = "\(link) AND (\(filter))" }
-        return (" FROM \(from) WHERE \(link)", value)
+        return MemberRows(
+            sql: " FROM \(from) WHERE \(link)", value: value,
+            order: place.map { ($0, "\(name: alias).Z_PK") })
     }
 
-    private static let severalToManys = "multiple to-many keys not allowed here"
+    static let severalToManys = "multiple to-many keys not allowed here"
 
     /// Under this name a subquery knows the object that the whole predicate is evaluated for.
     static let outerVariable = ""
 
     private func source(
         of collection: MemberSource, alias: String
-    ) throws -> (from: SQLFragment, link: SQLFragment) {
+    ) throws -> (from: SQLFragment, link: SQLFragment, place: SQLFragment?) {
         switch collection.place {
         case .inverse(let members), .owned(let members):
             return (
                 "\(name: members.table) \(name: alias)",
-                "\(name: alias).\(name: members.key) = \(collection.owner)"
+                "\(name: alias).\(name: members.key) = \(collection.owner)",
+                members.order.map { "\(name: alias).\(name: $0)" }
             )
         case .join(let side):
             let join = names.next()
@@ -199,7 +210,8 @@ extension PredicateCompiler {
                 \(table) \(name: join) JOIN \(name: side.destinationTable) \(name: alias) \
                 ON \(name: alias).Z_PK = \(name: join).\(name: side.member)
                 """,
-                "\(name: join).\(name: side.owner) = \(collection.owner)"
+                "\(name: join).\(name: side.owner) = \(collection.owner)",
+                side.isReflexive ? nil : side.order.map { "\(name: join).\(name: $0)" }
             )
         case .absent: throw unsupported("The members of a relationship are not in this store")
         }

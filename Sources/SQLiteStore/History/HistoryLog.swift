@@ -119,20 +119,26 @@ final class HistoryLog {
 /// Who writes: goes into each transaction of the history.
 public struct HistoryOrigin: Sendable {
     /// ZBUNDLEID of each transaction; nil writes none.
-    public var bundleIdentifier: String?
+    public var bundleIdentifier: String? {
+        get { given.map(\.bundle) ?? Bundle.main.bundleIdentifier }
+        set { given = (newValue, processName) }
+    }
     /// ZPROCESSID of each transaction, which is a name, not a number; nil writes none.
-    public var processName: String?
+    public var processName: String? {
+        get { given.map(\.process) ?? ProcessInfo.processInfo.processName }
+        set { given = (bundleIdentifier, newValue) }
+    }
+    /// Nil for the process, which is asked for its names when they are written: finding them takes
+    /// as long as a part of opening a store.
+    private var given: (bundle: String?, process: String?)?
 
     /// An origin by given names, such as a mirror's; `thisProcess` is the usual one.
     public init(bundleIdentifier: String? = nil, processName: String? = nil) {
-        self.bundleIdentifier = bundleIdentifier
-        self.processName = processName
+        given = (bundleIdentifier, processName)
     }
 
+    private init() {}
+
     /// The process this code runs in.
-    public static var thisProcess: HistoryOrigin {
-        HistoryOrigin(
-            bundleIdentifier: Bundle.main.bundleIdentifier,
-            processName: ProcessInfo.processInfo.processName)
-    }
+    public static var thisProcess: HistoryOrigin { HistoryOrigin() }
 }

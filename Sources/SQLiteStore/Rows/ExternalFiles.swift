@@ -211,6 +211,8 @@ struct ExternalFiles: Sendable {
     /// The marks and drafts that are there.
     func leftovers() -> [URL] {
         func list(_ folder: URL, _ prefix: String) -> [URL] {
+            // Most stores have none, and Foundation takes long to say so.
+            guard FileKind(at: folder.path) == .folder else { return [] }
             let found = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
             return found.filter { $0.hasPrefix(prefix) }.map(folder.appendingPathComponent)
         }

@@ -5,20 +5,33 @@ internal import Stores
 /// entity.
 final class KeyRegister {
     private let connection: Connection
-    private let reserve: Statement
-    private let raise: Statement
 
-    init(connection: Connection) throws {
-        self.connection = connection
-        reserve = try connection.compile(
+    // Compiled when they are used: most connections read only.
+    private var compiledReserve: Statement?
+    private var compiledRaise: Statement?
+
+    init(connection: Connection) { self.connection = connection }
+
+    private func reserve() throws -> Statement {
+        if let compiledReserve { return compiledReserve }
+        let statement = try connection.compile(
             "UPDATE Z_PRIMARYKEY SET Z_MAX = IFNULL(Z_MAX, 0) + ?2 WHERE Z_ENT = ?1 RETURNING Z_MAX"
         )
-        raise = try connection.compile(
+        compiledReserve = statement
+        return statement
+    }
+
+    private func raise() throws -> Statement {
+        if let compiledRaise { return compiledRaise }
+        let statement = try connection.compile(
             "UPDATE Z_PRIMARYKEY SET Z_MAX = ?2 WHERE Z_ENT = ?1 AND IFNULL(Z_MAX, 0) < ?2")
+        compiledRaise = statement
+        return statement
     }
 
     /// Hands out `count` keys and returns the first.
     func reserve(_ number: Int64, count: Int) throws -> Int64 {
+        let reserve = try reserve()
         defer { reserve.rewind() }
         try reserve.bind(.integer(number), at: 1)
         try reserve.bind(SQLiteValue(count), at: 2)
@@ -39,6 +52,7 @@ final class KeyRegister {
 
     /// Makes sure that no key up to `key` is handed out again.
     func raise(_ number: Int64, to key: Int64) throws {
+        let raise = try raise()
         try raise.bind(.integer(number), at: 1)
         try raise.bind(.integer(key), at: 2)
         try raise.perform()

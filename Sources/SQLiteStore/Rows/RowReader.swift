@@ -7,12 +7,13 @@ final class RowReader {
     let connection: Connection
     let schema: StoreSchema
     private let files: ExternalFiles?
-    private var plans: [PlanKey: ReadPlan] = [:]
+    /// By entity: for its own rows, and for those of its subentities, too.
+    private var plans: [Int32: Plans] = [:]
     private var byKey: [Int32: (plan: ReadPlan, statement: Statement)] = [:]
 
-    private struct PlanKey: Hashable {
-        var entity: Int32
-        var includesSubentities: Bool
+    private struct Plans {
+        var own: ReadPlan?
+        var family: ReadPlan?
     }
 
     init(connection: Connection, schema: StoreSchema, files: ExternalFiles?) {
@@ -23,14 +24,15 @@ final class RowReader {
 
     /// The plan for the rows of an entity, with or without those of its subentities.
     func plan(for entity: Int32, includesSubentities: Bool = true) throws -> ReadPlan {
-        let key = PlanKey(entity: entity, includesSubentities: includesSubentities)
-        if let known = plans[key] { return known }
+        var known = plans[entity] ?? Plans()
+        if let plan = includesSubentities ? known.family : known.own { return plan }
         guard let layout = schema.layout.entity(entity) else { throw schema.unknownEntity(entity) }
         let family = includesSubentities ? schema.layout.family(of: layout) : [entity]
         guard let plan = ReadPlan(schema: schema, family: family) else {
             throw schema.unknownEntity(entity)
         }
-        plans[key] = plan
+        if includesSubentities { known.family = plan } else { known.own = plan }
+        plans[entity] = known
         return plan
     }
 

@@ -28,18 +28,20 @@ private struct Seed {
 
 /// Gives each name once: a name that is taken gets the next number.
 struct NameRegister {
-    private var taken: Set<LiteralText>
+    // A table has few names: looking through them takes less than a set of them.
+    private var taken: [LiteralText]
     private var last: [LiteralText: Int] = [:]
 
-    init(taken: Set<String> = []) { self.taken = Set(taken.map { LiteralText($0) }) }
+    init(taken: Set<String> = []) { self.taken = taken.map { LiteralText($0) } }
 
     mutating func claim(_ name: String) -> String {
-        var candidate = name
-        while !taken.insert(LiteralText(candidate)).inserted {
+        var candidate = LiteralText(name)
+        while taken.contains(candidate) {
             last[LiteralText(name), default: 0] += 1
-            candidate = "\(name)\(last[LiteralText(name)] ?? 0)"
+            candidate = LiteralText("\(name)\(last[LiteralText(name)] ?? 0)")
         }
-        return candidate
+        taken.append(candidate)
+        return candidate.text
     }
 }
 

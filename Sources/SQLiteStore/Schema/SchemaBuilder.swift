@@ -26,8 +26,16 @@ struct SchemaBuilder {
 
     static func schema(of layout: ModelLayout) throws -> StoreSchema {
         var builder = SchemaBuilder(layout: layout)
-        try builder.build()
+        try builder.buildColumns()
+        builder.buildAround()
         return StoreSchema(layout, builder.schema)
+    }
+
+    /// Where the slots of one entity are, without what else its tables need.
+    static func columns(of entity: Int32, in layout: ModelLayout) throws -> EntityColumns? {
+        var builder = SchemaBuilder(layout: layout)
+        try builder.buildColumns()
+        return builder.schema.columnsByNumber[entity]
     }
 
     private init(layout: ModelLayout) {
@@ -45,7 +53,8 @@ struct SchemaBuilder {
         self.trees = trees.values.sorted { $0[0].number < $1[0].number }
     }
 
-    private mutating func build() throws {
+    /// The tables, and where each slot is in them.
+    private mutating func buildColumns() throws {
         try checkNames()
         readDerivations()
         findOwned()
@@ -60,6 +69,10 @@ struct SchemaBuilder {
             let preserved = entity.preservedSlots
             if !preserved.isEmpty { schema.preservedSlots[entity.number] = preserved }
         }
+    }
+
+    /// What stands around the tables.
+    private mutating func buildAround() {
         for tree in trees { buildIndexes(of: tree) }
         dropEqualIndexes()
         for tree in trees { buildTriggers(of: tree) }
@@ -78,8 +91,10 @@ struct SchemaBuilder {
 
     /// An old flag and a fetch index can ask for one index under one name.
     private mutating func dropEqualIndexes() {
-        var names: Set<Substring> = []
-        schema.indexes = schema.indexes.filter { names.insert(Self.beforeTable($0)).inserted }
+        var names: Set<String> = []
+        schema.indexes = schema.indexes.filter {
+            names.insert(String(Self.beforeTable($0))).inserted
+        }
     }
 
     /// What stands before " ON ", which is the index's name.

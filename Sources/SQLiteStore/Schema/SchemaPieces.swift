@@ -60,8 +60,8 @@ final class SchemaPieces: Sendable {
         guard made <= Self.piecesMax, needed.count * 2 < layout.count else {
             return try wholeSchema().content.columnsByNumber[entity]
         }
-        let schema = try SchemaBuilder.schema(of: layout.keeping(needed))
-        return try schema.columns(of: entity).map {
+        let columns = try SchemaBuilder.columns(of: entity, in: layout.keeping(needed))
+        return try columns.map {
             try resolver.resolve($0, layout.entity(entity))
         }
     }

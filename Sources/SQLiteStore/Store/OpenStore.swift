@@ -36,7 +36,7 @@ final class OpenStore {
         self.connection = connection
         self.schema = schema
         path = file.path
-        let keys = try KeyRegister(connection: connection)
+        let keys = KeyRegister(connection: connection)
         self.keys = keys
         let files = file.url.map { ExternalFiles(store: $0) }
         reading = try StoreReader(

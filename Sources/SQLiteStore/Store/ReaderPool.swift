@@ -1,6 +1,7 @@
 internal import Platform
 internal import SQLiteDriver
 internal import Stores
+internal import Synchronization
 
 /// The connections that read a store beside the one that writes: one for each thread that reads at
 /// the time, of which a few stay open for the next. None is ever waited for.
@@ -19,6 +20,14 @@ final class ReaderPool: Sendable {
 
     private let state = Lock(State())
     private let opening: ReaderOpening
+    private let needed = Atomic(false)
+
+    /// Whether reads go to connections of their own: from the first write on, or from when two read
+    /// at once. Until then the one that writes serves them, so that opening a store and looking
+    /// into it reads the file's schema once.
+    var areNeeded: Bool { needed.load(ordering: .relaxed) }
+
+    func need() { needed.store(true, ordering: .relaxed) }
 
     /// How many stay open when nobody reads.
     static let idleMax = 4
@@ -98,7 +107,10 @@ final class ReaderPool: Sendable {
 
     /// Nil where too many files are open, or where the file is not where it was: the writer has its
     /// own open.
-    private func open() -> StoreReader? { try? opening.run() }
+    private func open() -> StoreReader? {
+        need()
+        return try? opening.run()
+    }
 
     private func giveBack(_ reader: StoreReader) {
         guard !reader.connection.isInTransaction else { return }

@@ -22,7 +22,7 @@ extension SQLiteRowStore {
     /// file in any other way would drop its locks.
     public static func isDatabase(at url: URL) -> Bool {
         // A log that was left behind may hold a whole database that the file does not.
-        guard StoreFile.size(url.path) >= pageBytesMin else { return false }
+        guard FileKind.size(at: url.path) >= pageBytesMin else { return false }
         do {
             let connection = try Connection(path: url.path, access: .readOnly)
             _ = try connection.value("SELECT count(*) FROM sqlite_master")

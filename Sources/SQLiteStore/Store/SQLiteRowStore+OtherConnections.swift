@@ -63,7 +63,7 @@ extension SQLiteRowStore {
     /// the lock. What cannot be emptied now is looked at again after the next commit.
     func boundHeldLog() {
         guard let readers, readers.holdsSnapshots,
-            StoreFile.size(open.path + "-wal") > readers.heldLogBytesMax,
+            FileKind.size(at: open.path + "-wal") > readers.heldLogBytesMax,
             let held = try? logBytes(), held > readers.heldLogBytesMax
         else { return }
         readers.endSnapshots()

@@ -7,9 +7,10 @@ public import Stores
 /// A store in a SQLite file of Apple's format.
 ///
 /// Queue: any thread. One connection writes, for one thread at a time; others wait for their turn.
-/// Reads have connections of their own, and wait neither for a write nor for each other. Where
-/// there is no log (`journal_mode` other than WAL, in memory, read-only) one connection serves all
-/// in turn.
+/// Reads have connections of their own, and wait neither for a write nor for each other; the first
+/// ones, before anybody writes, use the one that writes, and the first write may wait for the last
+/// of them. Where there is no log (`journal_mode` other than WAL, in memory, read-only) one
+/// connection serves all in turn.
 ///
 /// A call made inside `write` or `read` on the same thread joins that transaction; a write inside a
 /// `read` is a transaction of its own, of which that `read` sees nothing.
@@ -139,8 +140,11 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     /// Runs `body`, which reads with as many statements as make one state.
     func reading<Result>(_ body: (StoreReader) throws -> Result) throws -> Result {
         try StoreError.mapping(path: open.path) {
-            if !lock.isHeldHere, let readers, let result = try readers.reading(body) {
-                return result
+            if !lock.isHeldHere, let readers {
+                if !readers.areNeeded, let result = try lock.runIfFree({ try body(open.reading) }) {
+                    return result
+                }
+                if let result = try readers.reading(body) { return result }
             }
             return try lock.run { try body(open.reading) }
         }
@@ -149,7 +153,8 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     private func perform<Result>(
         _ body: (StoreTransaction) throws -> Result
     ) throws -> Result {
-        try lock.run {
+        readers?.need()
+        return try lock.run {
             defer { if !open.connection.isInTransaction { open.external?.cleanUp() } }
             // Before the lock is let go: another thread must not meet what was rolled back.
             var isKept = false

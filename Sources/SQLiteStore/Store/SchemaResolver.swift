@@ -7,26 +7,45 @@ internal import Stores
 /// Columns are found by name. The name of a join table within one entity, and the numbers that tell
 /// equal join columns apart, are not the same in all of Apple's files: these are looked for.
 struct SchemaResolver: Sendable {
-    private let tables: [String: Set<String>]
+    private let tables: [String: TableColumns]
     private let path: String
+
+    /// The columns of a table of the file.
+    private enum TableColumns: Sendable {
+        case known(Set<String>)
+        /// The plain text of a table that was not looked at yet.
+        case text(String)
+
+        var names: Set<String> {
+            switch self {
+            case .known(let names): names
+            case .text(let text): TableSchema.plainColumns(ofStatement: text) ?? []
+            }
+        }
+    }
 
     init(connection: Connection, path: String) throws {
         self.path = path
-        tables = try Self.plainTables(connection) ?? Self.tables(connection, path: path)
+        tables =
+            try Self.plainTables(connection)
+            ?? Self.tables(connection, path: path).mapValues(TableColumns.known)
     }
 
-    /// The columns of each table, where all of them are declared as stores declare theirs: SQLite
+    private func columns(of table: String) -> Set<String>? { tables[table]?.names }
+
+    /// The text of each table, where all of them are declared as stores declare theirs: SQLite
     /// takes longer to tell the columns than to give the texts.
-    private static func plainTables(_ connection: Connection) throws -> [String: Set<String>]? {
-        var tables: [String: Set<String>] = [:]
-        let rows = try connection.rows(
+    private static func plainTables(_ connection: Connection) throws -> [String: TableColumns]? {
+        var tables: [String: TableColumns] = [:]
+        let statement = try connection.prepare(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z*' "
                 + "AND sql NOT LIKE 'CREATE VIRTUAL%'")
-        for row in rows {
-            guard let table = row[0].string, let text = row[1].string,
-                let columns = TableSchema.plainColumns(ofStatement: text)
+        defer { statement.reset() }
+        while try statement.step() {
+            guard let table = statement.text(at: 0), let bytes = statement.textBytes(at: 1),
+                TableSchema.isPlain(statement: bytes)
             else { return nil }
-            tables[table] = columns
+            tables[table] = .text(String(decoding: bytes, as: UTF8.self))
         }
         return tables
     }
@@ -91,7 +110,7 @@ struct SchemaResolver: Sendable {
     }
 
     private func check(_ names: [String], in table: String, entity: String) throws {
-        let present = tables[table] ?? []
+        let present = columns(of: table) ?? []
         let missing = names.filter { !present.contains($0) }
         guard !missing.isEmpty else { return }
         throw StoreError(
@@ -108,7 +127,7 @@ struct SchemaResolver: Sendable {
     private func find(_ side: JoinSide, _ relationship: String, inverse: String) throws -> JoinSide
     {
         let expected = [side.owner, side.member, side.order, side.inverseOrder].compactMap { $0 }
-        if tables[side.table].map({ $0.isSuperset(of: expected) }) == true { return side }
+        if columns(of: side.table)?.isSuperset(of: expected) == true { return side }
         let stems = (member: relationship.uppercased(), owner: inverse.uppercased())
         let named = tables.keys.filter { table in
             table.hasPrefix("Z_")
@@ -133,7 +152,7 @@ struct SchemaResolver: Sendable {
         _ side: JoinSide, to table: String, _ stems: (member: String, owner: String),
         keepsNumbers: Bool
     ) -> JoinSide? {
-        let columns = (tables[table] ?? []).sorted()
+        let columns = (columns(of: table) ?? []).sorted()
         let keys = columns.filter { !$0.hasPrefix("Z_FOK_") }
         func column(_ stem: String, like expected: String) -> String? {
             keys.first {

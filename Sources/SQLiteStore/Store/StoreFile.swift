@@ -26,7 +26,7 @@ struct StoreFile {
         return try StoreFile(url: url, options: options).connectToStore()
     }
 
-    var exists: Bool { url.map { FileManager.default.fileExists(atPath: $0.path) } ?? false }
+    var exists: Bool { url.map { FileKind(at: $0.path) != .nothing } ?? false }
 
     /// Opens the store, or fills the empty database that a destroyed one left.
     func open(orFill fill: (Connection) throws -> Void) throws -> Connection {
@@ -49,7 +49,7 @@ struct StoreFile {
     /// Whether the file is a database without anything in it, as `StoreRemoval` leaves it. A file
     /// of no bytes is none: its log may hold all of a store. (Who only reads leaves a log behind.)
     static func isBlank(at url: URL) -> Bool {
-        guard FileKind(at: url.path) == .file, size(url.path) > 0,
+        guard FileKind(at: url.path) == .file, FileKind.size(at: url.path) > 0,
             let connection = try? Connection(path: url.path, access: .readWrite)
         else { return false }
         return (try? isBlank(connection)) ?? false
@@ -79,11 +79,6 @@ struct StoreFile {
             path: path, access: .readWrite, busyMilliseconds: options.busyMilliseconds)
     }
 
-    static func size(_ path: String) -> Int64 {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-    }
-
     /// Looks at the path, not into the file: closing a file of one's own would drop the locks that
     /// SQLite holds on it elsewhere in this process.
     private func checkPath() throws {
@@ -98,7 +93,7 @@ struct StoreFile {
             throw fail(.cannotOpen, "The path leads to no plain file; give the path of a file.")
         case .file: break
         }
-        guard Self.size(url.path) > 0 else {
+        guard FileKind.size(at: url.path) > 0 else {
             throw fail(
                 .notAStore, "The file is empty; remove it, and the store is made in its place.")
         }

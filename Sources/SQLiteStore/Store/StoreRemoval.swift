@@ -98,7 +98,7 @@ struct StoreRemoval {
     /// Removes the files themselves.
     private func remove() throws {
         if files.exist { try files.putMark(platform.randomness.uuid()) }
-        if StoreFile.size(file.path + "-wal") > 0 { removeLogs() }
+        if FileKind.size(at: file.path + "-wal") > 0 { removeLogs() }
         guard FileKind.removeFile(at: file.path) else {
             throw StoreError(
                 .failed,

@@ -27,6 +27,12 @@ package enum FileKind: Sendable {
         }
     }
 
+    /// The bytes of the file at a path, or of what a link there leads to; 0 where nothing stands.
+    package static func size(at path: String) -> Int64 {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int64(facts.st_size) : 0
+    }
+
     /// Removes the plain file at a path, where there is one; anything else stays. Returns whether
     /// no file is there now. No link is followed.
     @discardableResult

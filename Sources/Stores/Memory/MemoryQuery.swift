@@ -88,6 +88,10 @@ struct MemoryRowObject: KeyValueReading, IdentityReading {
         }
     }
 
+    func hasOrder(forKey key: String) -> Bool {
+        layout.toManySlot(key).map { layout.toManys[$0].isOrdered } ?? true
+    }
+
     private func object(_ id: RowID) throws -> MemoryRowObject? {
         guard let row = try store.row(id), let layout = store.layout.entity(id.entity) else {
             return nil

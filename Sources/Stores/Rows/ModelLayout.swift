@@ -46,14 +46,17 @@ public final class ModelLayout: Sendable {
             let name = entity.name ?? ""
             return numbering[name].map { Place(entity, name, $0) }
         }
-        self.init(model, places.sorted { $0.number < $1.number })
+        self.init(model, places)
     }
 
     private init(_ model: NSManagedObjectModel, _ places: [Place]) {
         self.model = model
-        self.places = places
-        byNumber = Dictionary(
-            places.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        var byNumber: [Int32: Place] = [:]
+        byNumber.reserveCapacity(places.count)
+        for place in places where byNumber[place.number] == nil { byNumber[place.number] = place }
+        self.byNumber = byNumber
+        // Numbers are sorted faster than their places; a number that stands twice counts once.
+        self.places = places.map { Int($0.number) }.sorted().compactMap { byNumber[Int32($0)] }
         byName = Dictionary(places.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 

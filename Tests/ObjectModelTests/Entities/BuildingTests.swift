@@ -5,6 +5,22 @@ import Testing
 
 /// Models built in code.
 @Suite struct BuildingTests {
+    @Test func whatLeadsToAnEntityDoesNotHoldIt() {
+        let relationship = NSRelationshipDescription()
+        let child = NSEntityDescription()
+        let index = NSFetchIndexDescription(name: "byName", elements: [])
+        do {
+            let entity = NSEntityDescription()
+            relationship.destinationEntity = entity
+            entity.subentities = [child]
+            entity.indexes = [index]
+            #expect(relationship.destinationEntity === entity)
+            #expect(child.superentity === entity && index.entity === entity)
+        }
+        #expect(relationship.destinationEntity == nil)
+        #expect(child.superentity == nil && index.entity == nil)
+    }
+
     /// Authors and books, a novel being a book.
     static func library() -> NSManagedObjectModel {
         let author = NSEntityDescription()

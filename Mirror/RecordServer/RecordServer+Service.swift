@@ -14,7 +14,9 @@ extension RecordServer {
         self.init(
             door: Authenticator(service),
             capabilities: ServerCapabilities(service.limits, configuration),
-            configuration: configuration, platform: platform)
+            configuration: configuration, platform: platform,
+            // Where it fails, those who wait hear of changes when their time is up.
+            everySecond: { try? service.noticeOtherWriters() })
     }
 }
 
@@ -24,9 +26,10 @@ extension Authenticator {
         self.init { tokens, container in
             let caller = try service.authenticate(
                 apiToken: tokens.apiToken, userToken: tokens.userToken, container: container)
-            return Admitted(user: caller.userRecordName) { request, target in
-                try service.handle(request, target: target, caller: caller)
-            }
+            return Admitted(
+                user: caller.userRecordName,
+                ask: { try service.handle($0, target: $1, caller: caller) },
+                listen: { try service.listen(for: $0, target: $1, caller: caller, changed: $2) })
         }
     }
 }
@@ -46,10 +49,11 @@ extension ServerCapabilities {
                 "fieldsPerRecord": limits.fieldsPerRecordMax,
                 "zonesPerDatabase": limits.zonesPerDatabaseMax,
                 "nameBytes": limits.nameBytesMax,
+                "waitSeconds": Int(configuration.http.held.secondsMax),
             ],
             extensions: [
                 "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
-                "epochs", "serverRecord", "tokensInHeaders", "writeID",
+                "epochs", "serverRecord", "tokensInHeaders", "waitSeconds", "writeID",
             ])
     }
 }

@@ -6,11 +6,14 @@ public final class RecordServer: Sendable {
     private let configuration: ServerConfiguration
     private let platform: Environment
     private let http: HTTPServer
+    private let everySecond: (@Sendable () -> Void)?
+    private let ticker = Lock<Ticker?>(nil)
 
     package init(
         door: Authenticator, capabilities: ServerCapabilities, configuration: ServerConfiguration,
-        platform: Environment
+        platform: Environment, everySecond: (@Sendable () -> Void)? = nil
     ) {
+        self.everySecond = everySecond
         self.configuration = configuration
         self.platform = platform
         let router = Router(
@@ -23,6 +26,9 @@ public final class RecordServer: Sendable {
 
     /// Connections and requests since the start.
     public var statistics: HTTPStatistics { http.statistics }
+
+    /// Requests whose answers are held back at this moment.
+    public var heldRequests: Int { http.heldRequests }
 
     /// The certificate that clients are to trust; nil where it is not of the local authority.
     public var authorityFile: URL? {
@@ -37,6 +43,7 @@ public final class RecordServer: Sendable {
         let identity = try identity()
         let port = try http.start(
             address: configuration.address, port: configuration.port, tls: identity)
+        ticker.withLock { $0 = everySecond.map { Ticker(everySeconds: 1, $0) } }
         var parts = URLComponents()
         parts.scheme = identity == nil ? "http" : "https"
         parts.host = host
@@ -50,9 +57,12 @@ public final class RecordServer: Sendable {
         return url
     }
 
-    /// Takes no new connection, waits for the requests under way (`drainSeconds`), then closes.
-    /// Blocks.
-    public func stop() { http.stop() }
+    /// Takes no new connection, answers what is held back, waits for the requests under way
+    /// (`drainSeconds`), then closes. Blocks.
+    public func stop() {
+        ticker.withLock { $0 = nil }
+        http.stop()
+    }
 
     private var host: String {
         switch configuration.address {

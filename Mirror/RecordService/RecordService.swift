@@ -17,6 +17,7 @@ public final class RecordService: Sendable {
     let backend: any Backend
     let platform: Environment
     let damage: DamageReport
+    private let listeners = ChangeListeners()
     private let sqlite: SQLiteBackend
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
@@ -48,17 +49,39 @@ public final class RecordService: Sendable {
         let database = try DatabaseKey(target, caller: caller, request: request)
         switch request {
         case .modifyRecords(let modify):
+            defer { listeners.tell(database) }
             return try modifyRecords(modify, database, device: target.deviceID)
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database)
         case .zoneChanges(let changes):
             return try zoneChanges(changes, database)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
-        case .modifyZones(let operations): return try modifyZones(operations, database)
+        case .modifyZones(let operations):
+            defer { listeners.tell(database) }
+            return try modifyZones(operations, database)
         case .lookupZones(let zones): return try lookupZones(zones, database)
         case .listZones: return try listZones(database)
         case .caller: return .caller(CallerReply(userRecordName: caller.userRecordName))
         }
+    }
+
+    /// Calls `changed` after each request that may have changed the database `request` is about, on
+    /// the thread that answered it, until what is returned ends. Throws as `handle` does for a
+    /// database that is not there. Cost: next to nothing.
+    public func listen(
+        for request: RecordRequest, target: RecordTarget, caller: Caller,
+        changed: @escaping @Sendable () -> Void
+    ) throws(RecordError) -> ChangeListening {
+        try accounts.requireContainer(target.container)
+        return listeners.listen(
+            to: try DatabaseKey(target, caller: caller, request: request), changed)
+    }
+
+    /// Tells all who listen where another process has written to the same file since the last call.
+    /// Called once in a while. Cost: nothing where nobody listens, else one look at the file.
+    public func noticeOtherWriters() throws(RecordError) {
+        guard !listeners.isEmpty else { return }
+        if try backend.wasChangedElsewhere() { listeners.tellAll() }
     }
 
     /// What SQLite finds wrong with the file, in its words; empty where it is sound. Cost: reads

@@ -46,6 +46,38 @@ import Testing
             try await eventually { try desk.container.status(of: desk.store)?.isInSync == true })
     }
 
+    @Test func whatAnotherDeviceSavesComesByItself() async throws {
+        let service = try LocalService()
+        let phone = try service.container("phone", runsByItself: true)
+        #expect(await eventually { !phone.events.withLock { $0.isEmpty } })
+        let desk = try service.container("desk")
+        try desk.write("one")
+        #expect(try await desk.container.sync())
+        #expect(try await eventually { try phone.texts() == ["one"] })
+        #expect(try phone.container.status(of: phone.store)?.activity?.state == .running)
+    }
+
+    @Test func anObjectTellsHowItStands() async throws {
+        let service = try LocalService()
+        let desk = try service.container("desk")
+        let id = try desk.write("one")
+        #expect(try desk.container.syncState(forManagedObjectWith: id) == .waiting)
+        #expect(try await desk.container.syncUntilQuiescent())
+        #expect(try desk.container.syncState(forManagedObjectWith: id) == .synced)
+        let later = try desk.write("two")
+        #expect(try desk.container.syncState(forManagedObjectWith: later) == .waiting)
+        let large = try desk.write(String(repeating: "x", count: 1_200_000))
+        #expect(try await desk.container.syncUntilQuiescent() == false)
+        guard case .refused(let reason)? = try desk.container.syncState(forManagedObjectWith: large)
+        else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(!reason.isEmpty)
+        #expect(try desk.container.syncState(forManagedObjectWith: later) == .synced)
+        #expect(desk.container.mirroredStore(of: desk.store) != nil)
+    }
+
     @Test func eventsAreTypedMessagesToo() async throws {
         let service = try LocalService()
         let desk = try service.container("desk")

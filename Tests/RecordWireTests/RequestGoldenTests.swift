@@ -109,6 +109,16 @@ import Testing
                 """)
     }
 
+    @Test func zoneChangesThatWait() throws {
+        var changes = ZoneChanges(zones: [.init(zoneID: ZoneID(zoneName: "tags"), syncToken: nil)])
+        changes.waitSeconds = 25
+        try expect(
+            .zoneChanges(changes), path: "changes/zone",
+            text: #"{"zones":[{"zoneID":{"zoneName":"tags"}}],"waitSeconds":25}"#)
+        #expect(RecordRequest.zoneChanges(changes).waitSeconds == 25)
+        #expect(RecordRequest.caller.waitSeconds == 0)
+    }
+
     @Test func databaseChanges() throws {
         try expect(
             .databaseChanges(DatabaseChanges(syncToken: "t", resultsLimit: 9)),

@@ -1,5 +1,5 @@
 internal import Foundation
-internal import MirrorEngine
+public import MirrorEngine
 public import Persistence
 
 // The records of objects.
@@ -51,6 +51,17 @@ extension NSPersistentCloudKitContainer {
     /// Whether objects of the store can be changed.
     public final func canModifyManagedObjects(in store: NSPersistentStore) -> Bool {
         !store.isReadOnly
+    }
+
+    /// How an object stands towards the service; nil for one that is not mirrored or not saved. Any
+    /// thread; cost: a few looks into the store. Throws what the store throws.
+    public final func syncState(
+        forManagedObjectWith objectID: NSManagedObjectID
+    ) throws -> ObjectSyncState? {
+        guard let mirror = mirror(of: objectID.persistentStore), let row = objectID.rowID else {
+            return nil
+        }
+        return try mirror.session.store.syncState(of: row)
     }
 
     private func pairs<Value>(

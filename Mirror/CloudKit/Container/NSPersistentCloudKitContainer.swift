@@ -9,8 +9,9 @@ package import Platform
 ///
 /// What iCloud is at Apple is here a record service that anyone can host: set `recordService`, or
 /// `recordService` of the store's options, before the stores are loaded. Each store whose
-/// description has `cloudKitContainerOptions` is then mirrored by itself: after each save, and each
-/// half minute. Contexts learn of what came as of any other save.
+/// description has `cloudKitContainerOptions` is then mirrored by itself: after each save, when the
+/// service tells of changes, and each half minute. Contexts learn of what came as of any other
+/// save.
 ///
 /// Differences from Apple: conflicts go by the options' merge policy and are kept in a log; shares
 /// are not there; `sync()`, `pause()` and `resume()` are.
@@ -18,7 +19,6 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     // @unchecked: the mirrors have a lock; the rest is set up before the stores are loaded.
     private static let address = Lock<RecordServiceAddress?>(nil)
     private let mirrors = Lock<[String: StoreMirror]>([:])
-    private let observer = Lock<(any NSObjectProtocol)?>(nil)
     package final var runner: any TaskRunner = SystemTaskRunner()
     package final var sleeper: any Sleeper = SystemSleeper()
 
@@ -42,7 +42,6 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
 
     deinit {
         for mirror in mirrors.withLock({ $0 }).values { mirror.stop() }
-        observer.withLock { $0.take() }.map(NotificationCenter.default.removeObserver)
     }
 
     // MARK: Loading
@@ -61,7 +60,6 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
                 description.setOption(NSNumber(value: true), forKey: key)
             }
         }
-        watchSaves()
         super.loadPersistentStores { [weak self] description, error in
             guard error == nil, let self, let options = description.cloudKitContainerOptions else {
                 return block(description, error)
@@ -93,11 +91,11 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
                 "No record service is named. Set NSPersistentCloudKitContainer.recordService "
                     + "before the stores are loaded; 'diptych serve' runs one.")
         }
-        let mirror = try StoreMirror(store, options, at: address, sleeper: sleeper) {
+        let mirror = try StoreMirror(store, options, at: address) {
             [weak self] event in self?.post(event)
         }
         mirrors.withLock { $0[store.identifier] = mirror }
-        mirror.run(by: runner)
+        mirror.run(by: runner, sleeper)
     }
 
     private func post(_ event: Event) {
@@ -106,31 +104,28 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         NotificationCenter.default.post(message, subject: self)
     }
 
-    /// Each save of a mirrored store, of whatever process, wakes its mirror.
-    private func watchSaves() {
-        let token = NotificationCenter.default.addObserver(
-            forName: .NSPersistentStoreRemoteChange, object: persistentStoreCoordinator, queue: nil
-        ) { [weak self] note in
-            let identifier = note.userInfo?[NSStoreUUIDKey] as? String
-            guard let self, let identifier else { return }
-            self.mirrors.withLock { $0[identifier] }?.wake()
-        }
-        observer.withLock { $0.replace(with: token) }.map(
-            NotificationCenter.default.removeObserver)
-    }
-
     // MARK: By hand
 
     /// One round of every mirrored store, now. Returns whether all are equal with the service.
     /// Throws `CKError` for the first store that failed; the others were synced all the same.
-    public final func sync() async throws -> Bool {
+    public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
+
+    /// Rounds of every mirrored store until nothing waits on either side, or what waits cannot go:
+    /// records that the service refuses, conflicts that need a decision. Returns whether all are
+    /// equal with the service. Throws as `sync` does.
+    public final func syncUntilQuiescent() async throws -> Bool {
+        try await each { try await $0.syncUntilQuiescent() }
+    }
+
+    private func each(_ round: (StoreMirror) async throws -> SyncSummary) async throws -> Bool {
         var areEqual = true
         var failure: (any Error)?
-        for mirror in mirrors.withLock({ $0 }).values.sorted(by: {
+        let sorted = mirrors.withLock { $0 }.values.sorted {
             $0.storeIdentifier < $1.storeIdentifier
-        }) {
+        }
+        for mirror in sorted {
             do {
-                areEqual = try await mirror.sync().isInSync && areEqual
+                areEqual = try await round(mirror).isInSync && areEqual
             } catch {
                 failure = failure ?? error
             }
@@ -150,6 +145,12 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         try mirror(of: store)?.session.store.status()
     }
 
+    /// The store under mirroring, with its conflict log and its rules; nil for one that is not
+    /// mirrored.
+    public final func mirroredStore(of store: NSPersistentStore) -> MirroredStore? {
+        mirror(of: store)?.session.store
+    }
+
     func mirror(of store: NSPersistentStore?) -> StoreMirror? {
         guard let store else { return nil }
         return mirrors.withLock { $0[store.identifier] }
@@ -159,13 +160,5 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         persistentStoreCoordinator.persistentStores.compactMap { store in
             mirror(of: store).map { (store, $0) }
         }
-    }
-}
-
-extension Optional {
-    /// Puts a value in the place of this one, and returns this one.
-    fileprivate mutating func replace(with value: Wrapped) -> Wrapped? {
-        defer { self = value }
-        return self
     }
 }

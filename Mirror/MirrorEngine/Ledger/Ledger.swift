@@ -78,6 +78,10 @@ package struct LedgerKey: Hashable, Sendable {
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.
     package static let retryAt = LedgerKey(text: "DiptychRetryAt")
+    /// The process that keeps the store in sync by itself.
+    package static let activity = LedgerKey(text: "DiptychActivity")
+    /// Since when something waits for export without a break.
+    package static let waitingSince = LedgerKey(text: "DiptychWaitingSince")
     /// When the last round ended with both queues empty.
     package static let lastRound = LedgerKey(text: "DiptychLastRound")
 }

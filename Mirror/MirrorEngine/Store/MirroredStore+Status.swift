@@ -27,6 +27,18 @@ public struct MirrorStatus: Sendable {
     /// Records that the service will not take as they are, with its reasons.
     public let refusals: [(recordName: String, reason: String)]
     public let initialImportCompleted: Bool
+    /// Which process keeps the store in sync by itself; nil where none ever did.
+    public let activity: MirrorActivity?
+    /// Since when something waits for export without a break; nil where nothing does.
+    public let waitingSince: Date?
+
+    /// Whether something has waited for longer than any healthy sync takes.
+    public func isStalled(at now: Date) -> Bool {
+        waitingSince.map { now.timeIntervalSince($0) > Self.stallSeconds } ?? false
+    }
+
+    /// A quarter of an hour: far beyond the longest wait between two tries.
+    static let stallSeconds = 900.0
 
     /// Whether nothing waits, nothing failed, nothing was refused and a whole round was run: the
     /// one answer to whether store and service are equal.
@@ -42,6 +54,7 @@ extension MirroredStore {
     public func status() throws -> MirrorStatus? {
         guard try read({ try Ledger.exists(in: $0.ledger.connection) }) else { return nil }
         while try analyse().moreWaiting {}
+        try write { try $0.ledger.noteWaiting() }
         return try read { mirror in
             let ledger = mirror.ledger
             return MirrorStatus(
@@ -51,7 +64,8 @@ extension MirroredStore {
                 lastError: try ledger.setting(.lastError)?.string,
                 retryAt: try ledger.date(.retryAt), conflictsWaiting: try ledger.waitingConflicts(),
                 refusals: try ledger.refusals(),
-                initialImportCompleted: try ledger.setting(.initialImport) != nil)
+                initialImportCompleted: try ledger.setting(.initialImport) != nil,
+                activity: try ledger.activity(), waitingSince: try ledger.date(.waitingSince))
         }
     }
 

@@ -261,6 +261,7 @@ public final class MirroredStore: Sendable {
             try mirror.ledger.set(.lastError, to: SQLiteValue(error))
             try mirror.ledger.set(.retryAt, to: SQLiteValue(retryAt))
             if error == nil { try mirror.ledger.set(.lastRound, to: SQLiteValue(now)) }
+            try mirror.ledger.noteWaiting()
             try mirror.ledger.finish()
         }
     }
@@ -273,7 +274,7 @@ public final class MirroredStore: Sendable {
     }
 
     /// Makes the ledger where there is none, which is an event of its own.
-    private func makeLedger(_ mirror: MirrorTransaction) throws {
+    func makeLedger(_ mirror: MirrorTransaction) throws {
         let isNew = try mirror.ledger.prepare()
         if isNew { try mirror.ledger.log(.setup, started: now, affected: 0, finished: 0) }
     }

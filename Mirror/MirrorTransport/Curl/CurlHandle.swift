@@ -98,6 +98,8 @@ package final class CurlHandle {
             (CURLOPT_TIMEOUT_MS, Int(limits.totalSeconds * 1_000)),
             (CURLOPT_LOW_SPEED_LIMIT, 1),
             (CURLOPT_LOW_SPEED_TIME, Int(limits.stallSeconds.rounded(.up))),
+            // Authorities are read anew for each connection: their file may have been replaced.
+            (CURLOPT_CA_CACHE_TIMEOUT, 0),
         ]
         for (option, value) in options { diptych_curl_set_long(pointer, option, value) }
         setText(CURLOPT_PROTOCOLS_STR, "http,https")

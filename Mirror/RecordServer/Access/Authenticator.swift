@@ -4,16 +4,23 @@ package import RecordWire
 package struct Authenticator: Sendable {
     /// What an admitted caller may do: ask.
     package typealias Asking = @Sendable (RecordRequest, RecordTarget) throws -> RecordResponse
+    /// Hears of what may change the answer to a request, until what is returned ends.
+    package typealias Listening =
+        @Sendable (RecordRequest, RecordTarget, _ changed: @escaping @Sendable () -> Void) throws
+        -> any Sendable
 
     /// Who was let in.
     package struct Admitted: Sendable {
         /// Names the user, for limits.
         package var user: String
         package var ask: Asking
+        /// nil where the service tells nobody of changes: no answer is held back.
+        package var listen: Listening?
 
-        package init(user: String, ask: @escaping Asking) {
+        package init(user: String, ask: @escaping Asking, listen: Listening? = nil) {
             self.user = user
             self.ask = ask
+            self.listen = listen
         }
     }
 

@@ -1,7 +1,35 @@
 /// What a server makes of a request's head, before a byte of its body is kept.
 package enum Admission: Sendable {
     /// The body is read, and given to `answer` with the head. `user` is whose memory it is.
-    case read(user: String, answer: @Sendable (HTTPRequest) -> HTTPResponse)
+    case read(user: String, answer: @Sendable (HTTPRequest) -> HTTPOutcome)
     /// The request is answered without its body.
     case answer(HTTPResponse)
+}
+
+/// What comes of a whole request.
+package enum HTTPOutcome: Sendable {
+    case response(HTTPResponse)
+    /// The answer is held back until there is something to tell.
+    case wait(HTTPWait)
+}
+
+/// A request whose answer is held back.
+package struct HTTPWait: Sendable {
+    /// The longest time.
+    package var seconds: Double
+    /// Begins to call `wake` whenever there may be something to tell, until what it returns ends.
+    /// May fail; the request is answered then as if its time were up.
+    package var listen: @Sendable (_ wake: @escaping @Sendable () -> Void) throws -> any Sendable
+    /// The answer; nil while there is nothing to tell, but never where it `isLast`.
+    package var answer: @Sendable (_ isLast: Bool) -> HTTPResponse?
+
+    package init(
+        seconds: Double,
+        listen: @escaping @Sendable (_ wake: @escaping @Sendable () -> Void) throws -> any Sendable,
+        answer: @escaping @Sendable (_ isLast: Bool) -> HTTPResponse?
+    ) {
+        self.seconds = seconds
+        self.listen = listen
+        self.answer = answer
+    }
 }

@@ -10,6 +10,8 @@ final class ConnectionTable: Sendable {
         case head
         case body(received: Int)
         case answering
+        /// The answer is held back, at most for a time of its own.
+        case held
         case sending(bytes: Int)
     }
 
@@ -104,7 +106,7 @@ final class ConnectionTable: Sendable {
         case .head: seconds > Double(limits.headSeconds)
         case .body(let received):
             seconds > Double(limits.requestSeconds) || Double(received) < wanted
-        case .answering: false
+        case .answering, .held: false
         case .sending(let bytes): Double(bytes) < wanted
         }
     }
@@ -118,7 +120,7 @@ final class ConnectionTable: Sendable {
             switch entry.phase {
             case .waiting, .head:
                 !entry.isClosing && (address == nil || entry.address == address)
-            case .body, .answering, .sending: false
+            case .body, .answering, .held, .sending: false
             }
         }
         guard let longest = silent.min(by: { $0.value.since < $1.value.since }) else {

@@ -8,6 +8,7 @@ public struct HTTPConfiguration: Sendable {
     public var headerBytesMax = 32 << 10
     public var connections = ConnectionLimits()
     public var buffers = BufferLimits()
+    public var held = HeldRequestLimits()
     /// Threads that read, answer and write. A slow answer holds only the connections of its thread.
     public var threads = 4
     /// How long `stop` waits for answers under way.

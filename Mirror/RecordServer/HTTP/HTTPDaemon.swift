@@ -12,6 +12,7 @@ final class HTTPDaemon: Sendable {
     private let running = RunningCount()
     private let connections: ConnectionTable
     private let buffers: BufferLedger
+    private let held: HeldRequests
 
     init(
         configuration: HTTPConfiguration, platform: Environment, log: AccessLog?,
@@ -23,9 +24,15 @@ final class HTTPDaemon: Sendable {
         self.log = log
         connections = ConnectionTable(limits: configuration.connections, clock: platform.clock)
         buffers = BufferLedger(limits: configuration.buffers)
+        held = HeldRequests(limits: configuration.held, clock: platform.clock)
     }
 
     var statistics: HTTPStatistics { counts.withLock { $0 } }
+
+    var heldRequests: Int { held.count }
+
+    /// Answers what is held back, and holds nothing back any more.
+    func answerHeld() { held.close() }
 
     /// Waits until no request is under way, at most for `seconds`.
     func waitUntilIdle(seconds: Int) {
@@ -35,6 +42,7 @@ final class HTTPDaemon: Sendable {
     /// Closes what takes too long, and gives memory back. Called every second.
     func tick() {
         connections.sweep()
+        held.sweep()
         if buffers.takeFreed() { diptych_give_memory_back() }
     }
 
@@ -73,6 +81,7 @@ final class HTTPDaemon: Sendable {
     }
 
     func completed(_ connection: OpaquePointer) {
+        held.end(UInt(bitPattern: connection))
         connections.enter(.waiting, UInt(bitPattern: connection))
         running.leave()
     }
@@ -83,6 +92,7 @@ final class HTTPDaemon: Sendable {
         bytes: UnsafeRawBufferPointer
     ) -> MHD_Result {
         guard !incoming.isAnswered else { return .YES }
+        if let wait = incoming.wait { return goOn(wait, of: incoming, on: connection) }
         let step: IncomingRequest.Step
         if incoming.awaitsHead {
             step = takeHead(incoming, on: connection, method: method)
@@ -132,10 +142,53 @@ final class HTTPDaemon: Sendable {
     }
 
     private func reply(to incoming: IncomingRequest, on connection: OpaquePointer) -> MHD_Result {
+        connections.enter(.answering, UInt(bitPattern: connection))
+        return switch incoming.outcome() {
+        case .response(let response): send(response, to: incoming, on: connection)
+        case .wait(let wait): hold(wait, incoming, on: connection)
+        }
+    }
+
+    // MARK: Answers held back
+
+    private func hold(
+        _ wait: HTTPWait, _ incoming: IncomingRequest, on connection: OpaquePointer
+    ) -> MHD_Result {
+        let id = UInt(bitPattern: connection)
+        if held.begin(id, of: incoming.hold.user ?? "", seconds: wait.seconds) {
+            // Who cannot listen is answered with what there is.
+            incoming.listening = try? wait.listen { [held] in held.wake(id) }
+            if incoming.listening == nil { held.end(id) }
+        }
+        incoming.wait = wait
+        return goOn(wait, of: incoming, on: connection)
+    }
+
+    /// Answers where there is something to tell or the time is up; lets the connection sleep where
+    /// not, and is called again when it wakes.
+    private func goOn(
+        _ wait: HTTPWait, of incoming: IncomingRequest, on connection: OpaquePointer
+    ) -> MHD_Result {
+        let id = UInt(bitPattern: connection)
+        while true {
+            connections.enter(.answering, id)
+            let isLast = held.isLast(id)
+            if let response = wait.answer(isLast) ?? (isLast ? HTTPResponse(status: 500) : nil) {
+                held.end(id)
+                incoming.endWait()
+                return send(response, to: incoming, on: connection)
+            }
+            connections.enter(.held, id)
+            if held.suspend(connection) { return .YES }
+        }
+    }
+
+    private func send(
+        _ response: HTTPResponse, to incoming: IncomingRequest, on connection: OpaquePointer
+    ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
         incoming.isAnswered = true
-        connections.enter(.answering, id)
-        let response = incoming.response()
+        let response = incoming.holding(response)
         counts.withLock { $0.requests += 1 }
         log?(
             AccessLogEntry(

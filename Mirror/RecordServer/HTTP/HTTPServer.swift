@@ -5,8 +5,8 @@ package import Platform
 /// An HTTP/1.1 server on one address: each head goes to a closure that admits or refuses it, each
 /// whole request to the one that was returned, whose answer goes back.
 ///
-/// The closure runs on the daemon's threads, several at a time; it may block, and then holds only
-/// the connections of its own thread.
+/// The closures run on the daemon's threads, several at a time; they may block, and then hold only
+/// the connections of their own thread. A request that waits for something holds no thread.
 package final class HTTPServer: Sendable {
     private struct Running: @unchecked Sendable {
         // @unchecked: libmicrohttpd guards what the pointer names; one stop takes it away.
@@ -36,12 +36,13 @@ package final class HTTPServer: Sendable {
     ) {
         self.init(
             configuration: configuration, platform: platform, log: log,
-            admit: { _ in .read(user: "", answer: answer) })
+            admit: { _ in .read(user: "", answer: { .response(answer($0)) }) })
     }
 
     deinit { stop() }
 
     package var statistics: HTTPStatistics { daemon.statistics }
+    package var heldRequests: Int { daemon.heldRequests }
 
     /// Listens on `address`, with TLS where an identity is given, and returns the real port.
     /// Port 0 takes a free one. Throws `ServerError`.
@@ -76,6 +77,7 @@ package final class HTTPServer: Sendable {
         guard let stopped else { return }
         MHD_quiesce_daemon(stopped.pointer)
         stopped.socket.shutDown()
+        daemon.answerHeld()
         daemon.waitUntilIdle(seconds: configuration.drainSeconds)
         MHD_stop_daemon(stopped.pointer)
         stopped.socket.close()

@@ -14,6 +14,9 @@ final class IncomingRequest: @unchecked Sendable {
     /// Why nothing of the body is kept any more.
     private var dropped: HTTPBody?
     var isAnswered = false
+    /// What is waited for, and by what it is heard.
+    var wait: HTTPWait?
+    var listening: (any Sendable)?
 
     /// How much of a body is read and dropped when its head was refused, so that the sender hears
     /// why; of a longer one nothing is read.
@@ -90,24 +93,35 @@ final class IncomingRequest: @unchecked Sendable {
         return isFlood ? .drop : .readOn
     }
 
-    /// What goes back; called once the request is whole, or refused.
-    func response() -> HTTPResponse {
+    /// What comes of it; called once the request is whole, or refused.
+    func outcome() -> HTTPOutcome {
         switch admission {
-        case .answer(let response): return response
+        case .answer(let response): return .response(response)
         case .read(_, let answer):
             request.body = dropped ?? .bytes(body)
             body = Data()
-            var response = answer(request)
+            let outcome = answer(request)
             request.body = .bytes(Data())
             hold.release()
-            if !hold.grow(by: response.body.count) {
-                request.body = .noRoom
-                response = answer(request)
-            }
-            return response
-        case nil: return HTTPResponse(status: 400)
+            return outcome
+        case nil: return .response(HTTPResponse(status: 400))
         }
     }
+
+    /// Counts an answer's bytes among those that are held; where there is no room for them, the
+    /// answer that says so.
+    func holding(_ response: HTTPResponse) -> HTTPResponse {
+        guard case .read(_, let answer) = admission, !hold.grow(by: response.body.count) else {
+            return response
+        }
+        request.body = .noRoom
+        guard case .response(let refusal) = answer(request) else {
+            return HTTPResponse(status: 503)
+        }
+        return refusal
+    }
+
+    func endWait() { (wait, listening) = (nil, nil) }
 
     private func drop(_ reason: HTTPBody) {
         dropped = reason

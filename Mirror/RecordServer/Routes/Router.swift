@@ -40,9 +40,7 @@ package struct Router: Sendable {
                 return .answer(finished(HTTPResponse(status: 200, body: body), request, uuid))
             case .ask(let operation, let target, let caller):
                 return .read(user: caller.user) { request in
-                    respond(to: request, uuid) {
-                        try ask(operation, of: target, caller, request)
-                    }
+                    outcome(of: operation, target, caller, request, uuid)
                 }
             }
         } catch {
@@ -92,16 +90,6 @@ package struct Router: Sendable {
         }
     }
 
-    private func respond(
-        to request: HTTPRequest, _ uuid: String, _ body: () throws -> Data
-    ) -> HTTPResponse {
-        do {
-            return finished(HTTPResponse(status: 200, body: try body()), request, uuid)
-        } catch {
-            return finished(refusal(for: error, uuid), request, uuid)
-        }
-    }
-
     private func refusal(for error: any Error, _ uuid: String) -> HTTPResponse {
         switch error {
         case let refusal as RouteRefusal:
@@ -128,16 +116,51 @@ package struct Router: Sendable {
         return response
     }
 
-    private func ask(
-        _ operation: String, of target: RecordTarget, _ caller: Authenticator.Admitted,
-        _ request: HTTPRequest
-    ) throws -> Data {
-        let began = platform.clock.now()
-        defer { throttle.charge(.user(caller.user), since: began) }
-        let method = request.method == "HEAD" ? "GET" : request.method
-        let question = try WireCodec.decodeRequest(
-            path: operation, method: method, body: try plainBody(of: request))
-        return try WireCodec.encode(caller.ask(question, target), to: question)
+    // MARK: Questions
+
+    private func outcome(
+        of operation: String, _ target: RecordTarget, _ caller: Authenticator.Admitted,
+        _ request: HTTPRequest, _ uuid: String
+    ) -> HTTPOutcome {
+        do {
+            let method = request.method == "HEAD" ? "GET" : request.method
+            let began = platform.clock.now()
+            defer { throttle.charge(.user(caller.user), since: began) }
+            let question = try WireCodec.decodeRequest(
+                path: operation, method: method, body: try plainBody(of: request))
+            guard question.waitSeconds > 0, let listen = caller.listen else {
+                let answer = try WireCodec.encode(caller.ask(question, target), to: question)
+                return .response(finished(HTTPResponse(status: 200, body: answer), request, uuid))
+            }
+            return .wait(
+                HTTPWait(
+                    seconds: Double(question.waitSeconds),
+                    listen: { try listen(question, target, $0) },
+                    answer: { isLast in
+                        news(of: question, target, isLast: isLast, request, uuid)
+                    }))
+        } catch {
+            return .response(finished(refusal(for: error, uuid), request, uuid))
+        }
+    }
+
+    /// The answer to a question that waits; nil while there is nothing to tell and time is left.
+    /// Who asks is looked at again, for a token may have been revoked meanwhile.
+    private func news(
+        of question: RecordRequest, _ target: RecordTarget, isLast: Bool, _ request: HTTPRequest,
+        _ uuid: String
+    ) -> HTTPResponse? {
+        do {
+            let began = platform.clock.now()
+            let caller = try door.admit(AccessTokens(of: request), target.container)
+            defer { throttle.charge(.user(caller.user), since: began) }
+            let answer = try caller.ask(question, target)
+            guard isLast || answer.isNews else { return nil }
+            let body = try WireCodec.encode(answer, to: question)
+            return finished(HTTPResponse(status: 200, body: body), request, uuid)
+        } catch {
+            return finished(refusal(for: error, uuid), request, uuid)
+        }
     }
 
     private func checkMethod(_ operation: String, _ request: HTTPRequest) throws {

@@ -12,6 +12,9 @@ protocol Backend: Sendable {
     func write<Result>(
         _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result
+
+    /// Whether another process may have written since this was last asked.
+    func wasChangedElsewhere() throws(RecordError) -> Bool
 }
 
 /// The rows, inside one transaction.

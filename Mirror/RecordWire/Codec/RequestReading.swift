@@ -56,7 +56,8 @@ extension WireObject {
     /// Keys at the top are defaults of each zone. `numbersAsStrings` in one zone counts for the
     /// whole answer, whose values name their types anyway.
     func zoneChanges() throws -> ZoneChanges {
-        try allow(Self.zoneChangeKeys.subtracting(["zoneID", "client"]).union(["zones"]))
+        try allow(
+            Self.zoneChangeKeys.subtracting(["zoneID", "client"]).union(["zones", "waitSeconds"]))
         let defaults = try zoneChangesEntry(zoneID: ZoneID())
         var asStrings = try numbersAsStrings()
         let zones = try required("zones") {
@@ -73,6 +74,7 @@ extension WireObject {
             }
         }
         var changes = ZoneChanges(zones: zones)
+        changes.waitSeconds = try limit("waitSeconds")
         changes.numbersAsStrings = asStrings
         return changes
     }

@@ -67,6 +67,7 @@ extension JSONWriter {
             }
         }
         if changes.numbersAsStrings { member("numbersAsStrings", true) }
+        member("waitSeconds", changes.waitSeconds.map(Int64.init))
     }
 
     private mutating func modifyZones(_ operations: [ZoneOperation]) {

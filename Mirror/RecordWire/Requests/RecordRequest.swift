@@ -22,6 +22,24 @@ extension RecordRequest {
     }
 }
 
+extension RecordRequest {
+    /// How long its answer may be held back; 0: not at all.
+    public var waitSeconds: Int {
+        guard case .zoneChanges(let request) = self else { return 0 }
+        return request.waitSeconds ?? 0
+    }
+}
+
+extension RecordResponse {
+    /// Whether it tells anything that who waits for changes wants to know: a change, or a refusal.
+    public var isNews: Bool {
+        guard case .zoneChanges(let zones) = self else { return true }
+        return zones.contains {
+            !$0.records.isEmpty || !$0.damagedRecords.isEmpty || $0.moreComing || $0.failure != nil
+        }
+    }
+}
+
 /// The matching answers. A request that fails as a whole is a thrown `RecordError` instead.
 public enum RecordResponse: Hashable, Sendable {
     case records(RecordsReply)
@@ -147,6 +165,9 @@ public struct ZoneChanges: Hashable, Sendable {
     }
     public var zones: [Zone]
     public var numbersAsStrings = false
+    /// How many seconds the service may hold the answer back while nothing has changed (our
+    /// extension); nil: it answers at once.
+    public var waitSeconds: Int?
 
     public init(zones: [Zone]) { self.zones = zones }
 }

@@ -36,7 +36,7 @@ static inline struct MHD_Daemon *diptych_mhd_start(const struct diptych_mhd_sett
     DIPTYCH_OPTION(MHD_OPTION_URI_LOG_CALLBACK, s->begin, s->context);
     DIPTYCH_OPTION(MHD_OPTION_NOTIFY_COMPLETED, s->completed, s->context);
     DIPTYCH_OPTION(MHD_OPTION_NOTIFY_CONNECTION, s->connection, s->context);
-    unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC;
+    unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME;
     if (s->certificate_pem) {
         flags |= MHD_USE_TLS;
         DIPTYCH_OPTION(MHD_OPTION_HTTPS_MEM_CERT, 0, s->certificate_pem);

@@ -59,6 +59,7 @@ struct Command {
         let invocation = arguments.invocation
         do {
             let verb = try verb.init(arguments)
+            guard !verb.mindsSignals else { return try await verb.run(console) }
             return try await SignalWatch.run(console, invocation) {
                 try await verb.run(console)
             }

@@ -25,6 +25,12 @@ protocol Verb: Sendable {
     static var manual: Manual { get }
     /// Takes its settings; throws a `CommandError` of status `.usage` for those it cannot use.
     init(_ arguments: Arguments) throws
+    /// Whether this run takes Ctrl-C and SIGTERM into its own hands.
+    var mindsSignals: Bool { get }
     /// Does the work. What fails is thrown; `CommandFailure` turns any error into words.
     func run(_ console: Console) async throws -> ExitStatus
+}
+
+extension Verb {
+    var mindsSignals: Bool { false }
 }

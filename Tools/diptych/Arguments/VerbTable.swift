@@ -5,20 +5,16 @@ enum VerbTable {
     static func answers(_ name: String) -> Bool {
         [
             "conflicts", "events", "trace", "verify", "history", "inspect", "export", "model",
-            "scenario", "completion",
+            "scenario", "simulate", "completion",
         ].contains(name)
-    }
-
-    /// Whether a verb takes Ctrl-C and SIGTERM into its own hands.
-    static func mindsSignals(_ name: String) -> Bool {
-        [Serve.manual.name, ImportObjects.manual.name].contains(name)
     }
 
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Trace.self, Verify.self,
         Reset.self, Serve.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
-        Convert.self, Migrate.self, ModelVerb.self, Scenario.self, Completion.self,
+        Convert.self, Migrate.self, ModelVerb.self, Scenario.self, Simulate.self,
+        Completion.self,
     ]
 
     static var manuals: [Manual] { verbs.map { $0.manual } }

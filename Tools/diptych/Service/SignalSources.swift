@@ -1,13 +1,15 @@
 internal import Dispatch
 internal import Foundation
 
-/// Ctrl-C and SIGTERM in the program's own hands.
+/// Signals in the program's own hands: Ctrl-C and SIGTERM, where no others are named.
 enum SignalSources {
-    private static let numbers = [SIGINT, SIGTERM]
+    static let ends = [SIGINT, SIGTERM]
 
-    /// Calls `act` with each signal, on a queue of its own. Returns once both are watched, so that
-    /// none is lost from then on; they are as long as the sources live.
-    static func watch(_ act: @escaping @Sendable (Int32) -> Void) -> [any DispatchSourceSignal] {
+    /// Calls `act` with each signal of `numbers`, on a queue of its own. Returns once both are
+    /// watched, so that none is lost from then on; they are as long as the sources live.
+    static func watch(
+        _ numbers: [Int32] = ends, _ act: @escaping @Sendable (Int32) -> Void
+    ) -> [any DispatchSourceSignal] {
         let queue = DispatchQueue(label: "diptych.signals")
         let registered = DispatchGroup()
         let sources = numbers.map { number in
@@ -25,6 +27,6 @@ enum SignalSources {
 
     /// Lets the signals end the process again.
     static func letGo() {
-        for number in numbers { signal(number, SIG_DFL) }
+        for number in ends { signal(number, SIG_DFL) }
     }
 }

@@ -10,13 +10,11 @@ enum SignalWatch {
     /// How long work that can stop by itself has for it.
     private static let graceSeconds = 5.0
 
-    /// Runs `work` until it ends or a signal comes. Verbs that mind signals themselves are left
-    /// alone.
+    /// Runs `work` until it ends or a signal comes.
     static func run(
         _ console: Console, _ invocation: Invocation,
         _ work: @escaping @Sendable () async throws -> ExitStatus
     ) async throws -> ExitStatus {
-        guard !VerbTable.mindsSignals(invocation.manual.name) else { return try await work() }
         let stopped = Lock<ExitStatus?>(nil)
         let task = Task { try await work() }
         let stops = invocation.manual.name == Sync.manual.name

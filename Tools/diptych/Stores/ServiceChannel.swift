@@ -9,6 +9,8 @@ struct ServiceChannel: Sendable {
     static let insecure = Option(
         "insecure-http", nil,
         "allow http to another machine; tokens and records travel in the clear")
+    static let rate = Option(
+        "max-rate", "BYTES", setting: true, "bytes a second that may travel, each way")
     /// What names a service, for the manuals of verbs that ask one.
     static let options = [
         MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
@@ -37,7 +39,11 @@ struct ServiceChannel: Sendable {
         if !agrees { try Self.checkOrigin(arguments, destination, services) }
     }
 
-    var url: String { configuration.serviceURL.absoluteString }
+    var address: URL { configuration.serviceURL }
+    var url: String { address.absoluteString }
+
+    /// Whether the tokens stand in a file, not in variables.
+    var hasTokenFile: Bool { !destination.tokenFile.isEmpty }
 
     /// Service and container, as a store remembers them.
     var place: String { "\(url) \(container)" }
@@ -108,6 +114,7 @@ struct ServiceChannel: Sendable {
             }
             configuration.authorityFile = file
         }
+        configuration.bytesPerSecondMax = try arguments.number(rate, in: 1...(1 << 40))
         return (configuration, warnings)
     }
 

@@ -36,6 +36,8 @@ struct ImportObjects: Verb {
         lineMegabytes = try arguments.number(Self.longestLine, in: 1...4096) ?? 64
     }
 
+    var mindsSignals: Bool { true }
+
     func run(_ console: Console) async throws -> ExitStatus {
         let interruption = Interruption()
         defer { interruption.end() }

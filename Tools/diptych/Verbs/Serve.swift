@@ -76,6 +76,8 @@ struct Serve: Verb {
             key: URL(fileURLWithPath: String(files[1])))
     }
 
+    var mindsSignals: Bool { true }
+
     func run(_ console: Console) async throws -> ExitStatus {
         if let readyFile { try ParentFolder.require(of: readyFile) }
         // Records are nobody else's business on this machine.

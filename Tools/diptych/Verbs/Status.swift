@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MirrorEngine
+internal import Platform
 
 /// `diptych status`: how a store stands towards its service, from what the store itself knows.
 struct Status: Verb {
@@ -48,6 +49,10 @@ struct Status: Verb {
                 "last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
             if let error = status.lastError { table.add("last error", error) }
             if let date = status.retryAt { table.add("not before", Timestamp.short(date)) }
+            if let activity = status.activity { table.add("by itself", words(for: activity)) }
+            if let date = status.waitingSince, status.isStalled(at: Date()) {
+                table.add("stalled", "since \(Timestamp.short(date))")
+            }
             table.add("conflicts", "\(status.conflictsWaiting) waiting")
             table.add("first import", status.initialImportCompleted ? "done" : "not done")
             for refusal in status.refusals {
@@ -56,6 +61,17 @@ struct Status: Verb {
             console.block(table.text)
         }
         if let advice = standing.advice { console.line("  " + invocation.completing(advice)) }
+    }
+
+    private func words(for activity: MirrorActivity) -> String {
+        let who = "\(activity.name), process \(activity.process.number)"
+        let since = "since \(Timestamp.short(activity.since))"
+        return switch activity.state {
+        case .stopped: "no, \(since) (\(who))"
+        case _ where !activity.isAlive: "no: \(who) ended without a word"
+        case .paused: "paused \(since) (\(who))"
+        case .running: "yes, \(since) (\(who))"
+        }
     }
 
     private func waiting(_ pending: MirrorStatus.Pending) -> String {
@@ -146,6 +162,17 @@ struct Standing {
             ],
             "conflictsWaiting": JSON(status?.conflictsWaiting ?? 0),
             "initialImportCompleted": .bool(status?.initialImportCompleted ?? false),
+            "waitingSince": JSON(status?.waitingSince),
+            "stalled": .bool(status?.isStalled(at: Date()) ?? false),
+            "activity": status?.activity.map(activity) ?? .null,
+        ]
+    }
+
+    private func activity(_ activity: MirrorActivity) -> JSON {
+        [
+            "state": .string(activity.isAlive ? activity.state.rawValue : "stopped"),
+            "process": JSON(Int(activity.process.number)), "name": .string(activity.name),
+            "since": JSON(activity.since),
         ]
     }
 

@@ -11,17 +11,24 @@ struct Sync: Verb {
         "moved", nil, "the service has a new address, and the same records as before")
     private static let trial = Option(
         "dry-run", nil, "say what would travel, change and conflict; change nothing")
+    private static let watch = Option(
+        "watch", nil, "stay, and sync after each save here and each change at the service")
+    private static let interval = Option(
+        "interval", "SECONDS", setting: true,
+        "with --watch: the longest time between two rounds (30)")
+    private static let install = Option(
+        "install", nil, "with --watch: write a systemd unit of this user that runs it")
     private static let kept = [
         MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
         MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
-        MirrorOptions.deletion,
+        MirrorOptions.deletion, interval, ServiceChannel.rate,
     ]
 
     static let manual = Manual(
-        name: "sync", summary: "Syncs a store with a record service, one round.",
+        name: "sync", summary: "Syncs a store with a record service, once or all the time.",
         operands: ["STORE"],
         options: kept + [
-            trial, remember, ServiceChannel.trust, moved, ServiceChannel.insecure,
+            trial, watch, install, remember, ServiceChannel.trust, moved, ServiceChannel.insecure,
         ],
         notes: [
             HelpText.wrapped(
@@ -40,6 +47,13 @@ struct Sync: Verb {
                     + "stays here: the store is only read, the service only asked. Values in "
                     + "files of their own are not looked at."),
             HelpText.wrapped(
+                "With --watch it stays: a round runs after each save, also of another process, "
+                    + "after each change at the service, and now and then. Of several processes "
+                    + "that watch one store, one syncs and the others stand by. SIGUSR1 pauses it "
+                    + "and lets it go on; SIGTERM or Ctrl-C ends it between two steps, with 0. "
+                    + "What fails is told and tried again. --install writes a unit "
+                    + "for systemd, and tells how to start it."),
+            HelpText.wrapped(
                 "Exit status 0: store and service are equal, as 'diptych status' says too. "
                     + "3: conflicts wait for a decision ('diptych conflicts'). 1: the service "
                     + "refused records, or something was saved here meanwhile. 75: the service is "
@@ -55,6 +69,7 @@ struct Sync: Verb {
                 "the first time"
             ), ("diptych sync Library.sqlite", "from then on"),
             ("diptych sync Library.sqlite --dry-run", "what the next round would do"),
+            ("diptych sync Library.sqlite --watch", "all the time"),
         ])
 
     private let access: StoreAccess
@@ -64,6 +79,8 @@ struct Sync: Verb {
     private let settings: [(name: String, value: String)]
     private let hasMoved: Bool
     private let isTrial: Bool
+    /// nil for one round.
+    private let watching: WatchChoice?
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
@@ -71,12 +88,15 @@ struct Sync: Verb {
         policy = try MirrorOptions.mergePolicy(arguments)
         service = try ServiceChannel(arguments)
         hasMoved = arguments.has(Self.moved)
-        settings = arguments.has(Self.remember) ? Self.settings(arguments) : []
+        watching = try WatchChoice(
+            arguments, watch: Self.watch, install: Self.install, interval: Self.interval)
+        let remembers = arguments.has(Self.remember) || watching?.isInstalled == true
+        settings = remembers ? Self.settings(arguments) : []
         isTrial = arguments.has(Self.trial)
-        guard !isTrial || settings.isEmpty else {
+        guard !isTrial || (settings.isEmpty && watching == nil) else {
             throw CommandError(
-                "usage", "--dry-run and --remember do not go together.",
-                hint: "A dry run changes nothing; leave one out.", status: .usage)
+                "usage", "--dry-run goes with neither --remember nor --watch.",
+                hint: "A dry run changes nothing; leave the other out.", status: .usage)
         }
     }
 
@@ -92,6 +112,8 @@ struct Sync: Verb {
         }
     }
 
+    var mindsSignals: Bool { watching != nil }
+
     func run(_ console: Console) async throws -> ExitStatus {
         service.warn(console)
         guard !isTrial else { return try await preview(console) }
@@ -99,15 +121,20 @@ struct Sync: Verb {
         let mirrored = try access.openMirrored(policy: policy, zone: zone)
         if hasMoved { try mirrored.moveService(to: service.place) }
         _ = try mirrored.prepare(container: service.place)
+        if let watching {
+            guard !watching.isInstalled else {
+                try install(console)
+                return .done
+            }
+            try await watch(mirrored, watching, console)
+            return .done
+        }
         let carrier = try service.carrier(deviceID: mirrored.deviceID())
         let report = SyncReport(console: console)
         let session = MirrorSession(
             mirrored: mirrored, container: service.place, channel: carrier, observe: report.show)
         let summary = try await session.sync()
-        if !settings.isEmpty {
-            try ConfigurationFile.remember(settings, besideStore: access.url)
-            service.keepDestination(console)
-        }
+        try keepSettings(console)
         let standing = Standing(try mirrored.status(), now: Date())
         report.end(
             summary, standing, with: (access.name, service.url),
@@ -145,5 +172,39 @@ struct Sync: Verb {
                 "failed", "The round ended, but the store says: \(standing.headline)",
                 hint: "`diptych status` tells more.", status: standing.exitStatus)
         }
+    }
+
+    private func keepSettings(_ console: Console) throws {
+        guard !settings.isEmpty else { return }
+        try ConfigurationFile.remember(settings, besideStore: access.url)
+        service.keepDestination(console)
+    }
+
+    private func watch(
+        _ mirrored: MirroredStore, _ choice: WatchChoice, _ console: Console
+    ) async throws {
+        try keepSettings(console)
+        let report = WatchReport(console: console, store: access.name)
+        let id = try mirrored.deviceID()
+        let session = MirrorSession(
+            mirrored: mirrored, container: service.place,
+            channel: try service.carrier(deviceID: id))
+        let scheduler = MirrorScheduler(
+            session, watching: try service.carrier(deviceID: id), plan: choice.plan,
+            name: "diptych sync --watch", observe: report.show)
+        report.begin(service: service.address)
+        await WatchSignals.run(scheduler)
+        report.end()
+    }
+
+    /// The unit runs without flags, so the settings are kept beside the store.
+    private func install(_ console: Console) throws {
+        guard service.hasTokenFile else {
+            throw CommandError(
+                "usage", "A unit finds no tokens in variables.",
+                hint: "Name a file that holds them: --token-file FILE.", status: .usage)
+        }
+        try keepSettings(console)
+        try SystemdUnit(store: access.url).install(console)
     }
 }

@@ -5,13 +5,15 @@ internal import SQLiteDriver
 
 /// Keeps the rows in one SQLite file in WAL: one writer at a time, readers beside it.
 final class SQLiteBackend: Backend, @unchecked Sendable {
-    // @unchecked: `writer` and `isRemoving` are used on `queue` only; a connection of `idleReaders`
-    // is used by the one call that has taken it out.
+    // @unchecked: `writer`, `isRemoving` and `seenVersion` are used on `queue` only; a connection
+    // of `idleReaders` is used by the one call that has taken it out.
     /// Tells this file from another that is put in its place.
     private let fileID: Int64
     /// nil after the disk failed under it: the next write opens another.
     private var writer: Connection?
     private var isRemoving = false
+    /// What the file's version was when it was last asked for.
+    private var seenVersion: Int64?
     private let queue = DispatchQueue(label: "record-service.writer")
     private let idleReaders = Lock<[Connection]>([])
     private let path: String
@@ -166,6 +168,20 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         // The same file may be an older copy of itself by now.
         try Self.beginEpoch(connection, platform)
         return connection
+    }
+
+    /// SQLite counts the commits of other connections; the readers of this one make none. Who asks
+    /// first hears that there were some.
+    func wasChangedElsewhere() throws(RecordError) -> Bool {
+        do {
+            return try queue.sync {
+                let version = try withWriter { try $0.pragma("data_version")?.int64 }
+                defer { seenVersion = version }
+                return version != seenVersion
+            }
+        } catch {
+            throw failures.translate(error)
+        }
     }
 
     /// What SQLite finds wrong with the file, at most twenty things.

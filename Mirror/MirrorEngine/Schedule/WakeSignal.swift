@@ -1,9 +1,9 @@
-internal import Platform
+package import Platform
 
 /// Ends a wait early. A signal that nobody waits for is kept for the next wait; many count as one.
 ///
 /// One task waits at a time.
-final class WakeSignal: Sendable {
+package final class WakeSignal: Sendable {
     private enum State {
         case quiet, signalled
         case waiting(CheckedContinuation<Void, Never>)
@@ -11,7 +11,9 @@ final class WakeSignal: Sendable {
 
     private let state = Lock(State.quiet)
 
-    func send() {
+    package init() {}
+
+    package func send() {
         let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
             if case .waiting(let continuation) = state {
                 state = .quiet
@@ -23,8 +25,15 @@ final class WakeSignal: Sendable {
         waiting?.resume()
     }
 
+    /// Forgets a signal that nobody has waited for.
+    package func clear() {
+        state.withLock { state in
+            if case .signalled = state { state = .quiet }
+        }
+    }
+
     /// Returns after a signal, after so many seconds, or when the task is cancelled.
-    func wait(atMostSeconds seconds: Double, _ sleeper: any Sleeper) async {
+    package func wait(atMostSeconds seconds: Double, _ sleeper: any Sleeper) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 do {

@@ -1,7 +1,6 @@
+import MirrorEngine
 import Platform
 import Testing
-
-@testable import CloudKit
 
 @Suite struct WakeSignalTests {
     /// Never ends but by cancellation.

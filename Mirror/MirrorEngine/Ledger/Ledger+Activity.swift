@@ -1,0 +1,23 @@
+internal import Foundation
+internal import Platform
+internal import SQLiteDriver
+
+/// Who keeps the store in sync by itself, and since when something waits.
+extension Ledger {
+    func activity() throws -> MirrorActivity? {
+        guard let text = try setting(.activity)?.string else { return nil }
+        return try? JSONDecoder().decode(MirrorActivity.self, from: Data(text.utf8))
+    }
+
+    func set(_ activity: MirrorActivity) throws {
+        let text = String(decoding: try JSONEncoder().encode(activity), as: UTF8.self)
+        try set(.activity, to: .text(text))
+    }
+
+    /// Remembers since when something waits for export, or that nothing does.
+    func noteWaiting() throws {
+        let waits = try pendingCounts().total > 0
+        guard waits != (try setting(.waitingSince) != nil) else { return }
+        try set(.waitingSince, to: waits ? SQLiteValue(platform.clock.now()) : .null)
+    }
+}

@@ -1,0 +1,28 @@
+/// When rounds run by themselves.
+public struct SchedulePlan: Hashable, Sendable {
+    /// Seconds between rounds while nothing is heard of changes, and the longest wait after
+    /// failures.
+    public var intervalSeconds = 30.0
+    /// The wait after the first failure; each further one doubles it.
+    public var firstRetrySeconds = 2.0
+    /// How often a process that stands by looks whether the one that syncs is still there.
+    public var standBySeconds = 20.0
+
+    public init() {}
+
+    func seconds(afterFailures failures: Int) -> Double {
+        guard failures > 0 else { return intervalSeconds }
+        return min(intervalSeconds, firstRetrySeconds * Double(1 << min(failures - 1, 10)))
+    }
+}
+
+/// What a scheduler does, for whoever shows it.
+public enum ScheduleEvent: Sendable {
+    /// A round was whole.
+    case round(SyncSummary)
+    /// A round failed; the next is so many seconds away, or sooner when something changes.
+    case failed(any Error, nextSeconds: Double)
+    case paused
+    /// Another process syncs the store; this one looks again from time to time.
+    case standingBy(MirrorActivity)
+}

@@ -1,0 +1,97 @@
+internal import Foundation
+internal import Platform
+package import RecordWire
+
+/// Waits for changes at the service, beside the rounds: one request after another whose answer is
+/// held back until something has changed. (SERVICE §8, waitSeconds)
+///
+/// A service that answers at once all the same is asked less and less often.
+struct ServiceWatch: Sendable {
+    let store: MirroredStore
+    let channel: any RecordChannel
+    let sleeper: any Sleeper
+    /// Sent when there is something to fetch.
+    let news: WakeSignal
+    /// Heard when a round has ended.
+    let settled: WakeSignal
+
+    /// Shorter than what proxies and channels let pass in silence.
+    static let waitSeconds = 25
+    /// An answer without news that comes sooner was not held back.
+    private static let heldSecondsMin = 5.0
+    private static let backoffSecondsMax = 60.0
+
+    /// Returns when the task is cancelled.
+    func run() async {
+        var failures = 0
+        var told: String?
+        while !Task.isCancelled {
+            guard let request = try? store.waitingRequest(seconds: Self.waitSeconds) else {
+                // Nothing was read yet: the first round does that.
+                await settled.wait(atMostSeconds: Self.backoffSecondsMax, sleeper)
+                continue
+            }
+            let began = clock.now()
+            do {
+                guard try await channel.send(request).isNews else {
+                    let held = clock.now().timeIntervalSince(began)
+                    failures = held < Self.heldSecondsMin ? failures + 1 : 0
+                    try await rest(after: failures)
+                    continue
+                }
+                // What a round has read meanwhile is no news, nor is what it sent itself.
+                let token = try store.zoneToken()
+                guard token == Self.token(of: request) else { continue }
+                failures = token == told ? failures + 1 : 0
+                told = token
+                settled.clear()
+                news.send()
+                await settled.wait(atMostSeconds: Self.backoffSecondsMax, sleeper)
+                try await rest(after: failures)
+            } catch is CancellationError {
+                return
+            } catch {
+                failures += 1
+                try? await rest(after: failures)
+            }
+        }
+    }
+
+    private func rest(after failures: Int) async throws {
+        guard failures > 0 else { return }
+        let doublings = min(failures - 1, 10)
+        try await sleeper.sleep(
+            seconds: min(Self.backoffSecondsMax, Double(1 << doublings)))
+    }
+
+    private static func token(of request: RecordRequest) -> String? {
+        guard case .zoneChanges(let changes) = request else { return nil }
+        return changes.zones.first?.syncToken
+    }
+
+    private var clock: any Clock { store.settings.platform.clock }
+}
+
+extension MirroredStore {
+    /// A request whose answer comes when the zone has changed since it was last read; nil where it
+    /// was never read to its end.
+    package func waitingRequest(seconds: Int) throws -> RecordRequest? {
+        guard let token = try zoneToken() else { return nil }
+        var zone = ZoneChanges.Zone(
+            zoneID: ZoneID(zoneName: settings.zoneName), syncToken: token, resultsLimit: 1)
+        zone.desiredKeys = []
+        var changes = ZoneChanges(zones: [zone])
+        changes.waitSeconds = seconds
+        return .zoneChanges(changes)
+    }
+
+    /// Where the last import ended.
+    package func zoneToken() throws -> String? {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection),
+                try mirror.ledger.knownZoneName() == settings.zoneName
+            else { return nil }
+            return try mirror.ledger.zone(settings.zoneName).token
+        }
+    }
+}

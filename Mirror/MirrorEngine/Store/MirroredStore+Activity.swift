@@ -1,0 +1,87 @@
+public import Foundation
+public import Platform
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Which process keeps a store in sync by itself, and whether it does.
+public struct MirrorActivity: Hashable, Sendable, Codable {
+    public enum State: String, Sendable, Codable {
+        /// Rounds run after saves, changes at the service, and at intervals.
+        case running
+        /// Somebody asked it to pause.
+        case paused
+        /// It ended by itself.
+        case stopped
+    }
+    public let state: State
+    public let process: ProcessIdentity
+    /// What the process calls itself.
+    public let name: String
+    public let since: Date
+
+    /// Whether the process is there to go on; what a dead one left behind holds nobody up.
+    public var isAlive: Bool { state != .stopped && process.isAlive }
+}
+
+extension MirroredStore {
+    /// Takes the store's mirroring for a process, where no other living one has it. Returns that
+    /// other one; nil where it is this process's now.
+    ///
+    /// One process at a time keeps a store in sync by itself; the others stand by. A process that
+    /// ends, however it ends, leaves its turn to the next that asks.
+    package func takeTurn(
+        as process: ProcessIdentity, named name: String, isPaused: Bool = false
+    ) throws -> MirrorActivity? {
+        let state = isPaused ? MirrorActivity.State.paused : .running
+        let known = try read { try Self.activity($0.ledger) }
+        if let known, known.process == process, known.state == state { return nil }
+        return try write { mirror in
+            try makeLedger(mirror)
+            let known = try mirror.ledger.activity()
+            if let known, known.process != process, known.isAlive { return known }
+            try mirror.ledger.set(
+                MirrorActivity(
+                    state: state, process: process, name: name,
+                    since: settings.platform.clock.now()))
+            try mirror.ledger.finish()
+            return nil
+        }
+    }
+
+    /// Gives the mirroring up, where it is this process's.
+    package func endTurn(of process: ProcessIdentity) throws {
+        guard try read({ try Self.activity($0.ledger) })?.process == process else { return }
+        try write { mirror in
+            guard let known = try mirror.ledger.activity(), known.process == process,
+                known.state != .stopped
+            else { return }
+            try mirror.ledger.set(
+                MirrorActivity(
+                    state: .stopped, process: process, name: known.name,
+                    since: settings.platform.clock.now()))
+            try mirror.ledger.finish()
+        }
+    }
+
+    private static func activity(_ ledger: Ledger) throws -> MirrorActivity? {
+        try Ledger.exists(in: ledger.connection) ? ledger.activity() : nil
+    }
+
+    /// Whether something was saved after a transaction, by others than the mirror. Cost: reads what
+    /// is new of the history, without its changes.
+    package func hasSaves(after number: Int64) throws -> Bool {
+        var query = HistoryQuery()
+        query.above = number
+        query.includesChanges = false
+        query.limit = Self.transactionsMax
+        while true {
+            let page = try store.history(query)
+            if page.contains(where: { $0.author != RecordNames.importAuthor }) { return true }
+            guard let last = page.last, page.count == Self.transactionsMax else { return false }
+            query.above = last.number
+        }
+    }
+
+    private static let transactionsMax = 100
+}

@@ -1,0 +1,45 @@
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+package import Stores
+
+/// How one object stands towards the service.
+public enum ObjectSyncState: Hashable, Sendable {
+    /// The service has what is here.
+    case synced
+    /// Was never sent, or has changed since, and will be sent.
+    case waiting
+    /// The service will not take it as it is; the reason is the service's. Sent again when it
+    /// changes.
+    case refused(reason: String)
+    /// Waits for a decision in the conflict log.
+    case undecided
+}
+
+extension MirroredStore {
+    /// How an object stands; nil before the store was mirrored. Notes what was saved since the last
+    /// round first. Cost: a few looks by key.
+    package func syncState(of row: RowID) throws -> ObjectSyncState? {
+        guard try read({ try Ledger.exists(in: $0.ledger.connection) }) else { return nil }
+        while try analyse().moreWaiting {}
+        return try read { mirror in
+            // What no round has marked yet waits for its first.
+            guard let entry = try mirror.ledger.entry(for: row) else { return .waiting }
+            return try mirror.ledger.state(of: entry)
+        }
+    }
+}
+
+extension Ledger {
+    fileprivate func state(of entry: RecordEntry) throws -> ObjectSyncState {
+        let name = SQLiteValue.text(entry.recordName)
+        let waits = try connection.value(
+            "SELECT 1 FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting' AND ZRECORDNAME = ?", [name])
+        if waits != nil { return .undecided }
+        let refusal = try connection.rows(
+            "SELECT ZREASON FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [name]
+        ).first
+        if let refusal { return .refused(reason: refusal[0].string ?? "") }
+        return entry.needsUpload || entry.base == nil ? .waiting : .synced
+    }
+}

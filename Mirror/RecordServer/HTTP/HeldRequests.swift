@@ -1,0 +1,120 @@
+internal import CMicroHTTPD
+internal import Foundation
+internal import Platform
+
+/// Requests whose answers are held back: their connections sleep at the library until something
+/// wakes them, their time is up, or the server stops.
+final class HeldRequests: Sendable {
+    private struct Entry {
+        let user: String
+        let until: Date
+        /// Whether the library let the connection sleep.
+        var isAsleep = false
+        /// Something may have happened since the answer was last looked for.
+        var wasWoken = false
+    }
+
+    private struct State {
+        var entries: [UInt: Entry] = [:]
+        var perUser: [String: Int] = [:]
+        var isClosed = false
+    }
+
+    private let limits: HeldRequestLimits
+    private let clock: any Clock
+    private let state = Lock(State())
+
+    init(limits: HeldRequestLimits, clock: any Clock) {
+        self.limits = limits
+        self.clock = clock
+    }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    /// Takes a request in; false where there is no room for one more.
+    func begin(_ connection: UInt, of user: String, seconds: Double) -> Bool {
+        let until = clock.now().addingTimeInterval(min(max(seconds, 0), limits.secondsMax))
+        return state.withLock { state in
+            let ofUser = state.perUser[user, default: 0]
+            guard !state.isClosed, state.entries.count < limits.max, ofUser < limits.perUserMax
+            else { return false }
+            state.entries[connection] = Entry(user: user, until: until)
+            state.perUser[user] = ofUser + 1
+            return true
+        }
+    }
+
+    /// Whether the answer has to be given now, whatever it is.
+    func isLast(_ connection: UInt) -> Bool {
+        let now = clock.now()
+        return state.withLock { state in
+            guard let entry = state.entries[connection], !state.isClosed else { return true }
+            state.entries[connection]?.wasWoken = false
+            return entry.until <= now
+        }
+    }
+
+    /// Lets a connection sleep; false where something happened since `isLast` was asked, so that
+    /// the answer is to be looked for again. Only within the library's call for the request.
+    func suspend(_ connection: OpaquePointer) -> Bool {
+        state.withLock { state in
+            let id = UInt(bitPattern: connection)
+            guard let entry = state.entries[id], !entry.wasWoken, !state.isClosed else {
+                return false
+            }
+            state.entries[id]?.isAsleep = true
+            MHD_suspend_connection(connection)
+            return true
+        }
+    }
+
+    /// There may be something to tell on a connection. Any thread.
+    func wake(_ connection: UInt) {
+        state.withLock { Self.wake(connection, &$0) }
+    }
+
+    func end(_ connection: UInt) {
+        state.withLock { state in
+            guard let entry = state.entries.removeValue(forKey: connection) else { return }
+            let left = state.perUser[entry.user, default: 1] - 1
+            state.perUser[entry.user] = left > 0 ? left : nil
+        }
+    }
+
+    /// Wakes those whose time is up.
+    func sweep() {
+        let now = clock.now()
+        state.withLock { state in
+            for (connection, entry) in state.entries where entry.until <= now {
+                Self.wake(connection, &state)
+            }
+        }
+    }
+
+    /// Lets all be answered, and holds no more.
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            for connection in state.entries.keys { Self.wake(connection, &state) }
+        }
+    }
+
+    private static func wake(_ connection: UInt, _ state: inout State) {
+        guard let entry = state.entries[connection] else { return }
+        state.entries[connection]?.wasWoken = true
+        guard entry.isAsleep, let pointer = OpaquePointer(bitPattern: connection) else { return }
+        state.entries[connection]?.isAsleep = false
+        MHD_resume_connection(pointer)
+    }
+}
+
+/// How many answers are held back, and for how long.
+public struct HeldRequestLimits: Sendable {
+    /// In all. Room for other connections has to be left (`ConnectionLimits.max`).
+    public var max = 500
+    /// Of one user.
+    public var perUserMax = 32
+    public var secondsMax = 60.0
+
+    public init() {}
+}

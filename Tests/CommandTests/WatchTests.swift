@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+/// `diptych sync --watch`: a store that is kept in sync all the time.
+@Suite struct WatchTests {
+    private let workshop: Workshop
+    private let service: TestService
+    private let desk: String
+    private let phone: String
+
+    init() throws {
+        workshop = try Workshop()
+        service = try workshop.service()
+        desk = try workshop.library("desk.sqlite")
+        phone = try workshop.library("phone.sqlite")
+    }
+
+    private func watch(_ store: String, _ words: String...) throws -> Child {
+        let child = try workshop.start(
+            ["sync", store, "--watch", "--json"] + words + service.settings)
+        try until { child.printed.contains(#""event":"watching""#) }
+        return child
+    }
+
+    private func until(_ condition: () throws -> Bool) throws {
+        for _ in 0..<3_000 {
+            if try condition() { return }
+            usleep(20_000)
+        }
+        #expect(try condition())
+    }
+
+    private func titles(_ store: String) throws -> [String] {
+        try workshop.sql(store, "select ZTITLE from ZBOOK order by 1")
+            .split(separator: "\n").map(String.init)
+    }
+
+    private func state(_ store: String) throws -> String? {
+        let run = try workshop.run("status", store, "--json")
+        return (run.json["activity"] as? [String: Any])?["state"] as? String
+    }
+
+    @Test func savesAndNewsTravelByThemselves() throws {
+        let watching = try watch(desk)
+        try workshop.edit(desk, "insert Book title=One")
+        try until {
+            try workshop.done(["sync", phone] + service.settings)
+            return try titles(phone) == ["One"]
+        }
+        try workshop.edit(phone, "insert Book title=Two")
+        try workshop.done(["sync", phone] + service.settings)
+        try until { try titles(desk) == ["One", "Two"] }
+        #expect(try state(desk) == "running")
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+        #expect(watching.printed.contains(#""event":"stopped""#))
+        #expect(try state(desk) == "stopped")
+        #expect(try workshop.run("status", desk).status == 0)
+    }
+
+    @Test func aPauseHoldsSavesBack() throws {
+        let watching = try watch(desk)
+        try until { watching.printed.contains(#""event":"round""#) }
+        watching.send(SIGUSR1)
+        try until { watching.printed.contains(#""event":"paused""#) }
+        try workshop.edit(desk, "insert Book title=One")
+        let status = try workshop.run("status", desk)
+        #expect(status.status == 1 && status.output.contains("paused since"))
+        watching.send(SIGUSR1)
+        try until { try workshop.run("status", desk).status == 0 }
+        watching.send(SIGINT)
+        #expect(watching.wait() == 0)
+    }
+
+    @Test func aServiceThatGoesAndComesBackIsSurvived() throws {
+        let watching = try watch(desk, "--interval", "1")
+        try until { watching.printed.contains(#""event":"round""#) }
+        service.kill()
+        try workshop.edit(desk, "insert Book title=One")
+        try until { watching.printed.contains(#""event":"failed""#) }
+        #expect(try workshop.run("status", desk).output.contains("last error"))
+        try service.restart()
+        try until { try workshop.run("status", desk).status == 0 }
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+        try workshop.done(["sync", phone] + service.settings)
+        #expect(try titles(phone) == ["One"])
+    }
+
+    @Test func anotherProcessTakesTheTurnOfADeadOne() throws {
+        let first = try watch(desk)
+        try until { first.printed.contains(#""event":"round""#) }
+        let second = try watch(desk)
+        try until { second.printed.contains(#""event":"standingBy""#) }
+        #expect(!second.printed.contains(#""event":"round""#))
+        first.send(SIGKILL)
+        first.wait()
+        try workshop.edit(desk, "insert Book title=One")
+        try until { second.printed.contains(#""event":"round""#) }
+        try until { try workshop.run("status", desk).status == 0 }
+        second.send(SIGTERM)
+        #expect(second.wait() == 0)
+    }
+
+    @Test func aUnitIsWrittenThatRunsIt() throws {
+        let run = try workshop.done(
+            ["sync", desk, "--watch", "--install", "--json"] + service.settings)
+        let unit = try #require(run.json["unit"] as? String)
+        let text = try String(contentsOfFile: unit, encoding: .utf8)
+        #expect(
+            text.contains("\nExecStart=\"\(Workshop.command)\" \"sync\" \"\(desk)\" \"--watch\"\n"))
+        #expect((run.json["start"] as? String)?.contains("systemctl --user enable --now") == true)
+        // What the unit runs needs no flags.
+        try workshop.done(["sync", desk])
+        try workshop.done(["sync", desk, "--watch", "--install"])
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: unit))
+        let refused = try workshop.run("sync", desk, "--watch", "--install")
+        #expect(refused.status == 1 && refused.complaint.contains("not this command's"))
+        #expect(try String(contentsOfFile: unit, encoding: .utf8) == "mine")
+    }
+
+    @Test func optionsThatMeanNothingAreRefused() throws {
+        #expect(try workshop.run(["sync", desk, "--install"] + service.settings).status == 2)
+        for words in [["--interval", "0"], ["--interval", "soon"], ["--max-rate", "0"]] {
+            #expect(
+                try workshop.run(["sync", desk, "--watch"] + words + service.settings).status == 2)
+        }
+    }
+}

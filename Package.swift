@@ -84,6 +84,10 @@ let twoMachines: [Target] = [
         uses: stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"]),
 ]
 
+/// What tests alone may link: Swift Testing is no part of a program.
+let testing = room(
+    "MirrorTesting", in: "Mirror", uses: ["MirrorTestKit", "MirrorEngine", "ObjectModel"])
+
 let everything =
     stores + [
         "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
@@ -176,14 +180,13 @@ let testTargets: [Target] = [
     tests(
         "MirrorTestKitTests",
         uses: [
-            "MirrorTestKit", "MirrorEngine", "Persistence", "ObjectModel", "RecordWire",
-            "Platform",
+            "MirrorTestKit", "MirrorTesting", "MirrorEngine", "CoreData", "RecordWire",
         ]),
     tests(
         "DocumentationTests",
         uses: [
             "diptych", "CoreData", "CloudKit", "MirrorEngine", "MirrorTransport", "MirrorTestKit",
-            "RecordWire",
+            "MirrorTesting", "RecordWire",
             "RecordServer", "RecordService", "Platform",
         ], resources: [.copy("Compatibility/AppleSymbols.tsv")]),
     tests("ModelCompilerTests", uses: ["ModelCompiler", "ObjectModel"]),
@@ -197,9 +200,10 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "Mirror", targets: ["MirrorEngine", "MirrorTransport", "CloudKit"]),
         .library(name: "MirrorTestKit", targets: ["MirrorTestKit"]),
+        .library(name: "MirrorTesting", targets: ["MirrorTesting"]),
         .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],
-    targets: systems + oneMachine + twoMachines + tools + fuzzing
+    targets: systems + oneMachine + twoMachines + [testing] + tools + fuzzing
         + testTargets.filter { chosenTests?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )

@@ -5,8 +5,8 @@ import Testing
 @Suite struct HelpTests {
     static let verbs = [
         "sync", "status", "conflicts", "events", "trace", "verify", "reset", "serve", "inspect",
-        "history", "create",
-        "edit", "export", "import", "convert", "migrate", "model", "scenario", "completion",
+        "history", "create", "edit", "export", "import", "convert", "migrate", "model", "scenario",
+        "simulate", "completion",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {

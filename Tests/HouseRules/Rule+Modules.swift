@@ -27,6 +27,7 @@ extension Rule {
         "RecordServer": [
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib",
         ],
+        "MirrorTesting": ["MirrorTestKit", "MirrorEngine", "ObjectModel"],
         "MirrorTestKit": stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"],
     ]
 

@@ -70,7 +70,9 @@ private struct RecordGraph {
             for (slot, relationship) in entity.toManys.enumerated() {
                 object.properties[relationship.name] = .members(
                     members(of: name, entity, slot, relationship),
-                    isOrdered: relationship.isOrdered)
+                    // Of a pair with two records it is the devices who know whose place counts.
+                    isOrdered: relationship.isOrdered
+                        && relationship.inverseRelationship?.isToMany == false)
             }
             objects[name] = object
         }
@@ -84,7 +86,10 @@ private struct RecordGraph {
         let placed: [(String, Int64?)]
         if let inverse = relationship.inverseRelationship, !inverse.isToMany {
             placed = states.compactMap { member, state in
+                // Entities of other trees may have a link of the same name.
                 guard let layout = settings.mapping.layout.entity(state.entity),
+                    let wanted = relationship.destinationEntity,
+                    layout.entity.isKindOf(entity: wanted),
                     let slot = layout.toOneSlot(inverse.name), let link = state.toOnes[slot],
                     link.recordName == name
                 else { return nil }

@@ -12,13 +12,13 @@ struct HeldGraph {
         case link(String?)
         case members([String], isOrdered: Bool)
 
-        /// Members without an order are the same in any.
+        /// Members without an order on both sides are the same in any.
         static func == (one: Property, other: Property) -> Bool {
             switch (one, other) {
             case (.value(let left, _), .value(let right, _)): return left == right
             case (.link(let left), .link(let right)): return left == right
-            case (.members(let left, let isOrdered), .members(let right, _)):
-                return isOrdered ? left == right : left.sorted() == right.sorted()
+            case (.members(let left, let ordered), .members(let right, let alsoOrdered)):
+                return ordered && alsoOrdered ? left == right : left.sorted() == right.sorted()
             default: return false
             }
         }

@@ -12,9 +12,18 @@ struct StoryEditing {
         case deleted(String)
     }
 
+    /// A write whose value is known once it was saved: the app may have changed it.
+    private struct PendingWrite {
+        let property: StoryProperty
+        let attribute: NSAttributeDescription
+        let object: NSManagedObject
+        let previous: AttributeValue?
+    }
+
     let world: StoryWorld
     let device: ManagedDevice
     private(set) var facts: [Fact] = []
+    private var writes: [PendingWrite] = []
 
     init(world: StoryWorld, device: ManagedDevice) {
         self.world = world
@@ -72,25 +81,32 @@ struct StoryEditing {
                 for value in values {
                     try copy.set(value.property, of: object, to: value.value, handle: handle)
                 }
-                for (name, attribute) in object.entity.attributesByName
-                where !values.contains(where: { $0.property == name }) {
-                    guard let value = attribute.defaultValue, attribute.isPlain else { continue }
-                    copy.facts.append(
-                        .wrote(
-                            StoryProperty(handle, name), Self.row(value, attribute), previous: nil))
+                for (name, attribute) in object.entity.attributesByName where attribute.isPlain {
+                    copy.writes.append(
+                        PendingWrite(
+                            property: StoryProperty(handle, name), attribute: attribute,
+                            object: object, previous: nil))
                 }
             }
         } catch {
             device.unsaved[handle] = nil
             throw error
         }
+        copy.settleWrites()
         if !device.holdsEdits { try adopt() }
     }
 
-    /// A default value as a row has it; null where it is of a kind that a story does not write.
-    private static func row(_ value: Any, _ attribute: NSAttributeDescription) -> AttributeValue {
-        let text = (value as? NSNumber)?.stringValue ?? "\(value)"
-        return (try? StoryValue.value(.text(text), for: attribute)) ?? .null
+    /// What was written is what the objects have now.
+    private mutating func settleWrites() {
+        device.context.performAndWait {
+            for write in writes where !write.object.isDeleted {
+                facts.append(
+                    .wrote(
+                        write.property, current(write.attribute, of: write.object),
+                        previous: write.previous))
+            }
+        }
+        writes = []
     }
 
     /// Objects that were saved are known by their rows from now on.
@@ -111,6 +127,7 @@ struct StoryEditing {
         try device.edit { _ in
             try body(&copy, copy.world.object(handle, on: copy.device))
         }
+        copy.settleWrites()
     }
 
     // MARK: Values
@@ -140,10 +157,14 @@ struct StoryEditing {
         _ value: AttributeValue, _ attribute: NSAttributeDescription, of object: NSManagedObject,
         _ handle: String
     ) {
-        let previous = object.isInserted ? nil : current(attribute, of: object)
+        if !object.isInserted {
+            writes.append(
+                PendingWrite(
+                    property: StoryProperty(handle, attribute.name), attribute: attribute,
+                    object: object, previous: current(attribute, of: object)))
+        }
         object.setValue(
             StoryValue.object(value, attribute.attributeType), forKey: attribute.name)
-        facts.append(.wrote(StoryProperty(handle, attribute.name), value, previous: previous))
     }
 
     private func target(
@@ -165,21 +186,20 @@ struct StoryEditing {
     ) -> AttributeValue {
         switch object.value(forKey: attribute.name) {
         case let text as String: .text(text)
-        case let flag as Bool where attribute.attributeType == .booleanAttributeType:
-            .integer(flag ? 1 : 0)
+        case let date as Date: .date(date.timeIntervalSinceReferenceDate)
+        case let uuid as UUID: .uuid(uuid)
+        case let url as URL: .uri(url.absoluteString)
+        case let data as Data: .data(data)
+        case let number as Decimal where attribute.attributeType == .decimalAttributeType:
+            .decimal(number)
+        case let number as NSNumber: Self.number(number, attribute.attributeType)
+        case let flag as Bool: .integer(flag ? 1 : 0)
         case let number as Int64: .integer(number)
         case let number as Int32: .integer(Int64(number))
         case let number as Int16: .integer(Int64(number))
         case let number as Int: .integer(Int64(number))
         case let number as Double: .double(number)
         case let number as Float: .double(Double(number))
-        case let number as Decimal: .decimal(number)
-        case let number as NSDecimalNumber: .decimal(number.decimalValue)
-        case let number as NSNumber: Self.number(number, attribute.attributeType)
-        case let date as Date: .date(date.timeIntervalSinceReferenceDate)
-        case let uuid as UUID: .uuid(uuid)
-        case let url as URL: .uri(url.absoluteString)
-        case let data as Data: .data(data)
         default: .null
         }
     }

@@ -21,6 +21,7 @@ struct StoryMemory {
             case .made(let handle, let entity): made[handle] = entity
             case .deleted(let handle): deleted.insert(handle)
             case .wrote(let property, let value, let previous):
+                guard previous != value else { continue }
                 var known = writes[property.text] ?? (property, [])
                 known.writes.append(Write(device: device, value: value, previous: previous))
                 writes[property.text] = known

@@ -122,6 +122,7 @@ enum StoryValue {
         switch value {
         case .null: .nothing
         case .text(let text), .uri(let text): .text(text)
+        case .data(let data): .word("base64:\(data.base64EncodedString())")
         default: .word(self.text(value, type))
         }
     }

@@ -23,6 +23,7 @@ struct MigrationPasses {
         try createRelationships()
         try validate()
         try writer.finish()
+        manager.work?.associations.settle(without: writer.takeDeleted())
         manager.note(progress: 1)
     }
 

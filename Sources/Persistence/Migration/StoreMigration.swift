@@ -118,7 +118,6 @@ struct StoreMigration {
         try migrate(
             from: former, to: coordinator,
             writesBatches: isDraft && parameters.type == NSSQLiteStoreType)
-        manager.work?.associations.settle(without: [])
         try handOnMetadata(from: former, to: coordinator)
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         if isDraft { try handOnMirror(to: writing) }

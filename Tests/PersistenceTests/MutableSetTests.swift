@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Sets that show a relationship: what is done to them is done to the object, whatever call does it.
+/// Sets that show a relationship: what is done to them is done to the object, by whatever call.
 @Suite struct MutableSetTests {
     private struct Step: CustomTestStringConvertible {
         let name: String

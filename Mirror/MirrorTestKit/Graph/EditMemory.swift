@@ -144,16 +144,16 @@ struct PlaceMemory {
 
 /// Who added and removed pairs, by the pair's text in a `DeviceImage`.
 struct PairMemory {
-    struct History {
+    struct PairHistory {
         var adders: [String] = []
         var removals = 0
         let ends: [String]
     }
 
-    private(set) var histories: [String: History] = [:]
+    private(set) var histories: [String: PairHistory] = [:]
 
     mutating func changed(_ pair: String, ends: [String], isAdding: Bool, by device: String) {
-        var history = histories[pair] ?? History(ends: ends)
+        var history = histories[pair] ?? PairHistory(ends: ends)
         if isAdding { history.adders.append(device) } else { history.removals += 1 }
         histories[pair] = history
     }

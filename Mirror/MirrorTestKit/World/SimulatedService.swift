@@ -41,7 +41,11 @@ package final class SimulatedService: Sendable {
     private static func open(
         _ file: URL?, _ platform: Environment, _ limits: ServiceLimits
     ) throws -> RecordService {
-        try RecordService(path: file?.path ?? ":memory:", platform: platform, limits: limits)
+        let service = try RecordService(
+            path: file?.path ?? ":memory:", platform: platform, limits: limits)
+        // A kill while it removes what is left of deleted zones is told by the next request.
+        try? platform.faults.reach("service.opened")
+        return service
     }
 
     private static func file(_ folder: URL?, _ opening: Int) -> URL? {

@@ -129,6 +129,23 @@ import Testing
         #expect(zones.first?.records.isEmpty == true)
     }
 
+    @Test func aServerThatStartsAgainHoldsAnswersBackAgain() async throws {
+        let desk = try Desk()
+        let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken
+        desk.server.stop()
+        let url = try desk.server.start()
+        var configuration = ChannelConfiguration(
+            serviceURL: url, target: RecordTarget(container: Desk.container),
+            credentials: desk.credentials)
+        configuration.authorityFile = desk.server.authorityFile
+        let channel = try CurlChannel(configuration: configuration)
+        let request = desk.changes(after: token, wait: 30)
+        let waiting = Task { try await channel.send(request) }
+        try await until { desk.server.heldRequests == 1 }
+        desk.server.stop()
+        _ = try await waiting.value
+    }
+
     @Test func aUserHasSoManyAndOthersTheirOwn() async throws {
         let desk = try Desk { $0.http.held.perUserMax = 2 }
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken

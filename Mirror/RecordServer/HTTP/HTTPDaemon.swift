@@ -31,6 +31,9 @@ final class HTTPDaemon: Sendable {
 
     var heldRequests: Int { held.count }
 
+    /// The server starts, perhaps after a stop.
+    func holdRequests() { held.open() }
+
     /// Answers what is held back, and holds nothing back any more.
     func answerHeld() { held.close() }
 

@@ -52,6 +52,7 @@ package final class HTTPServer: Sendable {
         }
         try tls?.check()
         let socket = try ListeningSocket(address: address, port: port)
+        daemon.holdRequests()
         let retained = Unmanaged.passRetained(daemon)
         guard let pointer = launch(on: socket, tls, retained.toOpaque()) else {
             socket.close()

@@ -91,6 +91,9 @@ final class HeldRequests: Sendable {
         }
     }
 
+    /// Holds requests back again, after `close`.
+    func open() { state.withLock { $0.isClosed = false } }
+
     /// Lets all be answered, and holds no more.
     func close() {
         state.withLock { state in

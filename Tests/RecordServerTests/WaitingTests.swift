@@ -18,6 +18,9 @@ import Testing
         let tokenID: String
         static let container = "iCloud.org.example"
         static let zone = ZoneID(zoneName: "notes")
+        /// Seconds beyond any run of these tests: on a busy machine a test may stand still for
+        /// minutes between two of its lines.
+        static let long = 86_400
 
         init(_ change: (inout ServerConfiguration) -> Void = { _ in }) throws {
             folder = FileManager.default.temporaryDirectory
@@ -31,6 +34,7 @@ import Testing
             credentials = Credentials(apiToken: api.secret, userToken: own.secret)
             var configuration = ServerConfiguration(tls: .automatic(folder: folder, hosts: []))
             configuration.port = 0
+            configuration.http.held.secondsMax = Double(Self.long)
             change(&configuration)
             server = RecordServer(service: service, configuration: configuration)
             url = try server.start()
@@ -42,11 +46,13 @@ import Testing
             try? FileManager.default.removeItem(at: folder)
         }
 
-        func channel() throws -> CurlChannel {
+        func channel(to other: URL? = nil) throws -> CurlChannel {
             var configuration = ChannelConfiguration(
-                serviceURL: url, target: RecordTarget(container: Self.container),
+                serviceURL: other ?? url, target: RecordTarget(container: Self.container),
                 credentials: credentials)
             configuration.authorityFile = server.authorityFile
+            configuration.totalSeconds = Double(Self.long)
+            configuration.stallSeconds = Double(Self.long)
             return try CurlChannel(configuration: configuration)
         }
 
@@ -91,7 +97,7 @@ import Testing
     @Test func anAnswerComesWithTheChange() async throws {
         let desk = try Desk()
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken
-        let waiting = try later(desk, desk.changes(after: token, wait: 30))
+        let waiting = try later(desk, desk.changes(after: token, wait: Desk.long))
         try await until { desk.server.heldRequests == 1 }
         try desk.save("a")
         guard case .zoneChanges(let zones) = try await waiting.value else {
@@ -105,21 +111,21 @@ import Testing
     @Test func whatIsThereAlreadyIsToldAtOnce() throws {
         let desk = try Desk()
         try desk.save("a")
-        #expect(try desk.page(desk.changes(after: nil, wait: 30)).records.count == 1)
+        #expect(try desk.page(desk.changes(after: nil, wait: Desk.long)).records.count == 1)
         #expect(desk.server.heldRequests == 0)
     }
 
     @Test func anEmptyAnswerComesWhenTheTimeIsUp() throws {
         let desk = try Desk { $0.http.held.secondsMax = 0.2 }
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken
-        let page = try desk.page(desk.changes(after: token, wait: 30))
+        let page = try desk.page(desk.changes(after: token, wait: Desk.long))
         #expect(page.records.isEmpty && page.syncToken == token && page.failure == nil)
     }
 
     @Test func aStopAnswersWhatIsHeldBack() async throws {
         let desk = try Desk()
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken
-        let waiting = try later(desk, desk.changes(after: token, wait: 30))
+        let waiting = try later(desk, desk.changes(after: token, wait: Desk.long))
         try await until { desk.server.heldRequests == 1 }
         desk.server.stop()
         guard case .zoneChanges(let zones) = try await waiting.value else {
@@ -133,13 +139,8 @@ import Testing
         let desk = try Desk()
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken
         desk.server.stop()
-        let url = try desk.server.start()
-        var configuration = ChannelConfiguration(
-            serviceURL: url, target: RecordTarget(container: Desk.container),
-            credentials: desk.credentials)
-        configuration.authorityFile = desk.server.authorityFile
-        let channel = try CurlChannel(configuration: configuration)
-        let request = desk.changes(after: token, wait: 30)
+        let channel = try desk.channel(to: try desk.server.start())
+        let request = desk.changes(after: token, wait: Desk.long)
         let waiting = Task { try await channel.send(request) }
         try await until { desk.server.heldRequests == 1 }
         desk.server.stop()
@@ -150,11 +151,11 @@ import Testing
         let desk = try Desk { $0.http.held.perUserMax = 2 }
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken
         let waiting = try (0..<2).map { _ in
-            try later(desk, desk.changes(after: token, wait: 30))
+            try later(desk, desk.changes(after: token, wait: Desk.long))
         }
         try await until { desk.server.heldRequests == 2 }
         // A third is answered with what there is.
-        #expect(try desk.page(desk.changes(after: token, wait: 30)).records.isEmpty)
+        #expect(try desk.page(desk.changes(after: token, wait: Desk.long)).records.isEmpty)
         try desk.save("a")
         for task in waiting {
             guard case .zoneChanges(let zones) = try await task.value else { continue }
@@ -165,7 +166,7 @@ import Testing
     @Test func whoseTokenIsRevokedMeanwhileHearsNothing() async throws {
         let desk = try Desk()
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken
-        let waiting = try later(desk, desk.changes(after: token, wait: 30))
+        let waiting = try later(desk, desk.changes(after: token, wait: Desk.long))
         try await until { desk.server.heldRequests == 1 }
         try desk.service.accounts.revoke(tokenID: desk.tokenID)
         desk.server.stop()
@@ -176,7 +177,7 @@ import Testing
         let desk = try Desk()
         let request = ZoneChanges(zones: [.init(zoneID: ZoneID(zoneName: "none"), syncToken: nil)])
         var waiting = request
-        waiting.waitSeconds = 30
+        waiting.waitSeconds = Desk.long
         #expect(try desk.page(.zoneChanges(waiting)).failure?.code == .zoneNotFound)
     }
 

@@ -112,6 +112,35 @@ import Testing
         #expect(copy as? NSPersistentHistoryToken == token)
     }
 
+    /// A program archives its token, and goes on from it when it is started again.
+    @Test func aTokenIsGoodForWhoeverOpensTheFile() throws {
+        let bench = try MigrationBench()
+        let model = TestModel.make()
+        let archive = try bench.open(model) { context throws in
+            _ = context.make("Person", ["name": "Ada"])
+            try context.save()
+            let token = try #require(
+                context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil))
+            _ = context.make("Person", ["name": "Bea"])
+            try context.save()
+            return try NSKeyedArchiver.archivedData(
+                withRootObject: token, requiringSecureCoding: true)
+        }
+        let token = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(
+                ofClass: NSPersistentHistoryToken.self, from: archive))
+        try bench.open(model) { context throws in
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+            let result = try context.execute(request) as? NSPersistentHistoryResult
+            let found = result?.result as? [NSPersistentHistoryTransaction]
+            #expect(found?.map(\.transactionNumber) == [2])
+            #expect(found?.first?.processID.isEmpty == false)
+            let now = context.persistentStoreCoordinator?.currentPersistentHistoryToken(
+                fromStores: nil)
+            #expect(now != token && found?.last?.token == now)
+        }
+    }
+
     // MARK: Requests over the history
 
     @Test(arguments: StoreKind.logging)

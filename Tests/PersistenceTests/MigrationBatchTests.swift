@@ -138,7 +138,9 @@ final class IdlePolicy: NSEntityMigrationPolicy, @unchecked Sendable {
         if alone { _ = context.make("Person", ["name": "alone"]) }
     }
 
-    private func mapping(policy: NSEntityMigrationPolicy.Type) -> NSMappingModel {
+    private func mapping(
+        policy: NSEntityMigrationPolicy.Type, of name: String
+    ) -> NSMappingModel {
         func entity(_ name: String, _ link: String, _ mapping: String) -> NSEntityMapping {
             .transforming(
                 name, name, named: name,
@@ -148,25 +150,28 @@ final class IdlePolicy: NSEntityMigrationPolicy, @unchecked Sendable {
                         + "'\(mapping)', $source.\(link))"
                 ])
         }
-        let people = entity("Person", "team", "Team")
-        people.entityMigrationPolicyClassName = NSStringFromClass(policy)
         let model = NSMappingModel()
-        model.entityMappings = [people, entity("Team", "people", "Person")]
+        model.entityMappings = [
+            entity("Person", "team", "Team"), entity("Team", "people", "Person"),
+        ]
+        model.entityMappingsByName[name]?.entityMigrationPolicyClassName =
+            NSStringFromClass(policy)
         return model
     }
 
     @discardableResult
     private func migrate(
         _ from: MigrationBench, _ to: MigrationBench, _ model: NSManagedObjectModel, size: Int,
-        policy: NSEntityMigrationPolicy.Type = RememberingPolicy.self
+        policy: NSEntityMigrationPolicy.Type = RememberingPolicy.self,
+        counting name: String = "Person"
     ) throws -> NSMutableDictionary {
         let manager = NSMigrationManager(sourceModel: old, destinationModel: model)
         let found = NSMutableDictionary()
         manager.userInfo = ["found": found]
         manager.batchSize = size
         try manager.migrateStore(
-            from: from.url, type: .sqlite, mapping: mapping(policy: policy), to: to.url,
-            type: .sqlite)
+            from: from.url, type: .sqlite, mapping: mapping(policy: policy, of: name),
+            to: to.url, type: .sqlite)
         return found
     }
 
@@ -189,22 +194,42 @@ final class IdlePolicy: NSEntityMigrationPolicy, @unchecked Sendable {
         }
     }
 
+    private func plain() -> NSManagedObjectModel {
+        VersionDraft.model { draft in
+            draft.entity("Person", [text("name"), text("note")])
+            draft.entity("Team", [text("name")])
+            draft.link("Person", "team", .one, "Team", "people", .many)
+        }
+    }
+
     @Test func fewObjectsAreInMemoryAtOnce() throws {
         let (from, to) = (try MigrationBench(), try MigrationBench())
         try from.fill(old) { context in
             for _ in 0..<20 { fill(context) }
         }
-        let plain = VersionDraft.model { draft in
-            draft.entity("Person", [text("name"), text("note")])
-            draft.entity("Team", [text("name")])
-            draft.link("Person", "team", .one, "Team", "people", .many)
-        }
-        let found = try migrate(from, to, plain, size: 10, policy: CountingPolicy.self)
+        let found = try migrate(from, to, plain(), size: 10, policy: CountingPolicy.self)
         let highest = try #require(found["highest"] as? Int)
         #expect(highest < 60)
-        try to.open(plain, options: [:]) { context throws in
+        try to.open(plain(), options: [:]) { context throws in
             #expect(try context.all("Person").count == 400)
             #expect(try context.all("Team").allSatisfy { $0.names("people").count == 5 })
+        }
+    }
+
+    @Test func anObjectWithManyLinksCountsForMany() throws {
+        let (from, to) = (try MigrationBench(), try MigrationBench())
+        try from.fill(old) { context in
+            for place in 0..<20 {
+                let team = context.make("Team", ["name": "t\(place)"])
+                for _ in 0..<60 { _ = context.make("Person", ["name": "p", "team": team]) }
+            }
+        }
+        let found = try migrate(
+            from, to, plain(), size: 10, policy: CountingPolicy.self, counting: "Team")
+        let highest = try #require(found["highest"] as? Int)
+        #expect(highest < 400)
+        try to.open(plain(), options: [:]) { context throws in
+            #expect(try context.all("Team").allSatisfy { $0.names("people").count == 60 })
         }
     }
 

@@ -17,15 +17,23 @@ struct AssociationTable {
     private var destinations = RowList()
     /// Pairs of which one end has no row yet.
     private var unwritten: [Pair] = []
-    // The places of those, by the objects' IDs.
+    // The places of those that were searched among, by the objects' IDs.
     private var unwrittenBySource: [ObjectIdentifier: [Int]] = [:]
     private var unwrittenByDestination: [ObjectIdentifier: [Int]] = [:]
+    private var indexedCount = 0
 
     mutating func associate(_ source: NSManagedObject, _ destination: NSManagedObject) {
-        let place = unwritten.count
         unwritten.append((source, destination))
-        unwrittenBySource[ObjectIdentifier(source.objectID), default: []].append(place)
-        unwrittenByDestination[ObjectIdentifier(destination.objectID), default: []].append(place)
+    }
+
+    private mutating func indexUnwritten() {
+        for place in indexedCount..<unwritten.count {
+            let (source, destination) = unwritten[place]
+            unwrittenBySource[ObjectIdentifier(source.objectID), default: []].append(place)
+            unwrittenByDestination[ObjectIdentifier(destination.objectID), default: []]
+                .append(place)
+        }
+        indexedCount = unwritten.count
     }
 
     /// Keeps the rows of those pairs that have got them, and lets go of their objects; of those,
@@ -35,6 +43,7 @@ struct AssociationTable {
         unwritten = []
         unwrittenBySource = [:]
         unwrittenByDestination = [:]
+        indexedCount = 0
         for pair in pairs where pair.destination.managedObjectContext != nil {
             guard let source = sourceSide.row(of: pair.source),
                 let destination = destinationSide.row(of: pair.destination)
@@ -50,15 +59,17 @@ struct AssociationTable {
     // MARK: Finding
 
     /// What came of an object, in the order in which it was made.
-    mutating func destinations(of source: NSManagedObject, row: RowID?) -> [AssociationEnd] {
+    mutating func destinations(of source: NSManagedObjectID, row: RowID?) -> [AssociationEnd] {
+        indexUnwritten()
         let written = row.map { sources.places(of: $0) } ?? []
-        let others = unwrittenBySource[ObjectIdentifier(source.objectID)] ?? []
+        let others = unwrittenBySource[ObjectIdentifier(source)] ?? []
         return written.map { AssociationEnd.row(destinations[$0]) }
             + others.map { AssociationEnd.object(unwritten[$0].destination) }
     }
 
     /// What an object came of.
     mutating func sources(of destination: NSManagedObject, row: RowID?) -> [AssociationEnd] {
+        indexUnwritten()
         let written = row.map { destinations.places(of: $0) } ?? []
         let others = unwrittenByDestination[ObjectIdentifier(destination.objectID)] ?? []
         return written.map { AssociationEnd.row(sources[$0]) }

@@ -37,7 +37,13 @@ struct Associations {
         _ mapping: String, of sources: [NSManagedObject]?
     ) -> [AssociationEnd] {
         guard let sources else { return made(mapping) }
-        return sources.flatMap {
+        return destinations(mapping, of: sources.map(\.objectID))
+    }
+
+    mutating func destinations(
+        _ mapping: String, of sources: [NSManagedObjectID]
+    ) -> [AssociationEnd] {
+        sources.flatMap {
             tables[mapping]?.destinations(of: $0, row: source.row(of: $0)) ?? []
         }.filter { !isGone($0) }
     }

@@ -5,18 +5,12 @@ internal import Stores
 
 /// Reads with few questions what the links of a batch of new objects are made of.
 struct LinkReading {
-    /// What came of the objects at the other end of a source relationship; by any mapping for nil.
-    private struct Target {
-        let mapping: String?
-        let key: String
-    }
-
     private let manager: NSMigrationManager
     private let mapping: NSEntityMapping
     /// The relationships of the new objects that get a value.
     private let names: [String]
     private let sourceKeys: [String]
-    private let targets: [Target]
+    private let targets: [LinkTarget]
 
     init(of mapping: NSEntityMapping, _ manager: NSMigrationManager) {
         self.manager = manager
@@ -27,11 +21,11 @@ struct LinkReading {
             $0.valueExpression != nil && $0.name.map { destination[$0] != nil } ?? false
         }
         names = properties.compactMap(\.name)
-        var targets: [Target] = []
+        var targets: [LinkTarget] = []
         var keys: Set<String> = []
         for node in properties.compactMap(\.valueExpression?.node) {
             _ = node.mapExpressions { node in
-                if let target = Self.target(of: node) { targets.append(target) }
+                if let target = LinkTarget(node) { targets.append(target) }
                 if let key = Self.sourceKey(of: node), source[key] != nil { keys.insert(key) }
                 return node
             }
@@ -45,20 +39,6 @@ struct LinkReading {
             return path.first
         }
         return node.keyOfMigrationSource
-    }
-
-    private static func target(of node: ExpressionNode) -> Target? {
-        guard case .function(FunctionName.perform, let arguments) = node, arguments.count == 4,
-            case .variable(NSMigrationManagerKey) = arguments[0],
-            case .constant(let selector as String) = arguments[1],
-            case .constant(let name as String) = arguments[2],
-            let key = arguments[3].keyOfMigrationSource
-        else { return nil }
-        switch MigrationFunction(rawValue: selector) {
-        case .ofMapping: return Target(mapping: name, key: key)
-        case .ofRelationship: return Target(mapping: nil, key: key)
-        case .sourcesOfMapping, .fetchRequest, nil: return nil
-        }
     }
 
     /// The objects of new rows, and what must be held so that it is not read again.

@@ -52,12 +52,10 @@ struct MappingEvaluation {
     // MARK: Relationships
 
     func setRelationships(of made: NSManagedObject, from source: NSManagedObject?) throws {
-        for property in mapping.relationshipMappings ?? [] {
-            guard let name = property.name, let expression = property.valueExpression,
-                let relationship = made.entity.relationshipsByName[name]
-            else { continue }
-            let value = try value(of: expression.node, for: property, source, made)
-            let objects = Self.objects(in: value).filter {
+        let plan = manager.work?.links(of: mapping, to: made.entity)
+        for step in plan?.steps ?? [] {
+            let (relationship, name) = (step.relationship, step.relationship.name)
+            let objects = try objects(of: step, source, made).filter {
                 relationship.destinationEntity.map($0.entity.isKindOf) ?? false
             }
             if !relationship.isToMany {
@@ -69,6 +67,29 @@ struct MappingEvaluation {
                 made.setValue(Set(objects), forKey: name)
             }
         }
+    }
+
+    private func objects(
+        of step: LinkPlan.Step, _ source: NSManagedObject?, _ made: NSManagedObject
+    ) throws -> [NSManagedObject] {
+        if let source, let target = step.target, let found = followed(target, from: source) {
+            return found
+        }
+        return Self.objects(in: try value(of: step.node, for: step.property, source, made))
+    }
+
+    /// What the expressions give that Xcode writes, without evaluating them; nil where a class of
+    /// the program's own has a say in it.
+    private func followed(
+        _ target: LinkTarget, from source: NSManagedObject
+    ) -> [NSManagedObject]? {
+        guard type(of: manager) == NSMigrationManager.self,
+            type(of: source) == NSManagedObject.self,
+            let relationship = source.entity.relationshipsByName[target.key]
+        else { return nil }
+        var ids = source.objectIDs(forRelationshipNamed: target.key)
+        if !relationship.isOrdered, ids.count > 1 { ids.sort { $0.key < $1.key } }
+        return manager.destinationInstances(of: ids, by: target.mapping)
     }
 
     /// Whether an object has the one link that the relationship's inverse allows it already.

@@ -78,11 +78,13 @@ struct MigrationPasses {
         let others = manager.work?.associations.unwrittenMade(name) ?? []
         let reading = LinkReading(of: step.mapping, manager)
         var begin = 0
+        var size = max(manager.batchSize / Self.endsPerRowMax, 1)
         while begin < written {
-            let end = min(begin + manager.batchSize, written)
+            let end = min(begin + size, written)
             let rows = manager.work?.associations.made(name, begin..<end) ?? []
             let (made, beside) = try reading.read(rows)
             try withExtendedLifetime(beside) { try link(made, step) }
+            size = nextSize(rows.count, objects: made.count + beside.count)
             begin = end
             note(pass: 1, index, Float(end) / Float(written + others.count))
             // Not before: what was read for the batch would have to be read again.
@@ -90,6 +92,16 @@ struct MigrationPasses {
             letGoOfSource()
         }
         try link(others, step)
+    }
+
+    /// Links of a batch lead to so many objects for each row of a full one, at most.
+    private static let endsPerRowMax = 10
+
+    /// As many rows as bring about as many objects as a batch may have: a row with very many links
+    /// counts for many.
+    private func nextSize(_ rows: Int, objects: Int) -> Int {
+        let most = manager.batchSize * Self.endsPerRowMax
+        return min(max(most * max(rows, 1) / max(objects, 1), 1), manager.batchSize)
     }
 
     private func link(_ made: [NSManagedObject], _ step: Step) throws {

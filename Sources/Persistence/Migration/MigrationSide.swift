@@ -6,10 +6,9 @@ struct MigrationSide {
     let store: NSPersistentStore
 
     /// The row of an object; nil while it has none.
-    func row(of object: NSManagedObject) -> RowID? {
-        let id = object.objectID
-        return id.isOf(store) ? id.rowID : nil
-    }
+    func row(of object: NSManagedObject) -> RowID? { row(of: object.objectID) }
+
+    func row(of id: NSManagedObjectID) -> RowID? { id.isOf(store) ? id.rowID : nil }
 
     func objects(_ rows: [RowID]) -> [NSManagedObject] { context.materialize(store.ids(of: rows)) }
 

@@ -26,6 +26,7 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         var current: NSEntityMapping
         var associations: Associations
         private var plans: [ObjectIdentifier: AttributePlan] = [:]
+        private var linkPlans: [ObjectIdentifier: LinkPlan] = [:]
 
         init(
             mapping: NSMappingModel, source: MigrationSide, destination: MigrationSide,
@@ -49,6 +50,17 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
             }
             let fresh = AttributePlan(mapping, from: source, to: destination)
             plans[key] = fresh
+            return fresh
+        }
+
+        /// The same of its links.
+        mutating func links(
+            of mapping: NSEntityMapping, to destination: NSEntityDescription
+        ) -> LinkPlan {
+            let key = ObjectIdentifier(mapping)
+            if let known = linkPlans[key], known.destination === destination { return known }
+            let fresh = LinkPlan(mapping, to: destination)
+            linkPlans[key] = fresh
             return fresh
         }
     }
@@ -145,6 +157,16 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         let ends = work?.associations.destinations(mappingName, of: sourceInstances) ?? []
+        return work?.destination.objects(ends) ?? []
+    }
+
+    /// What came of objects by the named mapping; by any for nil, mapping by mapping.
+    final func destinationInstances(
+        of sources: [NSManagedObjectID], by mapping: String?
+    ) -> [NSManagedObject] {
+        let names =
+            mapping.map { [$0] } ?? (work?.mapping.entityMappings ?? []).map { $0.name ?? "" }
+        let ends = names.flatMap { work?.associations.destinations($0, of: sources) ?? [] }
         return work?.destination.objects(ends) ?? []
     }
 

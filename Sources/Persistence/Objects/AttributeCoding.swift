@@ -8,13 +8,19 @@ internal import Stores
 enum AttributeCoding {
     /// The stored form of `value`, or nil where the attribute cannot hold such a value.
     static func accept(_ value: Any?, for attribute: NSAttributeDescription) -> AttributeValue? {
-        guard let value, !(value is NSNull) else { return .null }
+        guard let value else { return .null }
+        // Asked last: of values of Swift's own it takes longer than all else.
+        return stored(value, for: attribute) ?? (value is NSNull ? .null : nil)
+    }
+
+    private static func stored(
+        _ value: Any, for attribute: NSAttributeDescription
+    ) -> AttributeValue? {
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-            if let integer = value as? Int64 { return .integer(integer) }
-            return (value as? NSNumber).map { .integer($0.int64Value) }
+            return integer(value).map { .integer($0) }
         case .booleanAttributeType:
-            return (value as? NSNumber).map { .integer($0.int64Value == 0 ? 0 : 1) }
+            return integer(value).map { .integer($0 == 0 ? 0 : 1) }
         case .doubleAttributeType: return (value as? NSNumber).map { .double($0.doubleValue) }
         case .floatAttributeType:
             return (value as? NSNumber).map { .double(Double($0.floatValue)) }
@@ -31,11 +37,20 @@ enum AttributeCoding {
         case .URIAttributeType: return (value as? URL).map { .uri($0.absoluteString) }
         case .transformableAttributeType:
             if let stored = value as? StoredBytes { return .data(stored.data) }
+            if value is NSNull { return .null }
             return TransformableCoding.encode(value, for: attribute).map { .data($0) }
         case .objectIDAttributeType:
             return (value as? NSManagedObjectID).map { .uri($0.uriRepresentation().absoluteString) }
         case .undefinedAttributeType, .compositeAttributeType: return nil
         }
+    }
+
+    /// A cast from `NSNumber` to an integer, or back, goes by way of bridging, which takes long.
+    private static func integer(_ value: Any) -> Int64? {
+        let type = Swift.type(of: value)
+        if type == Int.self { return (value as? Int).map { Int64($0) } }
+        if type == Int64.self { return value as? Int64 }
+        return (value as? NSNumber)?.int64Value
     }
 
     /// The value a program reads for a stored one.

@@ -53,6 +53,8 @@ public final class RecordService: Sendable {
             return try modifyRecords(modify, database, device: target.deviceID)
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database)
+        case .queryRecords(let query):
+            return try queryRecords(query, database)
         case .zoneChanges(let changes):
             return try zoneChanges(changes, database)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)

@@ -9,6 +9,7 @@ extension RecordRequest {
                 + request.operations.map { "\($0.kind.rawValue) \($0.record.recordName.prefix(6))" }
                 .joined(separator: ", ")
         case .lookupRecords(let request): "looks up \(request.recordNames.count)"
+        case .queryRecords(let request): "queries \(request.query.recordType)"
         case .zoneChanges: "asks for changes"
         case .databaseChanges: "asks for zones that changed"
         case .modifyZones: "makes the zone"

@@ -19,7 +19,7 @@ final class FieldTypeSession {
     /// Throws BAD_REQUEST when a field has another type than records that are there.
     func check(_ fields: [String: FieldValue?], of recordType: String) throws {
         for (name, value) in fields {
-            guard let type = value?.wireType,
+            guard let type = value?.schemaType,
                 let use = try use(FieldKey(name, of: recordType)), use.records > 0,
                 use.type != type
             else { continue }
@@ -32,11 +32,11 @@ final class FieldTypeSession {
         _ old: [String: FieldValue?], with new: [String: FieldValue?], of recordType: String
     ) throws {
         for (name, value) in new {
-            guard let type = value?.wireType, old[name].flatMap({ $0 }) == nil else { continue }
+            guard let type = value?.schemaType, old[name].flatMap({ $0 }) == nil else { continue }
             try add(1, to: FieldKey(name, of: recordType), type)
         }
         for (name, value) in old {
-            guard let type = value?.wireType, new[name].flatMap({ $0 }) == nil else { continue }
+            guard let type = value?.schemaType, new[name].flatMap({ $0 }) == nil else { continue }
             try add(-1, to: FieldKey(name, of: recordType), type)
         }
     }

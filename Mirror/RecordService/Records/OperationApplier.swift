@@ -313,7 +313,18 @@ struct OperationApplier {
                 .badRequest,
                 "The reference \(field) asks for \(action.rawValue), which this service does not "
                     + "perform; send NONE and delete dependent records yourself.")
-        case .string, .int64, .double, .timestamp, .bytes, .location, .asset, nil: return
+        case .encrypted(let plain): try checkReferences(plain, in: field)
+        case .location(let place): try check(place, in: field)
+        case .string, .int64, .double, .timestamp, .bytes, .asset, nil: return
+        }
+    }
+
+    private func check(_ place: RecordLocation, in field: String) throws {
+        guard (-90...90).contains(place.latitude), (-180...180).contains(place.longitude) else {
+            throw RecordError(
+                .badRequest,
+                "The location \(field) is no place of the earth: a latitude is from -90 to 90, a "
+                    + "longitude from -180 to 180.")
         }
     }
 

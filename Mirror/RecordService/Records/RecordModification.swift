@@ -89,6 +89,7 @@ struct RecordModification {
         if written.isNews(to: client) { reply.epochs = written }
         try transaction.save(change.rows, in: zoneRow.id)
         try types.save()
+        try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
         try transaction.keep(line, of: .zone, zoneRow.id, newest: change.counter)
         try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(database, zoneRow, to: change.counter, transaction)

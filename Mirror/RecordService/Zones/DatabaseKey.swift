@@ -7,7 +7,8 @@ struct DatabaseKey: Hashable {
     let scope: String
     let owner: String
 
-    private static let environments = ["development", "production"]
+    static let development = "development"
+    private static let environments = [development, "production"]
     private static let kept = "private"
 
     /// Throws NOT_FOUND for what this service does not keep. Asking who one is works in every

@@ -11,8 +11,24 @@ struct FieldReading {
         if field.isStrict { try checkKeys() }
         let type = try field.string("type")
         if try field.container.decodeNil(forKey: Self.value) { return nil }
-        guard let type else { return try guessed() }
-        return try tagged(type)
+        guard try field.bool("isEncrypted") == true else {
+            guard let type else { return try guessed() }
+            return try tagged(type)
+        }
+        guard let type else {
+            throw field.refusal("type", "is missing; an encrypted field needs it")
+        }
+        return .encrypted(try encryptable(type))
+    }
+
+    /// The types that a schema can encrypt.
+    private func encryptable(_ name: String) throws -> FieldValue {
+        let value = try tagged(name)
+        switch value {
+        case .string, .int64, .double, .timestamp, .bytes, .location, .list: return value
+        case .reference, .asset, .encrypted:
+            throw field.refusal("isEncrypted", "is true, but no \(name) can be encrypted")
+        }
     }
 
     /// Most of a body is fields, so their few keys are compared one by one, which is quicker than a
@@ -20,11 +36,7 @@ struct FieldReading {
     private func checkKeys() throws {
         for key in field.container.allKeys {
             switch key.stringValue {
-            case "value", "type": continue
-            case "isEncrypted":
-                guard try field.bool("isEncrypted") == true else { continue }
-                throw field.refusal(
-                    "isEncrypted", "is true, but this service keeps no encrypted fields; remove it")
+            case "value", "type", "isEncrypted": continue
             default: throw field.unknown(key)
             }
         }
@@ -141,7 +153,7 @@ struct FieldReading {
         return RecordReference(recordName: name, zoneID: try object.zoneID(), action: action)
     }
 
-    private func location(_ object: WireObject) throws -> RecordLocation {
+    func location(_ object: WireObject) throws -> RecordLocation {
         try object.allow([
             "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude", "speed",
             "course", "timestamp",

@@ -6,6 +6,7 @@ extension JSONWriter {
         switch request {
         case .modifyRecords(let modify): try object { try $0.modify(modify) }
         case .lookupRecords(let lookup): object { $0.lookup(lookup) }
+        case .queryRecords(let query): try object { try $0.query(query) }
         case .zoneChanges(let changes): object { $0.zoneChanges(changes) }
         case .databaseChanges(let changes):
             object {

@@ -4,7 +4,7 @@ internal import Foundation
 extension WireObject {
     func response(to request: RecordRequest) throws -> RecordResponse {
         switch request {
-        case .modifyRecords, .lookupRecords: .records(try recordsReply())
+        case .modifyRecords, .lookupRecords, .queryRecords: .records(try recordsReply())
         case .zoneChanges:
             .zoneChanges(try required("zones") { try objects($0) { try $0.zoneChangesReply() } })
         case .databaseChanges: .databaseChanges(try databaseChangesReply())
@@ -26,6 +26,8 @@ extension WireObject {
             results: results, syncToken: try string("syncToken"),
             previousSyncToken: try string("previousSyncToken"))
         reply.epochs = try epochLine()
+        reply.continuationMarker = try string("continuationMarker")
+        reply.damagedRecords = try strings("damagedRecords") ?? []
         return reply
     }
 

@@ -50,6 +50,8 @@ extension JSONWriter {
         member("syncToken", reply.syncToken)
         member("previousSyncToken", reply.previousSyncToken)
         member("epochs", reply.epochs)
+        member("continuationMarker", reply.continuationMarker)
+        if !reply.damagedRecords.isEmpty { member("damagedRecords", reply.damagedRecords) }
     }
 
     private mutating func zoneChanges(_ reply: ZoneChangesReply, numbersAsStrings: Bool) throws {

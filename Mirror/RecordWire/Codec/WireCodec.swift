@@ -32,6 +32,7 @@ public enum WireCodec {
             switch operation {
             case .modifyRecords: .modifyRecords(try body.modifyRecords())
             case .lookupRecords: .lookupRecords(try body.lookupRecords())
+            case .queryRecords: .queryRecords(try body.queryRecords())
             case .zoneChanges: .zoneChanges(try body.zoneChanges())
             case .databaseChanges: .databaseChanges(try body.databaseChanges())
             case .modifyZones: .modifyZones(try body.modifyZones())

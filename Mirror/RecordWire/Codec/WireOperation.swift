@@ -2,6 +2,7 @@
 enum WireOperation: String, CaseIterable {
     case modifyRecords = "records/modify"
     case lookupRecords = "records/lookup"
+    case queryRecords = "records/query"
     case zoneChanges = "changes/zone"
     case databaseChanges = "changes/database"
     case modifyZones = "zones/modify"
@@ -14,6 +15,7 @@ enum WireOperation: String, CaseIterable {
             switch request {
             case .modifyRecords: .modifyRecords
             case .lookupRecords: .lookupRecords
+            case .queryRecords: .queryRecords
             case .zoneChanges: .zoneChanges
             case .databaseChanges: .databaseChanges
             case .modifyZones: .modifyZones
@@ -39,7 +41,6 @@ enum WireOperation: String, CaseIterable {
     private static let replacements = [
         "records/changes": "Use changes/zone.",
         "zones/changes": "Use changes/database.",
-        "records/query": "Read the zone with changes/zone, or records by name with records/lookup.",
         "assets/upload": "Keep the bytes in a BYTES field.",
         "assets/rereference": "Keep the bytes in a BYTES field.",
     ]

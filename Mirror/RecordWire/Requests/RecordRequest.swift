@@ -2,6 +2,7 @@
 public enum RecordRequest: Hashable, Sendable {
     case modifyRecords(ModifyRecords)
     case lookupRecords(LookupRecords)
+    case queryRecords(QueryRecords)
     case zoneChanges(ZoneChanges)
     case databaseChanges(DatabaseChanges)
     case modifyZones([ZoneOperation])
@@ -16,6 +17,7 @@ extension RecordRequest {
         switch self {
         case .modifyRecords(let request): request.numbersAsStrings
         case .lookupRecords(let request): request.numbersAsStrings
+        case .queryRecords(let request): request.numbersAsStrings
         case .zoneChanges(let request): request.numbersAsStrings
         case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: false
         }
@@ -117,7 +119,8 @@ public struct LookupRecords: Hashable, Sendable {
     }
 }
 
-/// Answers `records/modify` and `records/lookup`: one entry per operation, in order.
+/// Answers `records/modify` and `records/lookup`, one entry per operation, in order; and
+/// `records/query`, one entry per record of the page.
 public struct RecordsReply: Hashable, Sendable {
     public var results: [RecordResult]
     /// The zone's token after this request.
@@ -128,6 +131,10 @@ public struct RecordsReply: Hashable, Sendable {
     public var previousSyncToken: String?
     /// The zone's epochs (our extension), where the client has not seen the newest.
     public var epochs: EpochLine?
+    /// Where the next page of a query begins; nil at its end.
+    public var continuationMarker: String?
+    /// Names of records that a query met and cannot read (our extension).
+    public var damagedRecords: [String] = []
 
     public init(
         results: [RecordResult], syncToken: String? = nil, previousSyncToken: String? = nil

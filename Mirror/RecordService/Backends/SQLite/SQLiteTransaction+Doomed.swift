@@ -50,6 +50,11 @@ extension SQLiteTransaction {
             return true
         }
         for row in slice.rows {
+            try connection.run(
+                """
+                DELETE FROM query_entries
+                WHERE zone = ? AND name = (SELECT name FROM records WHERE rowid = ?)
+                """, [.integer(doomed.zone), .integer(row)])
             try connection.run("DELETE FROM records WHERE rowid = ?", [.integer(row)])
         }
         let types = FieldTypeSession(doomed.database, self)

@@ -117,7 +117,7 @@ private struct QuerySession {
         var reply = RecordsReply(results: page.records.map { .record($0) })
         reply.damagedRecords = page.damaged
         reply.continuationMarker = try page.next.map { try ContinuationMarker($0).text(scope) }
-        if let zone, !zone.isDefault, let line = zones.first?.line {
+        if let zone, key.hasFeed(zone), let line = zones.first?.line {
             reply.syncToken = SyncToken(line, of: .zone, change: line.newest).text
         }
         return .page(reply)

@@ -4,7 +4,10 @@ enum WireOperation: String, CaseIterable {
     case lookupRecords = "records/lookup"
     case queryRecords = "records/query"
     case zoneChanges = "changes/zone"
+    case recordChanges = "records/changes"
     case databaseChanges = "changes/database"
+    /// The deprecated form of `changes/database`.
+    case zonesChanged = "zones/changes"
     case modifyZones = "zones/modify"
     case listZones = "zones/list"
     case lookupZones = "zones/lookup"
@@ -17,7 +20,8 @@ enum WireOperation: String, CaseIterable {
             case .lookupRecords: .lookupRecords
             case .queryRecords: .queryRecords
             case .zoneChanges: .zoneChanges
-            case .databaseChanges: .databaseChanges
+            case .recordChanges: .recordChanges
+            case .databaseChanges(let changes): changes.isMeta ? .zonesChanged : .databaseChanges
             case .modifyZones: .modifyZones
             case .listZones: .listZones
             case .lookupZones: .lookupZones
@@ -39,8 +43,6 @@ enum WireOperation: String, CaseIterable {
     var isList: Bool { self == .listZones || self == .caller }
 
     private static let replacements = [
-        "records/changes": "Use changes/zone.",
-        "zones/changes": "Use changes/database.",
         "assets/upload": "Keep the bytes in a BYTES field.",
         "assets/rereference": "Keep the bytes in a BYTES field.",
     ]

@@ -4,6 +4,8 @@ public enum RecordRequest: Hashable, Sendable {
     case lookupRecords(LookupRecords)
     case queryRecords(QueryRecords)
     case zoneChanges(ZoneChanges)
+    /// The deprecated form of `zoneChanges` for one zone.
+    case recordChanges(RecordChanges)
     case databaseChanges(DatabaseChanges)
     case modifyZones([ZoneOperation])
     case listZones
@@ -19,6 +21,7 @@ extension RecordRequest {
         case .lookupRecords(let request): request.numbersAsStrings
         case .queryRecords(let request): request.numbersAsStrings
         case .zoneChanges(let request): request.numbersAsStrings
+        case .recordChanges(let request): request.numbersAsStrings
         case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: false
         }
     }
@@ -46,6 +49,7 @@ extension RecordResponse {
 public enum RecordResponse: Hashable, Sendable {
     case records(RecordsReply)
     case zoneChanges([ZoneChangesReply])
+    case recordChanges(ZoneChangesReply)
     case databaseChanges(DatabaseChangesReply)
     case zones([ZoneResult])
     case caller(CallerReply)
@@ -179,6 +183,14 @@ public struct ZoneChanges: Hashable, Sendable {
     public init(zones: [Zone]) { self.zones = zones }
 }
 
+/// `records/changes`, which `changes/zone` took the place of.
+public struct RecordChanges: Hashable, Sendable {
+    public var zone: ZoneChanges.Zone
+    public var numbersAsStrings = false
+
+    public init(zone: ZoneChanges.Zone) { self.zone = zone }
+}
+
 /// One zone's page of changes, oldest first; a deletion is a record with `deleted` and no fields.
 public struct ZoneChangesReply: Hashable, Sendable {
     public var zoneID: ZoneID
@@ -197,10 +209,12 @@ public struct ZoneChangesReply: Hashable, Sendable {
     public init(zoneID: ZoneID) { self.zoneID = zoneID }
 }
 
-/// `changes/database`
+/// `changes/database`, and the deprecated `zones/changes`.
 public struct DatabaseChanges: Hashable, Sendable {
     public var syncToken: String?
     public var resultsLimit: Int?
+    /// Whether it is `zones/changes`, which calls its token `metaSyncToken`.
+    public var isMeta = false
 
     public init(syncToken: String?, resultsLimit: Int? = nil) {
         self.syncToken = syncToken
@@ -220,6 +234,8 @@ public struct DatabaseChangesReply: Hashable, Sendable {
     public var zones: [Zone]
     public var syncToken: String
     public var moreComing: Bool
+    /// Whether it answers `zones/changes`.
+    public var isMeta = false
 
     public init(zones: [Zone], syncToken: String, moreComing: Bool) {
         self.zones = zones

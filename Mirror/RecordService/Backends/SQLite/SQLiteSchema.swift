@@ -42,6 +42,7 @@ enum SQLiteSchema {
         try FieldUseTable.prepare(connection)
         try connection.script(SQLiteTransaction.doomedTable)
         try connection.script(SQLiteTransaction.queryTables)
+        try connection.script(SQLiteTransaction.linkTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {

@@ -87,14 +87,8 @@ struct HistoryAnalysis {
     }
 
     private func timedProperties(of change: HistoryChange) -> Set<String> {
-        let timed = mirror.settings.timedProperties[change.id.entity] ?? []
-        guard !timed.isEmpty, change.kind == .update else { return timed }
-        let changed = Set(change.changedProperties)
-        // An element of a composite changes with the composite.
-        return timed.filter { property in
-            changed.contains(property)
-                || changed.contains(String(property.prefix { $0 != "." }))
-        }
+        mirror.settings.timedProperties(
+            of: change.id.entity, among: change.kind == .update ? change.changedProperties : nil)
     }
 
     private func noteRelationships(_ change: HistoryChange, in net: inout NetChange) {
@@ -185,11 +179,7 @@ struct HistoryAnalysis {
         }
         edits.sort { ($0.date, $0.order, $0.property) < ($1.date, $1.order, $1.property) }
         for edit in edits {
-            let time = try mirror.ledger.tick(at: edit.date)
-            let name = try mirror.ledger.recordName(for: rows[edit.order])
-            let entity = try mirror.layout(of: rows[edit.order]).name
-            let key = mirror.mapping.keys.property(edit.property, of: entity)
-            try mirror.ledger.setEditTime(time, of: name, key)
+            try mirror.noteEdit(of: rows[edit.order], edit.property, at: edit.date)
         }
     }
 

@@ -36,4 +36,15 @@ package struct MirrorSettings: Sendable {
         self.zoneName = zoneName ?? RecordNames.zone
         self.platform = platform
     }
+
+    /// The properties under the rule `latest` that are among `changed`; all for nil.
+    func timedProperties(of entity: Int32, among changed: [String]?) -> Set<String> {
+        let timed = timedProperties[entity] ?? []
+        guard !timed.isEmpty, let changed = changed.map(Set.init) else { return timed }
+        // An element of a composite changes with the composite.
+        return timed.filter { property in
+            changed.contains(property)
+                || changed.contains(String(property.prefix { $0 != "." }))
+        }
+    }
 }

@@ -109,6 +109,15 @@ struct MirrorTransaction {
     /// Marks the row for export because the mirror itself changed it.
     func enqueueUpload(_ row: RowID) throws { try ledger.enqueueUpload(row, transaction: 0) }
 
+    /// Gives a property under the rule `latest` the time of an edit. Edits are told in the order in
+    /// which they were saved: each gets a later time than those before.
+    func noteEdit(of row: RowID, _ property: String, at date: Date) throws {
+        let time = try ledger.tick(at: date)
+        let name = try ledger.recordName(for: row)
+        let key = mapping.keys.property(property, of: try layout(of: row).name)
+        try ledger.setEditTime(time, of: name, key)
+    }
+
     /// Brings the pair lines of one object in step with the store's join tables: new members wait
     /// for upload, missing ones for deletion, moved ones for another upload.
     func comparePairs(of row: RowID) throws {

@@ -20,6 +20,8 @@ extension MirroredStore {
                 try ledger.setToken(nil, zone: settings.zoneName)
                 keepsAside = true
             }
+        } else if former == nil {
+            try LedgerNames(mirror: mirror, former: nil).rename()
         }
         try ledger.set(.modelDigest, to: .text(settings.modelDigest))
         try ledger.set(

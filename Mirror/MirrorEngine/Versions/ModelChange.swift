@@ -29,6 +29,7 @@ struct ModelChange {
 
     mutating func run() throws {
         try LedgerNames(mirror: mirror, former: former).rename()
+        try noteUnseenEdits()
         try putOrphansAside()
         try putUnknownPairsAside()
         // A migration that makes a new file numbers members anew, and has a new history.
@@ -45,6 +46,19 @@ struct ModelChange {
         try refuseUnreadable()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         try mirror.ledger.finish()
+    }
+
+    /// Edits of which only the history of the file that the store was migrated from knew.
+    private func noteUnseenEdits() throws {
+        let edits = try mirror.ledger.takeUnseenEdits(without: RecordNames.importAuthor)
+        for edit in edits where mirror.mapping.layout.entity(edit.row.entity) != nil {
+            let timed = mirror.settings.timedProperties(
+                of: edit.row.entity, among: edit.property.map { [$0] })
+            guard !timed.isEmpty, try mirror.store.row(edit.row) != nil else { continue }
+            for property in timed.sorted() {
+                try mirror.noteEdit(of: edit.row, property, at: edit.date)
+            }
+        }
     }
 
     // MARK: What the model has no more

@@ -90,6 +90,7 @@ struct BatchBuilder {
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
+            try addCounts(to: &record, entity: row.id.entity, upon: entry.base)
             record.recordChangeTag = entry.base?.recordChangeTag
             return try append(entry, .create, record, record)
         }
@@ -104,6 +105,7 @@ struct BatchBuilder {
             return try mirror.ledger.clearUpload(key: entry.key)
         }
         try addTimes(to: &change, entity: row.id.entity)
+        try addCounts(to: &change, entity: row.id.entity, upon: base)
         var result = base
         for (name, value) in change.fields {
             if let value {
@@ -176,6 +178,15 @@ struct BatchBuilder {
         guard mirror.settings.timedProperties[entity]?.isEmpty == false else { return }
         let times = try mirror.ledger.editTimes(of: record.recordName)
         if let field = times.field { record.fields[RecordNames.editTimes] = field }
+    }
+
+    /// What was counted is told with the counters.
+    private func addCounts(to record: inout Record, entity: Int32, upon base: Record?) throws {
+        guard mirror.settings.countedSlots[entity] != nil else { return }
+        let own = try mirror.ledger.counts(of: record.recordName)
+        guard !own.operations.isEmpty else { return }
+        let former = base.map { CountOperations($0) } ?? CountOperations()
+        if let field = own.upon(former).field { record.fields[RecordNames.counts] = field }
     }
 
     private mutating func addDeletion(of entry: RecordEntry) throws {

@@ -45,6 +45,7 @@ struct HistoryAnalysis {
         if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         }
+        try CountWatch(mirror: mirror).name(upTo: last.number)
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.setHistoryToken(last.number)
         try mirror.ledger.finish()
@@ -241,6 +242,7 @@ struct HistoryAnalysis {
         }
         try noteMissingRows()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        try CountWatch(mirror: mirror).name(upTo: last)
         try mirror.setHistoryToken(last)
         try mirror.ledger.finish()
         return noted

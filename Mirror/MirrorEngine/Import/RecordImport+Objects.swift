@@ -197,10 +197,11 @@ extension RecordImport {
             policy: mirror.settings.policy, entity: arrival.layout,
             localTimes: localTimes.named { keys.propertyName($0, of: arrival.layout.name) },
             remoteTimes: remoteTimes.named { keys.propertyName($0, of: arrival.layout.name) })
-        let base =
+        let agreed =
             try lost.map {
-                $0.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
+                $0.known.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
             } ?? mergeBase(of: arrival, local: local)
+        let base = try counted(agreed, arrival, local: local, lost: lost?.known)
         var result = merge.merge(
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
@@ -223,6 +224,7 @@ extension RecordImport {
         guard try !settleClash(merged, row: row, arrival) else { return }
         try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
         try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+        try mirror.ledger.confirm(CountOperations(arrival.record), of: arrival.record.recordName)
         let hasMore = try !mirror.ledger.foreign(of: row.id).isEmpty
         try mirror.ledger.setNeedsUpload(
             hasMore || merged != arrival.state, key: arrival.entry.key)

@@ -76,7 +76,11 @@ struct RecordImport {
     /// Writes the gathered changes, so that later steps read them.
     mutating func flush() throws {
         guard !changes.isEmpty else { return }
-        _ = try mirror.store.apply(changes)
+        if mirror.settings.countedSlots.isEmpty {
+            _ = try mirror.store.apply(changes)
+        } else {
+            try mirror.ledger.withoutCounting { _ = try mirror.store.apply(changes) }
+        }
         changes.inserts = []
         changes.updates = []
         changes.deletes = []

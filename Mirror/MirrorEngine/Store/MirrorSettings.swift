@@ -8,8 +8,7 @@ package struct MirrorSettings: Sendable {
     package let pairs: PairCatalog
     package let exportOrder: ExportOrder
     package let policy: MergePolicy
-    /// The properties under the rule `latest`, by entity.
-    let timedProperties: [Int32: Set<String>]
+    private let ruled: RuledProperties
     package let zoneName: String
     /// Tells one model from another; computed once, since each round compares it.
     let modelDigest: String
@@ -20,6 +19,11 @@ package struct MirrorSettings: Sendable {
     /// Transactions of the history that are looked at in one go.
     package var historyTransactionsMax = 500
 
+    /// The properties under the rule `latest`, by entity.
+    var timedProperties: [Int32: Set<String>] { ruled.timed }
+    /// The integers under the rule `counter`, by entity; without entities that have none.
+    var countedSlots: [Int32: [Int]] { ruled.counted }
+
     package init(
         layout: ModelLayout, policy: MergePolicy, zoneName: String?, platform: Environment
     ) throws {
@@ -28,12 +32,24 @@ package struct MirrorSettings: Sendable {
         exportOrder = ExportOrder(layout: layout)
         let policy = try policy.reading(layout)
         self.policy = policy
-        timedProperties = Dictionary(
-            uniqueKeysWithValues: layout.entities.map {
-                ($0.number, policy.timedProperties(of: $0))
-            })
+        ruled = RuledProperties(layout: layout, policy: policy)
         modelDigest = layout.model.versionHashesDigest
         self.zoneName = zoneName ?? RecordNames.zone
         self.platform = platform
+    }
+}
+
+/// The properties of which the ledger keeps more than their values, by their rules.
+private struct RuledProperties: Sendable {
+    let timed: [Int32: Set<String>]
+    let counted: [Int32: [Int]]
+
+    init(layout: ModelLayout, policy: MergePolicy) {
+        timed = Dictionary(
+            uniqueKeysWithValues: layout.entities.map {
+                ($0.number, policy.timedProperties(of: $0))
+            })
+        let counters = layout.entities.map { ($0.number, policy.countedSlots(of: $0)) }
+        counted = Dictionary(uniqueKeysWithValues: counters).filter { !$0.value.isEmpty }
     }
 }

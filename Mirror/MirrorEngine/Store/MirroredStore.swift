@@ -77,6 +77,7 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror)
+            try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             var zone = try mirror.ledger.zone(settings.zoneName)
             zone.client = try mirror.ledger.beginRound()

@@ -33,6 +33,7 @@ struct ModelChange {
         try putUnknownPairsAside()
         // A migration that makes a new file numbers members anew, and has a new history.
         if try mirror.ledger.historyToken() == nil {
+            if try mirror.ledger.keepsCounts() { try mirror.ledger.forgetCountLog() }
             var places = PlaceRestoring(mirror: mirror)
             try places.run()
         }

@@ -122,6 +122,7 @@ extension RecordImport {
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         guard keeps else {
+            if !changed.isEmpty { try bury(edited: record) }
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }

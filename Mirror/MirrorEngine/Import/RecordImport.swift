@@ -24,6 +24,8 @@ struct RecordImport {
     /// it: a unique key may pass from one to another within a page.
     var incomplete: [RowID: Arrival] = [:]
     var deletionsAhead: [Record] = []
+    /// The pairs of objects that this page deletes: theirs may be deleted first.
+    var pairsAhead: [ExactName: [PairEntry]] = [:]
     /// Rows that are being settled, with what they are to become.
     var settling: [RowID: ObjectState] = [:]
     /// A name was merged into another since this page began.
@@ -32,6 +34,8 @@ struct RecordImport {
     private var mayHavePendingLinks: Bool?
     /// The same of records that wait for a later model.
     private var mayHaveAside: Bool?
+    /// More of the zone is to come, and incomplete graphs are not shown until then.
+    var holdsBack = false
     /// How lost versions stand to what the service has; nil with a service without epochs.
     let lostTime: LostTime?
 
@@ -57,9 +61,10 @@ struct RecordImport {
             }
         }
         deletionsAhead = deletions
-        try applyObjects(objects)
+        try applyObjects(holdsBack ? showable(objects) : objects)
         try flush()
         try resolveArrivals()
+        try rememberPairs(of: deletions)
         // A pair that moved to another owner is deleted and made again, in this order.
         for record in deletions { try applyPairDeletion(of: record) }
         try flush()
@@ -67,6 +72,7 @@ struct RecordImport {
         try flush()
         for record in deletions { try applyDeletion(of: record) }
         deletionsAhead = []
+        pairsAhead = [:]
         try flush()
         try repairOrder()
         try flush()

@@ -94,7 +94,8 @@ extension RecordImport {
         for slot in state.changes(from: nil) {
             let conflict = deletionConflict(
                 slot, layout, base: nil, local: nil, remote: state.value(slot), winner: .local)
-            try log(conflict, layout, record.recordName)
+            try log(conflict, layout, record.recordName, by: record.modified)
         }
+        try bury(edited: record)
     }
 }

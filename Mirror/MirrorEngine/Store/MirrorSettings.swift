@@ -16,6 +16,8 @@ package struct MirrorSettings: Sendable {
     /// Records and bytes that one export batch may hold.
     package var batchRecordsMax = 400
     package var batchBytesMax = 1_572_864
+    /// New objects are held back while others are to come that they lead to.
+    package var hidesIncompleteGraphs = false
     /// Transactions of the history that are looked at in one go.
     package var historyTransactionsMax = 500
 

@@ -137,7 +137,9 @@ struct ModelChange {
         }
         let outcome = ObjectMerge(policy: mirror.settings.policy, entity: layout)
             .merge(base: base, local: own, remote: remote)
-        for conflict in outcome.conflicts { try importing.log(conflict, layout, entry.recordName) }
+        for conflict in outcome.conflicts {
+            try importing.log(conflict, layout, entry.recordName, by: record.modified)
+        }
         return outcome.merged
     }
 

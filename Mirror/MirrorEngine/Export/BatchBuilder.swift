@@ -45,9 +45,11 @@ struct BatchBuilder {
         guard !batch.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
         let naming = mirror.naming
+        try countSeals()
         for index in batch.items.indices {
             let item = batch.items[index]
-            let id = try naming.writeID(of: item.result, transaction: item.subject.transaction)
+            let id = try naming.writeID(
+                of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
             batch.items[index].operation.record.writeID = id
             guard item.subject.isUpsert else { continue }
             try mirror.ledger.keepInFlight(item.result, mark: id)
@@ -60,7 +62,23 @@ struct BatchBuilder {
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else { return nil }
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
-        return try mirror.naming.writeID(of: item.result, transaction: item.subject.transaction)
+        return try mirror.naming.writeID(
+            of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
+    }
+
+    /// A key is worn out long before two values may have met the same nonce.
+    private func countSeals() throws {
+        guard let sealer = mirror.mapping.sealer else { return }
+        let count = batch.items.reduce(0) { sum, item in
+            sum + mirror.mapping.sealsCount(in: item.operation.record, like: item.result)
+        }
+        if count > 0 { try mirror.ledger.addSeals(count, under: sealer.keys.current) }
+    }
+
+    /// The object waits until its key is here; the others go on.
+    private func refuseForKey(_ entry: RecordEntry) throws {
+        let reason = "It has a value that travels sealed, and the key is not here."
+        try mirror.ledger.keepRefusal(of: entry.recordName, RecordError(.keyMissing, reason))
     }
 
     // MARK: Objects
@@ -87,6 +105,9 @@ struct BatchBuilder {
         let state = try mirror.state(of: row, named: entry.recordName)
         // A base without a tag was agreed on before a reset; this service may not know the record.
         guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
+            if mirror.mapping.lacksKey(for: state.changes(from: nil), of: state, upon: nil) {
+                return try refuseForKey(entry)
+            }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
@@ -96,6 +117,9 @@ struct BatchBuilder {
         }
         let layout = try mirror.layout(of: row.id)
         let slots = state.changes(from: mirror.mapping.agreedState(of: base, entity: layout))
+        if mirror.mapping.lacksKey(for: slots, of: state, upon: base) {
+            return try refuseForKey(entry)
+        }
         var change = Record(
             recordName: entry.recordName, recordType: base.recordType,
             recordChangeTag: base.recordChangeTag)
@@ -164,9 +188,12 @@ struct BatchBuilder {
         guard mayHave else { return }
         let foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
+        let locked = mirror.mapping.sealedFieldNames(of: row.entity)
+            .filter { fields[$0] == nil && (base?.fields[$0] ?? nil) == nil }
         let missing = foreign.filter { name, _ in
             fields[name] == nil && (base?.fields[name] ?? nil) == nil
                 && mirror.mapping.isForeign(name, to: row.entity)
+                || locked.contains(name)
         }
         // The service has them all.
         if missing.isEmpty { return try mirror.ledger.dropForeign(of: row) }

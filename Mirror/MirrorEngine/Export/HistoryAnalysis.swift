@@ -203,7 +203,7 @@ struct HistoryAnalysis {
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
-            try mirror.keepForeign(of: entry.base, for: row)
+            try mirror.keepForeign(of: entry.base, for: row, isRenamed: true)
             try mirror.ledger.clearBase(key: entry.key)
             try mirror.ledger.keepAlias(entry.recordName, mergedInto: entry.key)
         }

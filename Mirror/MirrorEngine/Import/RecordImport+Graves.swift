@@ -48,9 +48,17 @@ extension RecordImport {
 
     /// Keeps an object whole that the service no longer has.
     func bury(_ row: Row, _ state: ObjectState, named name: String, base: Record?) throws {
+        var state = state
+        if mirror.mapping.sealer == nil {
+            for slot in mirror.mapping.sealedSlots[state.entity] ?? [] {
+                state.attributes[slot] = .null
+            }
+        }
         var record = try mirror.mapping.record(named: name, for: state)
         if let base, !base.deleted {
-            record.fields.merge(mirror.mapping.foreignFields(of: base)) { own, _ in own }
+            let foreign = mirror.mapping.foreignFields(of: base)
+                .merging(mirror.mapping.lockedFields(of: base)) { own, _ in own }
+            record.fields.merge(foreign) { own, _ in own }
         }
         try mirror.ledger.keep(Grave(record: record, links: links(of: row, name), isLocal: true))
     }

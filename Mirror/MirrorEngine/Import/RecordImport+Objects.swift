@@ -76,7 +76,9 @@ extension RecordImport {
     ) throws -> ObjectState? {
         do {
             return try mirror.mapping.state(of: record, entity: layout)
-        } catch let error as MirrorError where error.code == .fieldMismatch {
+        } catch let error as MirrorError
+            where error.code == .fieldMismatch || error.code == .sealBroken
+        {
             outcome.unknown += 1
             try forgetOutlivedDeletion(of: record)
             let reason = RecordError(Self.mismatch, error.message)

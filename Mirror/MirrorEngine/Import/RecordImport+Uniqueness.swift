@@ -35,7 +35,7 @@ extension RecordImport {
         try mirror.ledger.removeEntry(arrival.entry)
         try redirectLinks(from: arrival.entry.row, to: holder)
         if arrival.record.recordName < ownName {
-            try mirror.keepForeign(of: twin.base, for: holder)
+            try mirror.keepForeign(of: twin.base, for: holder, isRenamed: true)
             try adopt(arrival, by: twin)
             let hasMore = try !mirror.ledger.foreign(of: holder).isEmpty
             try mirror.ledger.setNeedsUpload(
@@ -43,7 +43,7 @@ extension RecordImport {
         } else {
             try mirror.ledger.keepAlias(
                 arrival.record.recordName, mergedInto: twin.key)
-            try mirror.keepForeign(of: arrival.record, for: holder)
+            try mirror.keepForeign(of: arrival.record, for: holder, isRenamed: true)
             try mirror.enqueueUpload(holder)
         }
         let name = min(ownName, arrival.record.recordName)
@@ -175,7 +175,7 @@ extension RecordImport {
         }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
-        try mirror.keepForeign(of: loser.base, for: survivor.row)
+        try mirror.keepForeign(of: loser.base, for: survivor.row, isRenamed: true)
         if try !mirror.ledger.foreign(of: survivor.row).isEmpty {
             try mirror.enqueueUpload(survivor.row)
         }

@@ -114,9 +114,11 @@ struct FieldNames: Sendable {
     private static func attributes(of entity: EntityLayout, _ keys: RecordKeys) -> [Claim] {
         entity.attributes.map { slot in
             let type = slot.attribute.attributeType
-            let hasExact = type == .dateAttributeType || type == .decimalAttributeType
+            let hasExact =
+                (type == .dateAttributeType || type == .decimalAttributeType)
+                && !slot.attribute.allowsCloudEncryption
             return Claim(
-                path: keys.property(slot.name, of: entity.name), type: wireType(of: type),
+                path: keys.property(slot.name, of: entity.name), type: wireType(of: slot.attribute),
                 companions: hasExact ? [RecordNames.exactSuffix] : [])
         }
     }
@@ -129,8 +131,10 @@ struct FieldNames: Sendable {
         }
     }
 
-    static func wireType(of type: NSAttributeType) -> String {
-        switch type {
+    /// The type of an attribute's field; of a sealed one it tells nothing.
+    static func wireType(of attribute: NSAttributeDescription) -> String {
+        guard !attribute.allowsCloudEncryption else { return "BYTES" }
+        return switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
             .booleanAttributeType:
             "INT64"

@@ -46,6 +46,9 @@ extension MirrorSession {
     /// any other save, and `NSPersistentStoreRemoteChange` is posted after each round that changed
     /// something.
     ///
+    /// Attributes with `allowsCloudEncryption` are sealed under `keys`. Without them such values
+    /// stay as they are at the service, and an object with an edited one waits.
+    ///
     /// With `hidesIncompleteGraphs` an imported object is not shown before the objects that its
     /// to-ones lead to, or the end of what the service has to tell; else it is shown at once, and
     /// such a link is nil until then.
@@ -56,12 +59,14 @@ extension MirrorSession {
     public init(
         mirroring store: NSPersistentStore, to destination: MirrorDestination,
         through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
-        hidesIncompleteGraphs: Bool = false, platform: Environment = .system,
+        keys: SealingKeys? = nil, hidesIncompleteGraphs: Bool = false,
+        platform: Environment = .system,
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) throws {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
-            store: rows, policy: policy, zoneName: destination.zone, platform: platform
+            store: rows, policy: policy, zoneName: destination.zone, keys: keys,
+            platform: platform
         ) { $0.hidesIncompleteGraphs = hidesIncompleteGraphs }
         self.init(
             mirrored: mirrored, container: destination.name, channel: channel, observe: observe,

@@ -27,9 +27,11 @@ package struct MirrorSettings: Sendable {
     var countedSlots: [Int32: [Int]] { ruled.counted }
 
     package init(
-        layout: ModelLayout, policy: MergePolicy, zoneName: String?, platform: Environment
+        layout: ModelLayout, policy: MergePolicy, zoneName: String?, keys: SealingKeys? = nil,
+        platform: Environment
     ) throws {
-        mapping = RecordMapping(layout: layout)
+        let sealer = keys.map { Sealer(keys: $0, randomness: platform.randomness) }
+        mapping = RecordMapping(layout: layout, sealer: sealer)
         pairs = PairCatalog(layout: layout)
         exportOrder = ExportOrder(layout: layout)
         let policy = try policy.reading(layout)

@@ -20,7 +20,7 @@ extension MirroredStore {
     ///
     /// Throws `MirrorError`: `.unknownConflict` where there is no such line or its object lives,
     /// `.objectDeleted` where nothing is kept of it (its lines are older than this version, or it
-    /// was absorbed by another), `.unknownEntity`, and `.keyTaken` where another object has its
+    /// was absorbed by another), `.unknownEntity`, `.keyMissing` where it has sealed values, and `.keyTaken` where another object has its
     /// unique key. Cost: one transaction, as large as the object's links.
     @discardableResult
     public func restore(objectOfConflict id: Int64) throws -> RestoredObject {
@@ -92,6 +92,12 @@ private struct Restoring {
                 .unknownEntity,
                 "The object is of an entity that the store's model has no more, so it cannot be "
                     + "restored.")
+        }
+        guard mirror.mapping.lockedFields(of: grave.record).isEmpty else {
+            throw MirrorError(
+                .keyMissing,
+                "The object has a sealed value whose key is not here. Give the key file, and "
+                    + "restore it then.")
         }
         row = Row(id: RowID(entity: layout.number, key: key), layout: layout)
         let state = mirror.mapping.agreedState(of: grave.record, entity: layout)

@@ -18,13 +18,14 @@ public final class MirroredStore: Sendable {
 
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
-        platform: Environment, adjust: (inout MirrorSettings) -> Void = { _ in }
+        keys: SealingKeys? = nil, platform: Environment,
+        adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
         var settings = try MirrorSettings(
             layout: store.layout, policy: policy,
-            zoneName: zoneName ?? Self.knownZone(of: store, platform),
+            zoneName: zoneName ?? Self.knownZone(of: store, platform), keys: keys,
             platform: platform)
         adjust(&settings)
         self.settings = settings
@@ -77,6 +78,7 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror)
+            try Unlocking(mirror: mirror).run()
             try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             var zone = try mirror.ledger.zone(settings.zoneName)

@@ -181,7 +181,7 @@ struct ModelChange {
         let type: String
         switch slot {
         case .attribute(let index):
-            type = FieldNames.wireType(of: layout.attributes[index].attribute.attributeType)
+            type = FieldNames.wireType(of: layout.attributes[index].attribute)
         case .toOne: type = "LINK"
         }
         let entity = formerEntities[mirror.mapping.keys.entity(layout.name)]

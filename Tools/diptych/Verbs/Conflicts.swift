@@ -11,7 +11,8 @@ struct Conflicts: Verb {
 
     static let manual = Manual(
         name: "conflicts", summary: "Shows values that merges discarded, and decides.",
-        operands: ["STORE"], options: [waiting, resolve, take, restore, wide, .model, .zone],
+        operands: ["STORE"],
+        options: [waiting, resolve, take, restore, wide, .model, .zone] + KeySource.options,
         notes: [
             HelpText.wrapped(
                 "Base is what both sides had last agreed on, local this device's value, remote the "
@@ -32,6 +33,7 @@ struct Conflicts: Verb {
 
     private let access: StoreAccess
     private let zone: String?
+    private let keys: SealingKeys?
     private let showsWaitingOnly: Bool
     private let isWide: Bool
     private let decision: (id: Int64, side: ConflictSide)?
@@ -41,6 +43,7 @@ struct Conflicts: Verb {
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
         zone = arguments.value(.zone)
+        keys = try KeySource.keys(arguments)
         showsWaitingOnly = arguments.has(Self.waiting)
         isWide = arguments.has(Self.wide)
         invocation = arguments.invocation
@@ -64,7 +67,7 @@ struct Conflicts: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        let mirrored = try access.openMirrored(zone: zone)
+        let mirrored = try access.openMirrored(zone: zone, keys: keys)
         if let decision {
             try mirrored.resolve(conflict: decision.id, taking: decision.side)
             if !console.isJSON {

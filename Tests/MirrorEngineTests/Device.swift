@@ -34,6 +34,9 @@ final class Device {
         self.service = service
     }
 
+    /// More batches than a round sends that expects nothing.
+    static let manyBatches = RoundLimits().batchesMin + 10
+
     static func service() throws -> SimulatedService {
         try SimulatedService(
             platform: Environment(

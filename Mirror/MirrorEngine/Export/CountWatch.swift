@@ -101,7 +101,8 @@ struct CountWatch {
         guard let property = property(of: column, row.entity),
             let name = try mirror.ledger.knownName(of: row)
         else { return }
-        let label = try mirror.naming.countLabel(
+        var naming = mirror.naming
+        let label = try naming.countLabel(
             of: property, row, amount: amount, transaction: transaction)
         try mirror.ledger.keepCount(
             CountOperation(property: property, label: label, amount: amount), of: name)

@@ -39,6 +39,8 @@ package struct ExportBatch: Hashable, Sendable {
     package var items: [Item] = []
     /// A rough measure of the request's size.
     package var bytes = 0
+    /// Changes that were noted in the history on the way.
+    package var noted = 0
 
     package var isEmpty: Bool { items.isEmpty }
     package var operations: [RecordOperation] { items.map(\.operation) }

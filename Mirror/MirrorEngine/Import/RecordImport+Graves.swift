@@ -76,13 +76,13 @@ extension RecordImport {
     mutating func rememberPairs(of deletions: [Record]) throws {
         guard !deletions.isEmpty, try mirror.ledger.hasPairs() else { return }
         for name in deletions.map(\.recordName) where try mirror.ledger.row(named: name) != nil {
-            pairsAhead[ExactName(name)] = try mirror.ledger.pairs(of: name)
+            deletionsAhead.pairs[ExactName(name)] = try mirror.ledger.pairs(of: name)
                 .filter { !$0.needsDelete }.map { try mirror.placed($0) }
         }
     }
 
     private func links(of row: Row, _ name: String) throws -> [Grave.Link] {
-        let pairs = try pairsAhead[ExactName(name)] ?? mirror.ledger.pairs(of: name)
+        let pairs = try deletionsAhead.pairs[ExactName(name)] ?? mirror.ledger.pairs(of: name)
         var links = pairs.compactMap { link(of: $0, name) }
         for (source, slot) in try mirror.store.referrers(of: row.id) where source != row.id {
             guard let other = try mirror.store.row(source)?.toOnes[slot],

@@ -14,7 +14,8 @@ package struct MirrorMachine: Sendable {
         case replied(RecordResponse)
         case failed(MirrorFailure)
         case applied(ImportOutcome, moreComing: Bool, token: String?)
-        case analysed(noted: Int, moreWaiting: Bool)
+        /// `waiting`: records that wait for export, once the history was read to its end.
+        case analysed(waiting: Int, moreWaiting: Bool)
         case built(ExportBatch)
         case recorded(ReplyOutcome)
         case woke
@@ -84,8 +85,8 @@ package struct MirrorMachine: Sendable {
             token = zone.token
             client = zone.client
             return fetch()
-        case (.analysing, .analysed(let noted, let moreWaiting)):
-            bounds.expect(noted)
+        case (.analysing, .analysed(let waiting, let moreWaiting)):
+            bounds.expect(waiting)
             return moreWaiting ? enter(.analysing, .analyse) : build()
         case (.building, .built(let batch)): return send(batch)
         case (.sending(let batch), .replied(let response)): return record(batch, response)
@@ -109,7 +110,6 @@ package struct MirrorMachine: Sendable {
     private mutating func prepared(_ zone: ZoneEntry) -> Instruction {
         token = zone.token
         client = zone.client
-        bounds.expect(zone.waiting)
         guard bounds.beginPass() else { return stopStorm() }
         return zone.exists ? fetch() : makeZone()
     }
@@ -176,6 +176,7 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func send(_ batch: ExportBatch) -> Instruction {
+        bounds.expect(batch.noted)
         guard !batch.isEmpty else { return hasSent ? startNextPass() : finish() }
         hasSent = true
         guard bounds.countExport() else { return stopStorm() }
@@ -207,6 +208,7 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func recorded(_ outcome: ReplyOutcome) -> Instruction {
+        bounds.expect(outcome.noted)
         result.exported += outcome.exported
         result.refused += outcome.refused
         result.imported += outcome.imported

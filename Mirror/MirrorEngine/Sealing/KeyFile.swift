@@ -39,7 +39,7 @@ public struct KeyFile: Hashable, Sendable {
     /// Wraps keys. An empty passphrase is refused.
     public init(
         wrapping keys: SealingKeys, passphrase: String,
-        randomness: any Randomness = SystemRandomness()
+        randomness: any Randomness = Environment.system.randomness
     ) throws {
         guard !passphrase.isEmpty else {
             throw MirrorError(.keyRefused, "An empty passphrase protects nothing; choose one.")
@@ -94,9 +94,9 @@ public struct KeyFile: Hashable, Sendable {
 
     /// The same with a new key, which seals from now on; the former ones still open.
     public func rotated(
-        passphrase: String, randomness: any Randomness = SystemRandomness()
+        passphrase: String, randomness: any Randomness = Environment.system.randomness
     ) throws -> KeyFile {
-        let keys = try open(passphrase: passphrase).keys + [SealingKey.random(randomness)]
+        let keys = try open(passphrase: passphrase).keys + [SealingKey.drawn(from: randomness)]
         return try KeyFile(
             wrapping: SealingKeys(keys), passphrase: passphrase, randomness: randomness)
     }
@@ -104,7 +104,7 @@ public struct KeyFile: Hashable, Sendable {
     /// The same keys under another passphrase.
     public func rewrapped(
         from passphrase: String, to other: String,
-        randomness: any Randomness = SystemRandomness()
+        randomness: any Randomness = Environment.system.randomness
     ) throws -> KeyFile {
         try KeyFile(
             wrapping: open(passphrase: passphrase), passphrase: other, randomness: randomness)

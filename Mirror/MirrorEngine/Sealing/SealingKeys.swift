@@ -21,7 +21,9 @@ public struct SealingKey: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// A new key of the machine's random bytes.
-    public static func random(_ randomness: any Randomness = SystemRandomness()) throws
+    public static func drawn(
+        from randomness: any Randomness = Environment.system.randomness
+    ) throws
         -> SealingKey
     {
         try SealingKey(secret: randomness.bytes(AuthenticatedCipher.keyBytes))

@@ -73,7 +73,7 @@ struct Key: Verb {
                     hint: "A key that is lost opens nothing again; name another file.")
             }
             let passphrase = try new(passphraseFile)
-            keys = try KeyFile(wrapping: SealingKeys([.random()]), passphrase: passphrase)
+            keys = try KeyFile(wrapping: SealingKeys([.drawn()]), passphrase: passphrase)
         case .rotate:
             keys = try KeySource.read(file).rotated(passphrase: known())
         case .passphrase:

@@ -45,6 +45,7 @@ struct HistoryAnalysis {
         if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         }
+        try CountWatch(mirror: mirror).name(upTo: last.number)
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.setHistoryToken(last.number)
         try mirror.ledger.finish()
@@ -194,7 +195,7 @@ struct HistoryAnalysis {
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
-            try mirror.keepForeign(of: entry.base, for: row)
+            try mirror.keepForeign(of: entry.base, for: row, isRenamed: true)
             try mirror.ledger.clearBase(key: entry.key)
             try mirror.ledger.keepAlias(entry.recordName, mergedInto: entry.key)
         }
@@ -233,6 +234,7 @@ struct HistoryAnalysis {
         }
         try noteMissingRows()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        try CountWatch(mirror: mirror).name(upTo: last)
         try mirror.setHistoryToken(last)
         try mirror.ledger.finish()
         return noted

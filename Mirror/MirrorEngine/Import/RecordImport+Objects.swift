@@ -161,12 +161,14 @@ extension RecordImport {
         arrived.append(arrival.record.recordName)
         outcome.applied += 1
         if mirror.settings.timedProperties[arrival.layout.number]?.isEmpty == false {
-            try keepTimes(EditTimes(arrival.record), of: arrival, merged: arrival.state)
+            try keepTimes(of: arrival, named: arrival.record.recordName, merged: arrival.state)
         }
     }
 
-    /// Where the object now has the service's value, it has the time of that edit too.
-    private func keepTimes(_ times: EditTimes, of arrival: Arrival, merged: ObjectState) throws {
+    /// Where the object called `name` now has the service's value, it has the time of that edit
+    /// too.
+    func keepTimes(of arrival: Arrival, named name: String, merged: ObjectState) throws {
+        let times = self.times(of: arrival)
         guard !times.times.isEmpty else { return }
         try mirror.ledger.witness(times)
         let keys = mirror.mapping.keys
@@ -175,8 +177,27 @@ extension RecordImport {
                 keys.property($0.name(in: arrival.layout), of: arrival.layout.name)
             })
         for (property, time) in times.times where !kept.contains(property) {
-            try mirror.ledger.setEditTime(time, of: arrival.record.recordName, property)
+            try mirror.ledger.setEditTime(time, of: name, property)
         }
+    }
+
+    /// When the service's side was edited, where that is asked for.
+    private func times(of arrival: Arrival) -> EditTimes {
+        let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
+        return timed.isEmpty ? EditTimes() : EditTimes(arrival.record)
+    }
+
+    /// The merge of a record that arrived with the object called `name` here.
+    func objectMerge(of arrival: Arrival, with name: String) throws -> ObjectMerge {
+        let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
+        let local = timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name)
+        let keys = mirror.mapping.keys
+        return ObjectMerge(
+            policy: mirror.settings.policy, entity: arrival.layout,
+            localTimes: local.named { keys.propertyName($0, of: arrival.layout.name) },
+            remoteTimes: times(of: arrival).named {
+                keys.propertyName($0, of: arrival.layout.name)
+            })
     }
 
     private mutating func merge(_ arrival: Arrival) throws {
@@ -188,20 +209,11 @@ extension RecordImport {
         let lost = try meetLostVersion(arrival)
         if lost?.isDone == true { return }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
-        let name = arrival.entry.recordName
-        let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
-        let remoteTimes = timed.isEmpty ? EditTimes() : EditTimes(arrival.record)
-        let localTimes = timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name)
-        let keys = mirror.mapping.keys
-        let merge = ObjectMerge(
-            policy: mirror.settings.policy, entity: arrival.layout,
-            localTimes: localTimes.named { keys.propertyName($0, of: arrival.layout.name) },
-            remoteTimes: remoteTimes.named { keys.propertyName($0, of: arrival.layout.name) })
         let base =
             try lost.map {
                 $0.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
             } ?? mergeBase(of: arrival, local: local)
-        var result = merge.merge(
+        var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
@@ -212,7 +224,8 @@ extension RecordImport {
             try log(
                 conflict, arrival.layout, arrival.record.recordName, by: arrival.record.modified)
         }
-        try keepTimes(remoteTimes, of: arrival, merged: result.merged)
+        try keepTimes(
+            of: arrival, named: arrival.record.recordName, merged: result.merged)
         try write(result.merged, over: row, local: local, arrival)
     }
 

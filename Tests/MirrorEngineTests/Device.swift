@@ -28,20 +28,23 @@ final class Device {
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
         mirrored = try MirroredStore(store: store, policy: policy, platform: platform)
-        performer = InstructionPerformer(mirrored: mirrored, container: "test")
+        performer = InstructionPerformer(
+            mirrored: mirrored, container: "test", dialect: service.dialect)
         self.service = service
     }
 
-    static func service() throws -> SimulatedService {
+    static func service(_ dialect: ServiceDialect = .extended) throws -> SimulatedService {
         try SimulatedService(
             platform: Environment(
-                clock: VirtualClock(), randomness: SeededRandomness(seed: 77), faults: NoFaults()))
+                clock: VirtualClock(), randomness: SeededRandomness(seed: 77), faults: NoFaults()),
+            dialect: dialect)
     }
 
     /// Runs one round to its end, without waiting where the machine would.
     @discardableResult
     func sync() throws -> RoundResult {
-        var machine = MirrorMachine(zoneName: mirrored.settings.zoneName)
+        var machine = MirrorMachine(
+            zoneName: mirrored.settings.zoneName, dialect: performer.dialect)
         var instruction = machine.handle(.start)
         while true {
             switch instruction {

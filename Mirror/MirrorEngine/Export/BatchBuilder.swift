@@ -45,14 +45,27 @@ struct BatchBuilder {
         guard !batch.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
         let naming = mirror.naming
+        let isPlain = try mirror.ledger.isPlain
         for index in batch.items.indices {
             let item = batch.items[index]
             let id = try naming.writeID(of: item.result, transaction: item.subject.transaction)
-            batch.items[index].operation.record.writeID = id
+            if isPlain {
+                carry(id, at: index)
+            } else {
+                batch.items[index].operation.record.writeID = id
+            }
             guard item.subject.isUpsert else { continue }
-            try mirror.ledger.keepInFlight(item.result, mark: id)
+            try mirror.ledger.keepInFlight(batch.items[index].result, mark: id)
         }
         try mirror.ledger.logExport(of: batch)
+    }
+
+    /// A service that takes no IDs is given those of objects as a field.
+    private mutating func carry(_ id: String, at index: Int) {
+        guard case .object = batch.items[index].subject else { return }
+        let field = batch.items[index].result.carriedWrites(adding: id)
+        batch.items[index].operation.record.fields[RecordNames.writes] = field
+        batch.items[index].result.fields[RecordNames.writes] = field
     }
 
     /// The ID under which the edit of a line that waits would be sent now; nil when nothing would.
@@ -132,6 +145,10 @@ struct BatchBuilder {
     /// devices that hold it recognise it.
     private mutating func addReplay(of entry: RecordEntry) throws -> Bool {
         guard let lost = try mirror.ledger.replay(of: entry.recordName) else { return false }
+        if try mirror.ledger.isPlain {
+            try mirror.ledger.dropReplay(of: entry.recordName)
+            return false
+        }
         let live = entry.base.flatMap { $0.deleted || $0.recordChangeTag == nil ? nil : $0 }
         var record = lost
         record.writeID = nil

@@ -206,6 +206,9 @@ extension RecordImport {
             // then.
             return try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
         }
+        if try isOlder(arrival), let base = arrival.entry.base {
+            return try keepToSendAgain(base, upon: arrival.record, arrival.entry)
+        }
         let lost = try meetLostVersion(arrival)
         if lost?.isDone == true { return }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
@@ -270,7 +273,7 @@ extension RecordImport {
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
         let base = known.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
         let name = arrival.record.recordName
-        let writes = arrival.record.recentWriteIDs
+        let writes = arrival.record.knownWriteIDs
         for id in writes {
             guard let taken = try mirror.ledger.inFlight(name, mark: id) else { continue }
             return mirror.mapping.agreedState(of: taken, entity: arrival.layout)
@@ -290,7 +293,7 @@ extension RecordImport {
         guard arrival.entry.needsUpload else { return false }
         var builder = BatchBuilder(mirror: mirror, recordsMax: 1)
         guard let id = try builder.writeID(of: arrival.entry) else { return false }
-        return arrival.record.recentWriteIDs.contains(id)
+        return arrival.record.knownWriteIDs.contains(id)
     }
 
     /// A service that does not say whose writes it took: a property that stands there as it was

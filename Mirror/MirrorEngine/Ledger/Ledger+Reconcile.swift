@@ -65,9 +65,11 @@ extension Ledger {
 
     // MARK: Names of what was deleted
 
-    /// Notes a deletion that the service has under `tag`.
+    /// Notes a deletion that the service has under `tag`; a service without epochs gives it none
+    /// that says anything.
     package func noteDeleted(_ name: String, tag: String?) throws {
-        guard let tag, ChangeTag(text: tag) != nil else { return }
+        let tag = try isPlain ? "" : tag ?? ""
+        guard try isPlain || ChangeTag(text: tag) != nil else { return }
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHDELETED (ZRECORDNAME, ZTAG) VALUES (?, ?)",
             [.text(name), .text(tag)])

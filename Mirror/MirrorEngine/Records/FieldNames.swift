@@ -71,7 +71,7 @@ struct FieldNames: Sendable {
         for tree in trees.values {
             let names = tree.flatMap { (attributes[$0.number] ?? []) + (toOnes[$0.number] ?? []) }
             let own = Set(names.flatMap(\.all)).union([
-                RecordNames.entityName, RecordNames.editTimes,
+                RecordNames.entityName, RecordNames.editTimes, RecordNames.writes,
             ])
             for entity in tree { fields[entity.number] = own }
         }
@@ -97,7 +97,9 @@ struct FieldNames: Sendable {
     private static func names(
         for claims: Set<Claim>
     ) -> (names: [Claim: String], taken: Set<String>) {
-        var taken: Set<String> = [RecordNames.entityName, RecordNames.editTimes]
+        var taken: Set<String> = [
+            RecordNames.entityName, RecordNames.editTimes, RecordNames.writes,
+        ]
         var names: [Claim: String] = [:]
         for claim in claims.sorted(by: { ($0.path, $0.type) < ($1.path, $1.type) }) {
             var name = RecordNames.field(claim.path)

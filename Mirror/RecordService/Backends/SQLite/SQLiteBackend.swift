@@ -15,6 +15,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     /// What the file's version was when it was last asked for.
     private var seenVersion: Int64?
     private let queue = DispatchQueue(label: "record-service.writer")
+    private let group = GroupCommit()
     private let idleReaders = Lock<[Connection]>([])
     private let path: String
     private let platform: Environment
@@ -77,17 +78,19 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {
         do {
-            let result = try queue.sync {
-                try withWriter { writer in
+            var result: Result?
+            try withoutActuallyEscaping(body) { body in
+                let write = GroupCommit.Write { writer in
                     let transaction = SQLiteTransaction(writer)
-                    let result = try writer.transaction(.immediate) {
-                        let result = try body(transaction)
-                        try platform.faults.reach("service.write.beforeCommit")
-                        return result
-                    }
-                    if transaction.hasDoomedRecords { removeLater() }
-                    return result
+                    result = try body(transaction)
+                    try self.platform.faults.reach("service.write.beforeCommit")
+                    if transaction.hasDoomedRecords { self.removeLater() }
                 }
+                group.add(write)
+                try queue.sync { try group.finish(write, withWriter) }
+            }
+            guard let result else {
+                throw RecordError(.internalError, "The service did not do what was asked of it.")
             }
             try platform.faults.reach("service.write.afterCommit")
             return result

@@ -65,7 +65,13 @@ public final class CurlChannel: RecordChannel {
         if dialect == .plain, let next = answer.headers[Self.rotationHeader] {
             userToken.take(next)
         }
-        guard answer.status == 200 else { throw refusal(answer) }
+        guard answer.status == 200 else {
+            // It may speak otherwise than before: the next request asks what it publishes.
+            if (400..<500).contains(answer.status) {
+                learned.withLock { $0 = configuration.dialect }
+            }
+            throw refusal(answer)
+        }
         return try WireCodec.decodeResponse(to: request, answer.body)
     }
 

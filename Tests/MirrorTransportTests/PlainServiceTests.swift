@@ -13,13 +13,13 @@ import Testing
     private final class World {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("diptych-plain-\(UUID().uuidString)")
-        let server: RecordServer
+        private(set) var server: RecordServer
         let url: URL
         let credentials: Credentials
 
         init(_ dialect: ServiceDialect) throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let service = try RecordService(platform: .system, dialect: dialect)
+            let service = try Self.service(in: folder, dialect)
             try service.accounts.createContainer(PlainServiceTests.container)
             let user = try service.accounts.createUser(label: "me").userRecordName
             credentials = Credentials(
@@ -29,11 +29,33 @@ import Testing
                 userToken: try service.accounts.issueUserToken(
                     userRecordName: user, label: "test"
                 ).secret)
+            server = Self.server(of: service, in: folder, port: 0)
+            url = try server.start()
+        }
+
+        private static func service(
+            in folder: URL, _ dialect: ServiceDialect
+        ) throws -> RecordService {
+            try RecordService(
+                path: folder.appendingPathComponent("records.sqlite").path, platform: .system,
+                dialect: dialect)
+        }
+
+        private static func server(
+            of service: RecordService, in folder: URL, port: Int
+        ) -> RecordServer {
             var configuration = ServerConfiguration(
                 tls: .automatic(folder: folder.appendingPathComponent("tls"), hosts: []))
-            configuration.port = 0
-            server = RecordServer(service: service, configuration: configuration)
-            url = try server.start()
+            configuration.port = UInt16(port)
+            return RecordServer(service: service, configuration: configuration)
+        }
+
+        /// The same records at the same address, spoken for otherwise.
+        func restart(_ dialect: ServiceDialect) throws {
+            server.stop()
+            server = Self.server(
+                of: try Self.service(in: folder, dialect), in: folder, port: url.port ?? 0)
+            _ = try server.start()
         }
 
         deinit {
@@ -106,5 +128,15 @@ import Testing
         world.server.stop()
         let error = await #expect(throws: TransportError.self) { try await channel.dialect() }
         #expect(error?.isTransient == true)
+    }
+
+    @Test func aServiceThatSpeaksOtherwiseThanBeforeIsAskedAnew() async throws {
+        let world = try World(.extended)
+        let channel = try world.channel()
+        _ = try await channel.send(.caller)
+        try world.restart(.plain)
+        await #expect(throws: RecordError.self) { try await channel.send(.caller) }
+        _ = try await channel.send(.caller)
+        #expect(try await channel.dialect() == .plain)
     }
 }

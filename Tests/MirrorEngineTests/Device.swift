@@ -22,16 +22,21 @@ final class Device {
     init(
         _ seed: UInt64, _ service: SimulatedService,
         model: NSManagedObjectModel = SampleModel.make(),
-        policy: MergePolicy = MergePolicy(), file: URL? = nil
+        policy: MergePolicy = MergePolicy(), file: URL? = nil,
+        adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
-        mirrored = try MirroredStore(store: store, policy: policy, platform: platform)
+        mirrored = try MirroredStore(
+            store: store, policy: policy, platform: platform, adjust: adjust)
         performer = InstructionPerformer(
             mirrored: mirrored, container: "test", dialect: service.dialect)
         self.service = service
     }
+
+    /// More batches than a round sends that expects nothing.
+    static let manyBatches = RoundLimits().batchesMin + 10
 
     static func service(_ dialect: ServiceDialect = .extended) throws -> SimulatedService {
         try SimulatedService(

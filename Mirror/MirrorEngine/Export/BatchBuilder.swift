@@ -18,8 +18,6 @@ struct BatchBuilder {
     private let recordsMax: Int
     /// A record did not fit any more; it begins the next batch.
     private var isClosed = false
-    /// Whether fields of other models are kept for any row; nil until somebody asks.
-    private var mayHaveForeign: Bool?
 
     /// `recordsMax` is less than the settings' where the service would not take as many at a time.
     init(mirror: MirrorTransaction, recordsMax: Int) {
@@ -44,7 +42,7 @@ struct BatchBuilder {
     private mutating func keepInFlight() throws {
         guard !batch.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
-        let naming = mirror.naming
+        var naming = mirror.naming
         let isPlain = try mirror.ledger.isPlain
         for index in batch.items.indices {
             let item = batch.items[index]
@@ -73,7 +71,8 @@ struct BatchBuilder {
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else { return nil }
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
-        return try mirror.naming.writeID(of: item.result, transaction: item.subject.transaction)
+        var naming = mirror.naming
+        return try naming.writeID(of: item.result, transaction: item.subject.transaction)
     }
 
     // MARK: Objects
@@ -174,9 +173,6 @@ struct BatchBuilder {
     private mutating func addForeign(
         to fields: inout [String: FieldValue?], of row: RowID, upon base: Record?
     ) throws {
-        let mayHave = try mayHaveForeign ?? mirror.ledger.hasForeign()
-        mayHaveForeign = mayHave
-        guard mayHave else { return }
         let foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
         let missing = foreign.filter { name, _ in

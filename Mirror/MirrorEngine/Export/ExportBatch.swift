@@ -42,6 +42,8 @@ package struct ExportBatch: Hashable, Sendable {
     /// Names of records that the service did not find, and may have deleted: nothing is concluded
     /// from it before the zone was read.
     package var missing: Set<String> = []
+    /// Changes that were noted in the history on the way.
+    package var noted = 0
 
     package var isEmpty: Bool { items.isEmpty }
     package var operations: [RecordOperation] { items.map(\.operation) }

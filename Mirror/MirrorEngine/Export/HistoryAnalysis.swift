@@ -122,7 +122,8 @@ struct HistoryAnalysis {
             mirror.mapping.layout.entity(row.entity) != nil,
             try mirror.ledger.knownName(of: row) == nil
         else { return }
-        let name = try mirror.naming.recordName(of: row, insertedIn: inserted)
+        var naming = mirror.naming
+        let name = try naming.recordName(of: row, insertedIn: inserted)
         try mirror.ledger.addEntry(
             for: row, named: name, needsUpload: true, transaction: net.transaction)
     }
@@ -198,7 +199,8 @@ struct HistoryAnalysis {
     private func takeBackDeletion(of row: RowID, insertedIn transaction: Int64) throws {
         guard let entry = try mirror.ledger.entry(for: row), entry.needsCloudDelete else { return }
         if try mirror.ledger.wasDeletionSent(key: entry.key) {
-            let name = try mirror.naming.recordName(of: row, insertedIn: transaction)
+            var naming = mirror.naming
+            let name = try naming.recordName(of: row, insertedIn: transaction)
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)

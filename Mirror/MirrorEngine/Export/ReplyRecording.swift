@@ -15,6 +15,8 @@ package struct ReplyOutcome: Hashable, Sendable {
     package var zoneIsMissing = false
     /// Records whose newest state must be looked up, because the service did not send it along.
     package var unknownStates: [String] = []
+    /// Changes that were noted in the history on the way.
+    package var noted = 0
 
     package init() {}
 }

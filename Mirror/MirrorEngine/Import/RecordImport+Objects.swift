@@ -89,9 +89,11 @@ extension RecordImport {
     private mutating func makeArrival(
         _ record: Record, layout: EntityLayout, state: ObjectState
     ) throws -> Arrival? {
-        guard let key = try mirror.store.reserveKeys(entity: layout.number, count: 1).first else {
-            return nil
+        let store = mirror.store
+        let fresh = try freshKeys[layout.number, default: FreshKeys()].take {
+            try store.reserveKeys(entity: layout.number, count: $0)
         }
+        guard let key = fresh else { return nil }
         let row = RowID(entity: layout.number, key: key)
         let line = try mirror.ledger.addEntry(for: row, base: record)
         let entry = RecordEntry(

@@ -28,10 +28,10 @@ struct RecordImport {
     var settling: [RowID: ObjectState] = [:]
     /// A name was merged into another since this page began.
     var hasRenamed = false
-    /// False where no link waits for its target; nil until somebody asks.
-    private var mayHavePendingLinks: Bool?
-    /// The same of records that wait for a later model.
+    /// False where no record waits for a later model; nil until somebody asks.
     private var mayHaveAside: Bool?
+    /// Keys that were reserved for new rows of an entity, and how many at once the next time.
+    var freshKeys: [Int32: FreshKeys] = [:]
     /// How lost versions stand to what the service has; nil with a service without epochs.
     let lostTime: LostTime?
 
@@ -101,30 +101,22 @@ struct RecordImport {
     // MARK: Links
 
     /// The link by row, or nil with a note that it waits for its target.
-    mutating func resolve(
+    func resolve(
         _ link: NamedLink?, _ relationship: NSRelationshipDescription, of name: String
     ) throws -> Link? {
         guard let link else {
-            try dropPending(name, property: relationship.name)
+            try mirror.ledger.dropPending(name, property: relationship.name)
             return nil
         }
         guard let row = try mirror.ledger.row(named: link.recordName) else {
             let pending = PendingLink(recordName: name, property: relationship.name, target: link)
             try mirror.ledger.keepPending(pending)
-            mayHavePendingLinks = true
             return nil
         }
-        try dropPending(name, property: relationship.name)
+        try mirror.ledger.dropPending(name, property: relationship.name)
         // An object that absorbed the target may be of another entity.
         guard try mirror.layout(of: row).entity.fits(relationship) else { return nil }
         return Link(row, orderKey: link.orderKey)
-    }
-
-    private mutating func dropPending(_ name: String, property: String) throws {
-        let mayHave = try mayHavePendingLinks ?? mirror.ledger.hasPendingLinks()
-        mayHavePendingLinks = mayHave
-        guard mayHave else { return }
-        try mirror.ledger.dropPending(name, property: property)
     }
 
     /// Lets links and pairs that waited for objects of this batch find them.
@@ -175,5 +167,21 @@ struct RecordImport {
         var state = try mirror.state(of: row, named: own)
         state.toOnes[slot] = link
         return try makeRoom(for: state, entry, layout)
+    }
+}
+
+/// Keys for new rows, reserved in growing numbers: a page of new objects needs a few statements for
+/// them, and one with a single new object wastes none.
+struct FreshKeys {
+    private var keys: ArraySlice<Int64> = []
+    private var next = 1
+    private static let nextMax = 64
+
+    mutating func take(_ reserve: (Int) throws -> [Int64]) rethrows -> Int64? {
+        if keys.isEmpty {
+            keys = try reserve(next)[...]
+            next = min(next * 2, Self.nextMax)
+        }
+        return keys.popFirst()
     }
 }

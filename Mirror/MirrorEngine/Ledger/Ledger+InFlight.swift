@@ -8,10 +8,13 @@ internal import SQLiteDriver
 /// A sent record is kept until the base advances. When the reply was lost, the service's record is
 /// recognised as our own write by its values, and is no conflict.
 extension Ledger {
+    private static let keepingInFlight =
+        "INSERT OR REPLACE INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) VALUES (?, ?, ?)"
+
     package func keepInFlight(_ record: Record, mark: String) throws {
+        rare.note(.inFlight)
         try connection.run(
-            "INSERT OR REPLACE INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) "
-                + "VALUES (?, ?, ?)",
+            Self.keepingInFlight,
             [.text(record.recordName), .text(mark), .blob(RecordArchive.encode(record))])
     }
 
@@ -30,16 +33,19 @@ extension Ledger {
     }
 
     private func inFlight(_ sql: String, _ values: [SQLiteValue]) throws -> Record? {
-        guard case .blob(let bytes)? = try connection.value(sql, values) else { return nil }
+        guard try mayHold(.inFlight), case .blob(let bytes)? = try connection.value(sql, values)
+        else { return nil }
         return try Self.decode(bytes)
     }
 
     package func forgetInFlight(_ name: String) throws {
+        guard try mayHold(.inFlight) else { return }
         try connection.run("DELETE FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
     /// Notes that the service will not take a record as it is. It waits until the object changes.
     package func keepRefusal(of name: String, _ error: RecordError) throws {
+        rare.note(.refusals)
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHREFUSAL (ZRECORDNAME, ZDATE, ZCODE, ZREASON) "
                 + "VALUES (?, ?, ?, ?)",
@@ -51,6 +57,7 @@ extension Ledger {
 
     /// What was refused is gone, or has changed since.
     package func forgetRefusal(of name: String) throws {
+        guard try mayHold(.refusals) else { return }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)])
     }
 

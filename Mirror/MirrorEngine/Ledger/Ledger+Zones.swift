@@ -12,8 +12,6 @@ package struct ZoneEntry: Hashable, Sendable {
     package var token: String?
     /// What the requests of this round say of the client; nil where no round was begun.
     package var client: ClientState?
-    /// Records that waited for export when the zone was looked at.
-    package var waiting = 0
     /// How often a service without extensions took something.
     package var sends: Int64 = 0
 }

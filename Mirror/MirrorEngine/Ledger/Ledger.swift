@@ -10,6 +10,7 @@ package import SQLiteDriver
 package struct Ledger {
     package let connection: Connection
     package let platform: Environment
+    let rare = RareTables()
 
     package init(connection: Connection, platform: Environment) {
         self.connection = connection

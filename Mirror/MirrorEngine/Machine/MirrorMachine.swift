@@ -14,7 +14,8 @@ package struct MirrorMachine: Sendable {
         case replied(RecordResponse)
         case failed(MirrorFailure)
         case applied(ImportOutcome, moreComing: Bool, token: String?)
-        case analysed(noted: Int, moreWaiting: Bool)
+        /// `waiting`: records that wait for export, once the history was read to its end.
+        case analysed(waiting: Int, moreWaiting: Bool)
         case built(ExportBatch)
         case recorded(ReplyOutcome)
         case woke
@@ -95,8 +96,8 @@ package struct MirrorMachine: Sendable {
             client = zone.client
             sends = zone.sends
             return fetch()
-        case (.analysing, .analysed(let noted, let moreWaiting)):
-            bounds.expect(noted)
+        case (.analysing, .analysed(let waiting, let moreWaiting)):
+            bounds.expect(waiting)
             return moreWaiting ? enter(.analysing, .analyse) : build()
         case (.building, .built(let batch)): return send(batch)
         case (.sending(let batch), .replied(let response)): return record(batch, response)
@@ -121,7 +122,6 @@ package struct MirrorMachine: Sendable {
         token = zone.token
         client = zone.client
         sends = zone.sends
-        bounds.expect(zone.waiting)
         guard bounds.beginPass() else { return stopStorm() }
         return zone.exists ? fetch() : makeZone()
     }
@@ -189,6 +189,7 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func send(_ batch: ExportBatch) -> Instruction {
+        bounds.expect(batch.noted)
         guard !batch.isEmpty else { return hasSent ? startNextPass() : finish() }
         hasSent = true
         guard bounds.countExport() else { return stopStorm() }
@@ -222,6 +223,7 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func recorded(_ outcome: ReplyOutcome) -> Instruction {
+        bounds.expect(outcome.noted)
         result.exported += outcome.exported
         result.refused += outcome.refused
         result.imported += outcome.imported

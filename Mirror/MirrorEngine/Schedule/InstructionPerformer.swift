@@ -36,8 +36,8 @@ package struct InstructionPerformer: Sendable {
         case .applyRecords(let records, let line):
             return .applied(try mirrored.apply(records, line), moreComing: false, token: nil)
         case .analyse:
-            let (noted, moreWaiting) = try mirrored.analyse()
-            return .analysed(noted: noted, moreWaiting: moreWaiting)
+            let (waiting, moreWaiting) = try mirrored.analyse()
+            return .analysed(waiting: waiting, moreWaiting: moreWaiting)
         case .build(let recordsMax):
             return .built(try mirrored.nextBatch(recordsMax: recordsMax))
         case .refuse(let batch, let error): return .recorded(try mirrored.refuse(batch, error))

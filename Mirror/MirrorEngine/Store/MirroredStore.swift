@@ -87,7 +87,6 @@ public final class MirroredStore: Sendable {
                 try mirror.ledger.hasWritesUnderWay()
                 || mirror.store.lastTransactionNumber() > mirror.ledger.historyToken() ?? 0
             zone.sends = try mirror.ledger.sends()
-            zone.waiting = try mirror.ledger.pendingCounts().total
             try mirror.ledger.finish()
             return zone
         }
@@ -165,21 +164,30 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    /// Reads a stretch of the history. Returns how many changes were noted, and whether more are
-    /// waiting.
-    package func analyse() throws -> (noted: Int, moreWaiting: Bool) {
+    /// Reads a stretch of the history. Returns whether more of it is waiting, and at its end how
+    /// many records wait for export, whoever noted them.
+    package func analyse() throws -> (waiting: Int, moreWaiting: Bool) {
         try write { mirror in
             try noticeModel(mirror)
-            return try HistoryAnalysis(mirror: mirror).run(limit: settings.historyTransactionsMax)
+            let read = try HistoryAnalysis(mirror: mirror)
+                .run(limit: settings.historyTransactionsMax)
+            let waiting = try read.moreWaiting ? 0 : mirror.ledger.pendingCounts().total
+            return (waiting, read.moreWaiting)
         }
     }
 
     /// Notes what was saved since the last look before anything is merged, so that a deletion made
-    /// meanwhile is known.
-    func catchUp(_ mirror: MirrorTransaction) throws {
+    /// meanwhile is known. Returns how many changes were noted.
+    @discardableResult
+    func catchUp(_ mirror: MirrorTransaction) throws -> Int {
         try noticeModel(mirror)
         let analysis = HistoryAnalysis(mirror: mirror)
-        while try analysis.run(limit: settings.historyTransactionsMax).moreWaiting {}
+        var noted = 0
+        while true {
+            let read = try analysis.run(limit: settings.historyTransactionsMax)
+            noted += read.noted
+            guard read.moreWaiting else { return noted }
+        }
     }
 
     /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before,
@@ -201,9 +209,11 @@ public final class MirroredStore: Sendable {
     /// the times of its old ones.
     package func nextBatch(recordsMax: Int? = nil) throws -> ExportBatch {
         try write { mirror in
-            try catchUp(mirror)
+            let noted = try catchUp(mirror)
             var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax ?? .max)
-            return try builder.build()
+            var batch = try builder.build()
+            batch.noted = noted
+            return batch
         }
     }
 
@@ -221,9 +231,10 @@ public final class MirroredStore: Sendable {
     package func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
         let started = now
         return try write { mirror in
-            try catchUp(mirror)
+            let noted = try catchUp(mirror)
             var recording = ReplyRecording(mirror: mirror)
-            let outcome = try recording.record(batch, reply)
+            var outcome = try recording.record(batch, reply)
+            outcome.noted = noted
             try mirror.ledger.log(
                 .export, started: started, affected: batch.items.count, finished: outcome.exported)
             try faults.reach("export.beforeReplyCommit")

@@ -166,7 +166,7 @@ let testTargets: [Target] = [
             "SQLiteDriver", "Platform", "Persistence", "Predicates",
         ]),
     tests(
-        "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
+        "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "RecordWire", "Platform"],
         resources: [.copy("Seeds.txt")]),
     tests(
         "CorpusTests",

@@ -1,8 +1,10 @@
 public import Platform
 public import RecordService
+internal import RecordWire
 
 extension RecordServer {
-    /// Puts `service` on the network; listens from `start` on.
+    /// Puts `service` on the network; listens from `start` on. One of the plain dialect publishes
+    /// nothing.
     public convenience init(
         service: RecordService, configuration: ServerConfiguration, platform: Environment = .system
     ) {
@@ -13,7 +15,8 @@ extension RecordServer {
         configuration.throttle = configuration.throttle ?? service.limits.throttle
         self.init(
             door: Authenticator(service),
-            capabilities: ServerCapabilities(service.limits, configuration),
+            capabilities: service.dialect == .plain
+                ? nil : ServerCapabilities(service.limits, configuration),
             configuration: configuration, platform: platform,
             // Where it fails, those who wait hear of changes when their time is up.
             everySecond: { try? service.noticeOtherWriters() })

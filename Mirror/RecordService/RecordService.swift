@@ -11,6 +11,8 @@ public import RecordWire
 public final class RecordService: Sendable {
     /// What this service takes; publish it to clients.
     public let limits: ServiceLimits
+    /// How it answers.
+    public let dialect: ServiceDialect
     /// Containers, users and their tokens.
     public let accounts: ServiceAccounts
 
@@ -23,10 +25,12 @@ public final class RecordService: Sendable {
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
-    /// hears what its administrator should know and clients should not.
+    /// hears what its administrator should know and clients should not. In the plain dialect it
+    /// answers without extensions, and takes no more at once than CloudKit Web Services does.
     public init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
-        secrets: any SecretSource = OpenSSLSecrets(), publicAccess: PublicAccess = PublicAccess(),
+        dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
+        publicAccess: PublicAccess = PublicAccess(),
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         sqlite = try SQLiteBackend(
@@ -36,7 +40,8 @@ public final class RecordService: Sendable {
         damage = DamageReport(path: path, log: log)
         self.platform = platform
         self.publicAccess = publicAccess
-        self.limits = limits
+        self.dialect = dialect
+        self.limits = limits.bounded(by: dialect)
         accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
     }
 
@@ -47,6 +52,21 @@ public final class RecordService: Sendable {
     /// LIMIT_EXCEEDED, TRY_AGAIN_LATER and INTERNAL_ERROR, after which nothing was written.
     public func handle(
         _ request: RecordRequest, target: RecordTarget, caller: Caller
+    ) throws(RecordError) -> RecordResponse {
+        guard dialect == .plain else { return try answer(request, target, caller) }
+        if let key = request.extensionsUsed.first {
+            throw RecordError(
+                .badRequest, "\(key) is nothing that this service knows; leave it out.")
+        }
+        do {
+            return try answer(request, target, caller).withoutExtensions
+        } catch {
+            throw error.withoutExtensions
+        }
+    }
+
+    private func answer(
+        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         try accounts.requireContainer(target.container)
         let database = try DatabaseKey(target, caller: caller, request: request)
@@ -117,7 +137,7 @@ public final class RecordService: Sendable {
             timestamp: platform.milliseconds, userRecordName: caller.userRecordName,
             deviceID: device)
         let modification = try RecordModification(
-            modify, owner: database.owner, stamp: stamp, limits: limits,
+            modify, owner: database.owner, stamp: stamp, limits: limits, dialect: dialect,
             access: database.isPublic ? publicAccess : nil,
             incarnation: platform.randomness.next(),
             makeName: { self.platform.randomness.uuid().uuidString })

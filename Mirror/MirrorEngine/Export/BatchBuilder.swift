@@ -44,15 +44,28 @@ struct BatchBuilder {
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
         var naming = mirror.naming
         try countSeals()
+        let isPlain = try mirror.ledger.isPlain
         for index in batch.items.indices {
             let item = batch.items[index]
             let id = try naming.writeID(
                 of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
-            batch.items[index].operation.record.writeID = id
+            if isPlain {
+                carry(id, at: index)
+            } else {
+                batch.items[index].operation.record.writeID = id
+            }
             guard item.subject.isUpsert else { continue }
-            try mirror.ledger.keepInFlight(item.result, mark: id)
+            try mirror.ledger.keepInFlight(batch.items[index].result, mark: id)
         }
         try mirror.ledger.logExport(of: batch)
+    }
+
+    /// A service that takes no IDs is given those of objects as a field.
+    private mutating func carry(_ id: String, at index: Int) {
+        guard case .object = batch.items[index].subject else { return }
+        let field = batch.items[index].result.carriedWrites(adding: id)
+        batch.items[index].operation.record.fields[RecordNames.writes] = field
+        batch.items[index].result.fields[RecordNames.writes] = field
     }
 
     /// The ID under which the edit of a line that waits would be sent now; nil when nothing would.
@@ -157,6 +170,10 @@ struct BatchBuilder {
     /// devices that hold it recognise it.
     private mutating func addReplay(of entry: RecordEntry) throws -> Bool {
         guard let lost = try mirror.ledger.replay(of: entry.recordName) else { return false }
+        if try mirror.ledger.isPlain {
+            try mirror.ledger.dropReplay(of: entry.recordName)
+            return false
+        }
         let live = entry.base.flatMap { $0.deleted || $0.recordChangeTag == nil ? nil : $0 }
         var record = lost
         record.writeID = nil

@@ -39,6 +39,9 @@ package struct ExportBatch: Hashable, Sendable {
     package var items: [Item] = []
     /// A rough measure of the request's size.
     package var bytes = 0
+    /// Names of records that the service did not find, and may have deleted: nothing is concluded
+    /// from it before the zone was read.
+    package var missing: Set<String> = []
     /// Changes that were noted in the history on the way.
     package var noted = 0
 

@@ -22,10 +22,9 @@ extension RecordImport {
         let ownName = try mirror.ledger.recordName(for: holder)
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
         let local = try mirror.state(of: row, named: ownName)
-        let result = ObjectMerge(policy: mirror.settings.policy, entity: arrival.layout)
-            .merge(
-                base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
-                local: local, remote: arrival.state)
+        let result = try objectMerge(of: arrival, with: ownName).merge(
+            base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
+            local: local, remote: arrival.state)
         outcome.merged += 1
         for conflict in result.conflicts {
             try log(
@@ -47,6 +46,7 @@ extension RecordImport {
             try mirror.enqueueUpload(holder)
         }
         let name = min(ownName, arrival.record.recordName)
+        try keepTimes(of: arrival, named: name, merged: result.merged)
         arrived += [ownName, arrival.record.recordName]
         guard let survivor = try mirror.ledger.entry(named: name),
             try makeRoom(for: result.merged, survivor, arrival.layout)

@@ -92,11 +92,15 @@ extension Ledger {
             [.integer(other), .integer(key)])
     }
 
-    /// Names that the service is still to drop.
+    /// Names that the service is still to drop. While the object that absorbed one is held back
+    /// from export by a decision that waits, others keep theirs.
     package func aliasesToDrop(limit: Int) throws -> [String] {
         try connection.rows(
-            "SELECT ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZNEEDSCLOUDDELETE = 1 "
-                + "ORDER BY Z_PK LIMIT ?", [SQLiteValue(limit)]
+            "SELECT r.ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT r WHERE r.ZNEEDSCLOUDDELETE = 1 "
+                + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHCONFLICT c "
+                + "ON c.ZRECORDNAME = m.ZCKRECORDNAME AND c.ZWINNER = 'waiting' "
+                + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
+                + "ORDER BY r.Z_PK LIMIT ?", [SQLiteValue(limit)]
         ).compactMap { $0[0].string }
     }
 

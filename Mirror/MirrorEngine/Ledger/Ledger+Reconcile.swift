@@ -67,9 +67,11 @@ extension Ledger {
 
     // MARK: Names of what was deleted
 
-    /// Notes a deletion that the service has under `tag`.
+    /// Notes a deletion that the service has under `tag`; a service without epochs gives it none
+    /// that says anything.
     package func noteDeleted(_ name: String, tag: String?) throws {
-        guard let tag, ChangeTag(text: tag) != nil else { return }
+        let tag = try isPlain ? "" : tag ?? ""
+        guard try isPlain || ChangeTag(text: tag) != nil else { return }
         rare.note(.deletions)
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHDELETED (ZRECORDNAME, ZTAG) VALUES (?, ?)",
@@ -96,6 +98,7 @@ extension Ledger {
     }
 
     package func forgetDeletion(of name: String) throws {
+        guard try mayHold(.deletions) else { return }
         try connection.run("DELETE FROM ADIPTYCHDELETED WHERE ZRECORDNAME = ?", [.text(name)])
     }
 

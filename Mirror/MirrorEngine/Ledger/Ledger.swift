@@ -62,6 +62,9 @@ package struct LedgerKey: Hashable, Sendable {
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
     /// Set once the service was seen to tell a device which of its writes it took.
+    /// The service speaks without extensions.
+    package static let plainSends = LedgerKey(text: "DiptychPlainSends")
+    package static let plainDialect = LedgerKey(text: "DiptychServiceIsPlain")
     package static let echoesWriteIDs = LedgerKey(text: "DiptychServiceNamesWriters")
     /// Set while imported records may have left ends of one-to-one relationships that do not meet.
     package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")

@@ -34,11 +34,15 @@ package struct ObjectMerge: Sendable {
         var outcome = Outcome(merged: remote)
         let base = base ?? ObjectState(empty: entity)
         for slot in local.changes(from: base) {
-            if isSame(slot, remote, base) {
+            guard !isSame(slot, remote, base) else {
                 outcome.merged.copy(slot, from: local)
-            } else if !agree(slot, local, remote) || isCounter(slot) {
-                outcome.conflicts.append(resolve(slot, base: base, local: local, remote: remote))
+                continue
             }
+            let agrees = agree(slot, local, remote)
+            guard !agrees || isCounter(slot) else { continue }
+            let conflict = resolve(slot, base: base, local: local, remote: remote)
+            // Two equal values that are no counts are one value: nothing is to be decided.
+            if !agrees || conflict.winner == .merged { outcome.conflicts.append(conflict) }
         }
         apply(&outcome, base: base, local: local, remote: remote)
         return outcome

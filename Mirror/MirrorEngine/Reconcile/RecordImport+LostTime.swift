@@ -18,6 +18,16 @@ extension RecordImport {
         return (base, tag)
     }
 
+    /// Whether a service without epochs shows an older version than the one this device knows: it
+    /// was put back. Its own clock tells, asked only while the zone is compared from its start.
+    func isOlder(_ arrival: Arrival) throws -> Bool {
+        guard lostTime == nil, let base = arrival.entry.base, !base.deleted,
+            let known = base.modified?.timestamp,
+            let shown = arrival.record.modified?.timestamp, shown < known
+        else { return false }
+        return try mirror.ledger.isPlain && mirror.ledger.isReconciling
+    }
+
     /// Settles a live record that meets a lost version. Returns the base to merge upon, or `isDone`
     /// where the service has an older state and ours will be sent again.
     mutating func meetLostVersion(
@@ -63,9 +73,11 @@ extension RecordImport {
     /// it is deleted again.
     mutating func isDeletedAgain(_ record: Record) throws -> Bool {
         let name = record.recordName
-        guard let lostTime, let deletion = try mirror.ledger.deletionTag(of: name) else {
+        guard let lostTime else {
+            try mirror.ledger.forgetDeletion(of: name)
             return false
         }
+        guard let deletion = try mirror.ledger.deletionTag(of: name) else { return false }
         let wasEdited = !lostTime.isBeforeLoss(record, of: deletion) && record.replays.isEmpty
         let isKept = wasEdited && mirror.settings.policy.deletion == .keepEdited
         if isKept || lostTime.isNewer(record, than: deletion) {
@@ -81,9 +93,11 @@ extension RecordImport {
 
     /// A record that cannot be read here has come back all the same: links to it wait.
     func forgetOutlivedDeletion(of record: Record) throws {
-        guard let deletion = try mirror.ledger.deletionTag(of: record.recordName),
-            lostTime?.isNewer(record, than: deletion) ?? true
-        else { return }
+        if let lostTime {
+            guard let deletion = try mirror.ledger.deletionTag(of: record.recordName),
+                lostTime.isNewer(record, than: deletion)
+            else { return }
+        }
         try mirror.ledger.forgetDeletion(of: record.recordName)
     }
 

@@ -72,7 +72,9 @@ public final class MirroredStore: Sendable {
 
     /// Makes the ledger when there is none, and says where the zone stands. `container` names
     /// service and container; a store that was mirrored with another one is refused.
-    package func prepare(container: String) throws -> ZoneEntry {
+    package func prepare(
+        container: String, dialect: ServiceDialect = .extended
+    ) throws -> ZoneEntry {
         try write { mirror in
             try makeLedger(mirror)
             try check(container, mirror.ledger)
@@ -81,11 +83,13 @@ public final class MirroredStore: Sendable {
             try Unlocking(mirror: mirror).run()
             try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
+            try mirror.ledger.note(dialect)
             var zone = try mirror.ledger.zone(settings.zoneName)
-            zone.client = try mirror.ledger.beginRound()
+            zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()
             zone.client?.wantsWriteIDs =
                 try mirror.ledger.hasWritesUnderWay()
                 || mirror.store.lastTransactionNumber() > mirror.ledger.historyToken() ?? 0
+            zone.sends = try mirror.ledger.sends()
             try mirror.ledger.finish()
             return zone
         }
@@ -98,7 +102,8 @@ public final class MirroredStore: Sendable {
     /// Applies one page of the zone's changes and moves the token, in one transaction. Returns nil
     /// where another session, or a reset, has moved the ledger on since the page was asked for: a
     /// page from elsewhere must not end a comparison, nor one without write IDs meet writes that
-    /// are under way.
+    /// are under way. The same where the zone lacks what a plain service had taken: the ledger then
+    /// asks for its start.
     package func apply(
         _ page: ZoneChangesReply, to request: PageRequest
     ) throws -> ImportOutcome? {
@@ -107,6 +112,10 @@ public final class MirroredStore: Sendable {
             guard try mirror.ledger.zone(settings.zoneName).token == request.token,
                 try request.toldWriteIDs || !mirror.ledger.hasInFlightWrites()
             else { return nil }
+            if try mirror.ledger.lacksEchoes(in: page, to: request) {
+                try mirror.ledger.beginReconciling(zone: settings.zoneName)
+                return nil
+            }
             try catchUp(mirror)
             try noteEpochs(page, mirror.ledger)
             var importing = try RecordImport(mirror: mirror)

@@ -1,18 +1,22 @@
 internal import MirrorEngine
 internal import ObjectModel
+public import RecordWire
 
 extension WorldSettings {
     /// A world as a seed draws it: model, sizes, rules, edits and faults. Each kind of fault is
     /// there or not by dice of its own, and in some worlds one kind is alone. `extremes` adds the
     /// kinds of which `WorldExtreme` speaks. With `hasVersions` devices have two versions of the
-    /// model, and are updated on the way; but for that it is the same world.
+    /// model, and are updated on the way; but for that it is the same world. `dialect` is the
+    /// service's.
     public static func drawn(
-        seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false
+        seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
+        dialect: ServiceDialect = .extended
     ) -> WorldSettings {
         let dice = SeededRandomness(seed: seed &* 7919)
         let isKeyed = dice.chance(percent: 35)
         let isOrdered = dice.chance(percent: 25)
         var settings = WorldSettings(model: models[isKeyed ? 1 : 0][isOrdered ? 1 : 0])
+        settings.dialect = dialect
         settings.devices = 2 + dice.below(2)
         settings.policy = .drawn(by: dice)
         settings.sizes = .drawn(by: dice)

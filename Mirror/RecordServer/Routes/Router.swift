@@ -7,7 +7,8 @@ internal import RecordWire
 /// its own.
 package struct Router: Sendable {
     private let door: Authenticator
-    private let capabilities: ServerCapabilities
+    /// nil where the service publishes nothing: it speaks the plain dialect.
+    private let capabilities: ServerCapabilities?
     private let bodyBytesMax: Int
     private let expandedBytesMax: Int
     private let platform: Environment
@@ -16,7 +17,7 @@ package struct Router: Sendable {
     private let throttlesAddresses: Bool
 
     package init(
-        door: Authenticator, capabilities: ServerCapabilities, configuration: ServerConfiguration,
+        door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
         platform: Environment
     ) {
         self.door = door
@@ -48,6 +49,8 @@ package struct Router: Sendable {
         }
     }
 
+    private var isPlain: Bool { capabilities == nil }
+
     private enum Route {
         case answer(Data)
         case ask(String, RecordTarget, Authenticator.Admitted)
@@ -57,9 +60,11 @@ package struct Router: Sendable {
         let isReading = request.method == "GET" || request.method == "HEAD"
         switch try RoutePath(request.path) {
         case .health:
+            guard !isPlain else { throw RouteRefusal.notHere }
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return .answer(Data(#"{"status":"ok"}"#.utf8))
         case .capabilities:
+            guard let capabilities else { throw RouteRefusal.notHere }
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return .answer(try capabilities.json())
         case .operation(let operation, var target):
@@ -91,7 +96,7 @@ package struct Router: Sendable {
     }
 
     private func tokens(of request: HTTPRequest, for target: RecordTarget) -> AccessTokens {
-        var tokens = AccessTokens(of: request)
+        var tokens = AccessTokens(of: request, isPlain: isPlain)
         tokens.isForWorld = target.database == RoutePath.publicDatabase
         return tokens
     }
@@ -124,6 +129,11 @@ package struct Router: Sendable {
         response.headers.append("X-Apple-Request-UUID", uuid)
         response.headers.append("Content-Type", "application/json; charset=utf-8")
         response.headers.append("Cache-Control", "no-store")
+        if isPlain, response.status == 200, let shown = request.query["ckWebAuthToken"] {
+            let number = platform.randomness.next()
+            response.headers.append(
+                TokenRotation.header, TokenRotation.next(after: shown, number))
+        }
         compress(&response, for: request)
         return response
     }
@@ -140,7 +150,7 @@ package struct Router: Sendable {
             defer { throttle.charge(asker(caller, request), since: began) }
             let question = try WireCodec.decodeRequest(
                 path: operation, method: method, body: try plainBody(of: request))
-            guard question.waitSeconds > 0, let listen = caller.listen else {
+            guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
                 let answer = try WireCodec.encode(caller.ask(question, target), to: question)
                 return .response(finished(HTTPResponse(status: 200, body: answer), request, uuid))
             }

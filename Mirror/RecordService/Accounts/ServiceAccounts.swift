@@ -153,7 +153,7 @@ public final class ServiceAccounts: Sendable {
             throw RecordError(
                 .authenticationRequired, "Send the user's token as ckWebAuthToken.")
         }
-        guard let name = try good(userToken, .user).userRecordName else {
+        guard let name = try good(TokenRotation.issued(userToken), .user).userRecordName else {
             throw Self.refused(.user)
         }
         return Caller(userRecordName: name)

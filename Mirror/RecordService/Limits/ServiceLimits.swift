@@ -67,6 +67,14 @@ public struct RetentionLimits: Hashable, Sendable, Codable {
 }
 
 extension ServiceLimits {
+    func bounded(by dialect: ServiceDialect) -> ServiceLimits {
+        guard dialect == .plain else { return self }
+        var bounded = self
+        bounded.operationsPerRequestMax = min(operationsPerRequestMax, dialect.operationsMax)
+        bounded.resultsMax = min(resultsMax, dialect.operationsMax)
+        return bounded
+    }
+
     /// Refuses more than the limit of things in one request.
     func checkCount(_ count: Int, of things: String) throws(RecordError) {
         guard count > operationsPerRequestMax else { return }

@@ -18,6 +18,7 @@ struct OperationApplier {
     let zone: ZoneID
     let stamp: RecordStamp
     let limits: ServiceLimits
+    let dialect: ServiceDialect
     /// The fields that the answer shows.
     let keys: Set<String>?
     let types: FieldTypeSession
@@ -33,14 +34,15 @@ struct OperationApplier {
     private(set) var use = RequestUse()
 
     init(
-        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, keys: Set<String>?,
-        types: FieldTypeSession, damage: DamageReport, counter: Int64, epoch: UInt64,
-        tellsWrites: Bool, references: ReferenceCheck
+        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, dialect: ServiceDialect,
+        keys: Set<String>?, types: FieldTypeSession, damage: DamageReport, counter: Int64,
+        epoch: UInt64, tellsWrites: Bool, references: ReferenceCheck
     ) {
         self.references = references
         self.zone = zone
         self.stamp = stamp
         self.limits = limits
+        self.dialect = dialect
         self.keys = keys
         self.types = types
         self.damage = damage
@@ -74,10 +76,10 @@ struct OperationApplier {
         switch operation.kind {
         case .create:
             if let live { throw try exists(live) }
-            if let row { try checkRevival(operation.record, of: row) }
+            if let row, dialect == .extended { try checkRevival(operation.record, of: row) }
             return try write(operation.record, over: nil, after: row, keeping: false)
         case .update, .replace:
-            guard let row else {
+            guard let row, live != nil || dialect == .extended else {
                 throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
             let tag = try checkTag(of: operation, row)
@@ -135,6 +137,7 @@ struct OperationApplier {
     /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
+        if dialect == .plain, row?.isDeleted ?? true { return try deleteNothing(operation) }
         guard let row = try row ?? newTombstone(for: operation) else {
             throw RecordService.notFound(name, wasDeleted: false)
         }
@@ -171,6 +174,18 @@ struct OperationApplier {
             }
             _ = try bury(row, by: Record(recordName: name, recordType: row.type))
         }
+    }
+
+    /// What the plain dialect answers where there is nothing to delete, or nothing any more.
+    private func deleteNothing(_ operation: RecordOperation) throws -> Record {
+        guard operation.kind == .forceDelete else {
+            throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
+        }
+        var gone = operation.record
+        gone.deleted = true
+        gone.fields = [:]
+        gone.zoneID = zone
+        return gone
     }
 
     /// The name of a record that never came is closed by a forceDelete, so that a late copy of the

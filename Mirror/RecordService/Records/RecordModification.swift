@@ -9,6 +9,7 @@ struct RecordModification {
     private let keys: Set<String>?
     private let stamp: RecordStamp
     private let limits: ServiceLimits
+    private let dialect: ServiceDialect
     private let client: ClientState?
     /// nil in a database of the caller's own.
     private let access: PublicAccess?
@@ -18,7 +19,8 @@ struct RecordModification {
     /// Checks what concerns the request as a whole, and names the records that come without a name.
     init(
         _ modify: ModifyRecords, owner: String, stamp: RecordStamp, limits: ServiceLimits,
-        access: PublicAccess?, incarnation: UInt64, makeName: () -> String
+        dialect: ServiceDialect, access: PublicAccess?, incarnation: UInt64,
+        makeName: () -> String
     ) throws(RecordError) {
         try limits.checkCount(modify.operations.count, of: "operations")
         zone = try (modify.zoneID ?? ZoneID()).owned(by: owner)
@@ -26,6 +28,7 @@ struct RecordModification {
         keys = modify.desiredKeys.map { Set($0) }
         self.stamp = stamp
         self.limits = limits
+        self.dialect = dialect
         client = modify.client
         self.access = access
         self.incarnation = incarnation
@@ -63,8 +66,8 @@ struct RecordModification {
         let before = token(zoneRow.counter, known, key)
         let types = FieldTypeSession(database.id, transaction)
         var change = OperationApplier(
-            zone: zone, stamp: stamp, limits: limits, keys: keys, types: types, damage: damage,
-            counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
+            zone: zone, stamp: stamp, limits: limits, dialect: dialect, keys: keys, types: types,
+            damage: damage, counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             tellsWrites: client != nil,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,

@@ -1,8 +1,10 @@
 public import Platform
 public import RecordService
+internal import RecordWire
 
 extension RecordServer {
-    /// Puts `service` on the network; listens from `start` on.
+    /// Puts `service` on the network; listens from `start` on. One of the plain dialect publishes
+    /// nothing.
     public convenience init(
         service: RecordService, configuration: ServerConfiguration, platform: Environment = .system
     ) {
@@ -13,7 +15,8 @@ extension RecordServer {
         configuration.throttle = configuration.throttle ?? service.limits.throttle
         self.init(
             door: Authenticator(service),
-            capabilities: ServerCapabilities(service.limits, configuration),
+            capabilities: service.dialect == .plain
+                ? nil : ServerCapabilities(service.limits, configuration),
             configuration: configuration, platform: platform,
             // Where it fails, those who wait hear of changes when their time is up.
             everySecond: { try? service.noticeOtherWriters() })
@@ -25,11 +28,14 @@ extension Authenticator {
     init(_ service: RecordService) {
         self.init { tokens, container in
             let caller = try service.authenticate(
-                apiToken: tokens.apiToken, userToken: tokens.userToken, container: container)
-            return Admitted(
+                apiToken: tokens.apiToken, userToken: tokens.userToken, container: container,
+                admitsWorld: tokens.isForWorld)
+            var admitted = Admitted(
                 user: caller.userRecordName,
                 ask: { try service.handle($0, target: $1, caller: caller) },
                 listen: { try service.listen(for: $0, target: $1, caller: caller, changed: $2) })
+            admitted.isWorld = caller == .world
+            return admitted
         }
     }
 }
@@ -53,7 +59,8 @@ extension ServerCapabilities {
             ],
             extensions: [
                 "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
-                "epochs", "serverRecord", "tokensInHeaders", "waitSeconds", "writeID",
+                "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
+                "writeID",
             ])
     }
 }

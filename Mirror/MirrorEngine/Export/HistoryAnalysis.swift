@@ -45,6 +45,7 @@ struct HistoryAnalysis {
         if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         }
+        try CountWatch(mirror: mirror).name(upTo: last.number)
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.setHistoryToken(last.number)
         try mirror.ledger.finish()
@@ -116,7 +117,8 @@ struct HistoryAnalysis {
             mirror.mapping.layout.entity(row.entity) != nil,
             try mirror.ledger.knownName(of: row) == nil
         else { return }
-        let name = try mirror.naming.recordName(of: row, insertedIn: inserted)
+        var naming = mirror.naming
+        let name = try naming.recordName(of: row, insertedIn: inserted)
         try mirror.ledger.addEntry(
             for: row, named: name, needsUpload: true, transaction: net.transaction)
     }
@@ -188,11 +190,12 @@ struct HistoryAnalysis {
     private func takeBackDeletion(of row: RowID, insertedIn transaction: Int64) throws {
         guard let entry = try mirror.ledger.entry(for: row), entry.needsCloudDelete else { return }
         if try mirror.ledger.wasDeletionSent(key: entry.key) {
-            let name = try mirror.naming.recordName(of: row, insertedIn: transaction)
+            var naming = mirror.naming
+            let name = try naming.recordName(of: row, insertedIn: transaction)
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
-            try mirror.keepForeign(of: entry.base, for: row)
+            try mirror.keepForeign(of: entry.base, for: row, isRenamed: true)
             try mirror.ledger.clearBase(key: entry.key)
             try mirror.ledger.keepAlias(entry.recordName, mergedInto: entry.key)
         }
@@ -231,6 +234,7 @@ struct HistoryAnalysis {
         }
         try noteMissingRows()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        try CountWatch(mirror: mirror).name(upTo: last)
         try mirror.setHistoryToken(last)
         try mirror.ledger.finish()
         return noted

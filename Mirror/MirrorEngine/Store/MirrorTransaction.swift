@@ -101,9 +101,13 @@ struct MirrorTransaction {
 
     /// Keeps the fields of a record that this model does not know: the record of `row` is to be
     /// made anew, or merged with another.
-    func keepForeign(of record: Record?, for row: RowID) throws {
+    ///
+    /// What is sealed for a name can be read under no other: with `isRenamed` it is left behind.
+    func keepForeign(of record: Record?, for row: RowID, isRenamed: Bool = false) throws {
         guard let record, !record.deleted else { return }
-        try ledger.keepForeign(mapping.foreignFields(of: record), of: row)
+        var fields = mapping.foreignFields(of: record)
+        if !isRenamed { fields.merge(mapping.lockedFields(of: record)) { own, _ in own } }
+        try ledger.keepForeign(fields, of: row)
     }
 
     /// Marks the row for export because the mirror itself changed it.

@@ -34,6 +34,7 @@ struct ModelChange {
         try putUnknownPairsAside()
         // A migration that makes a new file numbers members anew, and has a new history.
         if try mirror.ledger.historyToken() == nil {
+            if try mirror.ledger.keepsCounts() { try mirror.ledger.forgetCountLog() }
             var places = PlaceRestoring(mirror: mirror)
             try places.run()
         }
@@ -150,7 +151,9 @@ struct ModelChange {
         }
         let outcome = ObjectMerge(policy: mirror.settings.policy, entity: layout)
             .merge(base: base, local: own, remote: remote)
-        for conflict in outcome.conflicts { try importing.log(conflict, layout, entry.recordName) }
+        for conflict in outcome.conflicts {
+            try importing.log(conflict, layout, entry.recordName, by: record.modified)
+        }
         return outcome.merged
     }
 
@@ -192,7 +195,7 @@ struct ModelChange {
         let type: String
         switch slot {
         case .attribute(let index):
-            type = FieldNames.wireType(of: layout.attributes[index].attribute.attributeType)
+            type = FieldNames.wireType(of: layout.attributes[index].attribute)
         case .toOne: type = "LINK"
         }
         let entity = formerEntities[mirror.mapping.keys.entity(layout.name)]

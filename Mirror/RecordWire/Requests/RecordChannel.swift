@@ -6,4 +6,12 @@
 /// again: change tags make a repetition harmless.
 public protocol RecordChannel: Sendable {
     func send(_ request: RecordRequest) async throws -> RecordResponse
+
+    /// How the service speaks, as it publishes; asked before anything is sent. Throws as `send`.
+    func dialect() async throws -> ServiceDialect
+}
+
+extension RecordChannel {
+    /// A channel that leads to a service of this project, unless it says otherwise.
+    public func dialect() async throws -> ServiceDialect { .extended }
 }

@@ -63,7 +63,7 @@ let oneMachine: [Target] = [
 
 let twoMachines: [Target] = [
     room("RecordWire", in: "Mirror"),
-    room("MirrorEngine", in: "Mirror", uses: stores + ["Persistence", "RecordWire"]),
+    room("MirrorEngine", in: "Mirror", uses: stores + ["Persistence", "RecordWire", "COpenSSL"]),
     room(
         "MirrorTransport", in: "Mirror",
         uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib"]),

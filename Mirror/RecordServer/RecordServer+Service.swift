@@ -28,11 +28,14 @@ extension Authenticator {
     init(_ service: RecordService) {
         self.init { tokens, container in
             let caller = try service.authenticate(
-                apiToken: tokens.apiToken, userToken: tokens.userToken, container: container)
-            return Admitted(
+                apiToken: tokens.apiToken, userToken: tokens.userToken, container: container,
+                admitsWorld: tokens.isForWorld)
+            var admitted = Admitted(
                 user: caller.userRecordName,
                 ask: { try service.handle($0, target: $1, caller: caller) },
                 listen: { try service.listen(for: $0, target: $1, caller: caller, changed: $2) })
+            admitted.isWorld = caller == .world
+            return admitted
         }
     }
 }
@@ -56,7 +59,8 @@ extension ServerCapabilities {
             ],
             extensions: [
                 "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
-                "epochs", "serverRecord", "tokensInHeaders", "waitSeconds", "writeID",
+                "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
+                "writeID",
             ])
     }
 }

@@ -19,6 +19,7 @@ public final class RecordService: Sendable {
     let backend: any Backend
     let platform: Environment
     let damage: DamageReport
+    private let publicAccess: PublicAccess
     private let listeners = ChangeListeners()
     private let sqlite: SQLiteBackend
 
@@ -29,6 +30,7 @@ public final class RecordService: Sendable {
     public init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
+        publicAccess: PublicAccess = PublicAccess(),
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         sqlite = try SQLiteBackend(
@@ -37,6 +39,7 @@ public final class RecordService: Sendable {
         backend = sqlite
         damage = DamageReport(path: path, log: log)
         self.platform = platform
+        self.publicAccess = publicAccess
         self.dialect = dialect
         self.limits = limits.bounded(by: dialect)
         accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
@@ -67,14 +70,18 @@ public final class RecordService: Sendable {
     ) throws(RecordError) -> RecordResponse {
         try accounts.requireContainer(target.container)
         let database = try DatabaseKey(target, caller: caller, request: request)
+        try publicAccess.check(request, of: caller, database)
         switch request {
         case .modifyRecords(let modify):
             defer { listeners.tell(database) }
-            return try modifyRecords(modify, database, device: target.deviceID)
+            return try modifyRecords(modify, database, caller, device: target.deviceID)
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database)
+        case .queryRecords(let query):
+            return try queryRecords(query, database)
         case .zoneChanges(let changes):
             return try zoneChanges(changes, database)
+        case .recordChanges(let changes): return try recordChanges(changes, database)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations):
             defer { listeners.tell(database) }
@@ -93,8 +100,9 @@ public final class RecordService: Sendable {
         changed: @escaping @Sendable () -> Void
     ) throws(RecordError) -> ChangeListening {
         try accounts.requireContainer(target.container)
-        return listeners.listen(
-            to: try DatabaseKey(target, caller: caller, request: request), changed)
+        let database = try DatabaseKey(target, caller: caller, request: request)
+        try publicAccess.check(request, of: caller, database)
+        return listeners.listen(to: database, changed)
     }
 
     /// Tells all who listen where another process has written to the same file since the last call.
@@ -112,20 +120,25 @@ public final class RecordService: Sendable {
     package func removeDeletedRecords() throws(RecordError) { try sqlite.removeDoomedRecords() }
 
     /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED
-    /// for a wrong one, NOT_FOUND for an unknown container.
+    /// for a wrong one, NOT_FOUND for an unknown container. `admitsWorld`: who shows no user's
+    /// token is let in as `Caller.world`.
     public func authenticate(
-        apiToken: String?, userToken: String?, container: String
+        apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
     ) throws(RecordError) -> Caller {
-        try accounts.authenticate(apiToken: apiToken, userToken: userToken, container: container)
+        try accounts.authenticate(
+            apiToken: apiToken, userToken: userToken, container: container,
+            admitsWorld: admitsWorld)
     }
 
     private func modifyRecords(
-        _ modify: ModifyRecords, _ database: DatabaseKey, device: String?
+        _ modify: ModifyRecords, _ database: DatabaseKey, _ caller: Caller, device: String?
     ) throws(RecordError) -> RecordResponse {
         let stamp = RecordStamp(
-            timestamp: platform.milliseconds, userRecordName: database.owner, deviceID: device)
+            timestamp: platform.milliseconds, userRecordName: caller.userRecordName,
+            deviceID: device)
         let modification = try RecordModification(
             modify, owner: database.owner, stamp: stamp, limits: limits, dialect: dialect,
+            access: database.isPublic ? publicAccess : nil,
             incarnation: platform.randomness.next(),
             makeName: { self.platform.randomness.uuid().uuidString })
         var broken: Set<ExactName> = []

@@ -22,14 +22,14 @@ final class Device {
     init(
         _ seed: UInt64, _ service: SimulatedService,
         model: NSManagedObjectModel = SampleModel.make(),
-        policy: MergePolicy = MergePolicy(), file: URL? = nil,
+        policy: MergePolicy = MergePolicy(), file: URL? = nil, keys: SealingKeys? = nil,
         adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
         mirrored = try MirroredStore(
-            store: store, policy: policy, platform: platform, adjust: adjust)
+            store: store, policy: policy, keys: keys, platform: platform, adjust: adjust)
         performer = InstructionPerformer(
             mirrored: mirrored, container: "test", dialect: service.dialect)
         self.service = service

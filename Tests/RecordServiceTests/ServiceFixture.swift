@@ -69,13 +69,15 @@ struct ServiceFixture {
     init(
         path: String = ":memory:", limits: ServiceLimits = ServiceLimits(), seed: UInt64 = 1,
         dialect: ServiceDialect = .extended, makesZone: Bool = true, faults: OneFault = OneFault(),
+        publicAccess: PublicAccess = PublicAccess(),
         log: @escaping ServiceLog = { _ in }
     ) throws {
         self.faults = faults
         let platform = Environment(
             clock: SteppingClock(), randomness: SeededRandomness(seed: seed), faults: faults)
         service = try RecordService(
-            path: path, platform: platform, limits: limits, dialect: dialect, log: log)
+            path: path, platform: platform, limits: limits, dialect: dialect,
+            publicAccess: publicAccess, log: log)
         try service.accounts.createContainer(Self.container)
         if makesZone { try createZone(Self.zone) }
     }

@@ -44,9 +44,11 @@ struct BatchBuilder {
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
         var naming = mirror.naming
         let isPlain = try mirror.ledger.isPlain
+        try countSeals()
         for index in batch.items.indices {
             let item = batch.items[index]
-            let id = try naming.writeID(of: item.result, transaction: item.subject.transaction)
+            let id = try naming.writeID(
+                of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
             if isPlain {
                 carry(id, at: index)
             } else {
@@ -72,7 +74,23 @@ struct BatchBuilder {
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
         var naming = mirror.naming
-        return try naming.writeID(of: item.result, transaction: item.subject.transaction)
+        return try naming.writeID(
+            of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
+    }
+
+    /// A key is worn out long before two values may have met the same nonce.
+    private func countSeals() throws {
+        guard let sealer = mirror.mapping.sealer else { return }
+        let count = batch.items.reduce(0) { sum, item in
+            sum + mirror.mapping.sealsCount(in: item.operation.record, like: item.result)
+        }
+        if count > 0 { try mirror.ledger.addSeals(count, under: sealer.keys.current) }
+    }
+
+    /// The object waits until its key is here; the others go on.
+    private func refuseForKey(_ entry: RecordEntry) throws {
+        let reason = "It has a value that travels sealed, and the key is not here."
+        try mirror.ledger.keepRefusal(of: entry.recordName, RecordError(.keyMissing, reason))
     }
 
     // MARK: Objects
@@ -99,14 +117,21 @@ struct BatchBuilder {
         let state = try mirror.state(of: row, named: entry.recordName)
         // A base without a tag was agreed on before a reset; this service may not know the record.
         guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
+            if mirror.mapping.lacksKey(for: state.changes(from: nil), of: state, upon: nil) {
+                return try refuseForKey(entry)
+            }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
+            try addCounts(to: &record, entity: row.id.entity, upon: entry.base)
             record.recordChangeTag = entry.base?.recordChangeTag
             return try append(entry, .create, record, record)
         }
         let layout = try mirror.layout(of: row.id)
         let slots = state.changes(from: mirror.mapping.agreedState(of: base, entity: layout))
+        if mirror.mapping.lacksKey(for: slots, of: state, upon: base) {
+            return try refuseForKey(entry)
+        }
         var change = Record(
             recordName: entry.recordName, recordType: base.recordType,
             recordChangeTag: base.recordChangeTag)
@@ -116,6 +141,7 @@ struct BatchBuilder {
             return try mirror.ledger.clearUpload(key: entry.key)
         }
         try addTimes(to: &change, entity: row.id.entity)
+        try addCounts(to: &change, entity: row.id.entity, upon: base)
         var result = base
         for (name, value) in change.fields {
             if let value {
@@ -175,9 +201,12 @@ struct BatchBuilder {
     ) throws {
         let foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
+        let locked = mirror.mapping.sealedFieldNames(of: row.entity)
+            .filter { fields[$0] == nil && (base?.fields[$0] ?? nil) == nil }
         let missing = foreign.filter { name, _ in
             fields[name] == nil && (base?.fields[name] ?? nil) == nil
                 && mirror.mapping.isForeign(name, to: row.entity)
+                || locked.contains(name)
         }
         // The service has them all.
         if missing.isEmpty { return try mirror.ledger.dropForeign(of: row) }
@@ -189,6 +218,15 @@ struct BatchBuilder {
         guard mirror.settings.timedProperties[entity]?.isEmpty == false else { return }
         let times = try mirror.ledger.editTimes(of: record.recordName)
         if let field = times.field { record.fields[RecordNames.editTimes] = field }
+    }
+
+    /// What was counted is told with the counters.
+    private func addCounts(to record: inout Record, entity: Int32, upon base: Record?) throws {
+        guard mirror.settings.countedSlots[entity] != nil else { return }
+        let own = try mirror.ledger.counts(of: record.recordName)
+        guard !own.operations.isEmpty else { return }
+        let former = base.map { CountOperations($0) } ?? CountOperations()
+        if let field = own.upon(former).field { record.fields[RecordNames.counts] = field }
     }
 
     private mutating func addDeletion(of entry: RecordEntry) throws {

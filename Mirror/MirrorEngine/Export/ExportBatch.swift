@@ -62,6 +62,7 @@ extension Record {
         case .string(let text): escapedBytes(text)
         case .bytes(let data): data.count * 4 / 3
         case .list(_, let values): values.reduce(8) { $0 + bytes($1) }
+        case .encrypted(let plain): 24 + bytes(plain)
         default: 24
         }
     }

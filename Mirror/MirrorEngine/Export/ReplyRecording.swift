@@ -80,6 +80,7 @@ struct ReplyRecording {
                 entry.base?.recordChangeTag == sentUpon
             else { return }
             try mirror.ledger.setExported(base, key: key, upTo: transaction)
+            try mirror.ledger.confirm(CountOperations(base), of: name)
             try mirror.ledger.dropForeign(of: entry.row)
         case .replay(let key):
             guard let entry = try mirror.ledger.entry(named: name), entry.key == key,

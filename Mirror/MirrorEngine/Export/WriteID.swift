@@ -52,6 +52,19 @@ struct WriteNaming {
         ).uuidString
     }
 
+    /// The name of what a transaction counted with one object's counter.
+    mutating func countLabel(
+        of property: String, _ row: RowID, amount: Int64, transaction: Int64
+    ) throws -> String {
+        var message = Array(storeIdentifier.utf8) + [0] + Array(property.utf8) + [0]
+        append(Int64(row.entity), to: &message)
+        append(row.key, to: &message)
+        append(amount, to: &message)
+        append(transaction, to: &message)
+        append(try time(of: transaction), to: &message)
+        return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
+    }
+
     /// 96 bits: 16 characters of base64, without padding.
     private static let bytesCount = 12
 

@@ -66,6 +66,10 @@ extension RecordImport {
             try mirror.ledger.setBase(record, key: entry.key)
             try mirror.enqueueUpload(entry.row)
         } else {
+            let losesLinks = try logLostLinks(of: entry, by: record.modified)
+            if losesLinks || !edits.isEmpty {
+                try bury(row, local, named: entry.recordName, base: entry.base)
+            }
             try remove(entry)
             try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)
             outcome.applied += 1

@@ -76,7 +76,9 @@ extension RecordImport {
     ) throws -> ObjectState? {
         do {
             return try mirror.mapping.state(of: record, entity: layout)
-        } catch let error as MirrorError where error.code == .fieldMismatch {
+        } catch let error as MirrorError
+            where error.code == .fieldMismatch || error.code == .sealBroken
+        {
             outcome.unknown += 1
             try forgetOutlivedDeletion(of: record)
             let reason = RecordError(Self.mismatch, error.message)
@@ -124,6 +126,7 @@ extension RecordImport {
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         guard keeps else {
+            if !changed.isEmpty { try bury(edited: record) }
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
@@ -214,10 +217,11 @@ extension RecordImport {
         let lost = try meetLostVersion(arrival)
         if lost?.isDone == true { return }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
-        let base =
+        let agreed =
             try lost.map {
-                $0.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
+                $0.known.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
             } ?? mergeBase(of: arrival, local: local)
+        let base = try counted(agreed, arrival, local: local, lost: lost?.known)
         var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
@@ -241,6 +245,7 @@ extension RecordImport {
         guard try !settleClash(merged, row: row, arrival) else { return }
         try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
         try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+        try mirror.ledger.confirm(CountOperations(arrival.record), of: arrival.record.recordName)
         let hasMore = try !mirror.ledger.foreign(of: row.id).isEmpty
         try mirror.ledger.setNeedsUpload(
             hasMore || merged != arrival.state, key: arrival.entry.key)

@@ -23,7 +23,7 @@ struct RecordImport {
     /// Objects of this page that are still to be settled, by row, and the deletions that come with
     /// it: a unique key may pass from one to another within a page.
     var incomplete: [RowID: Arrival] = [:]
-    var deletionsAhead: [Record] = []
+    var deletionsAhead = DeletionsAhead()
     /// Rows that are being settled, with what they are to become.
     var settling: [RowID: ObjectState] = [:]
     /// A name was merged into another since this page began.
@@ -42,7 +42,8 @@ struct RecordImport {
         changes.contextName = RecordNames.importAuthor
     }
 
-    mutating func apply(_ records: [Record]) throws {
+    /// With `holdsBack` more of the zone is to come, and incomplete graphs are not shown before.
+    mutating func apply(_ records: [Record], holdsBack: Bool = false) throws {
         outcome.received += records.count
         var objects: [Record] = []
         var pairs: [Record] = []
@@ -56,17 +57,18 @@ struct RecordImport {
                 objects.append(record)
             }
         }
-        deletionsAhead = deletions
-        try applyObjects(objects)
+        deletionsAhead.records = deletions
+        try applyObjects(holdsBack ? showable(objects) : objects)
         try flush()
         try resolveArrivals()
+        try rememberPairs(of: deletions)
         // A pair that moved to another owner is deleted and made again, in this order.
         for record in deletions { try applyPairDeletion(of: record) }
         try flush()
         for record in pairs { try apply(pair: record) }
         try flush()
         for record in deletions { try applyDeletion(of: record) }
-        deletionsAhead = []
+        deletionsAhead = DeletionsAhead()
         try flush()
         try repairOrder()
         try flush()
@@ -76,7 +78,11 @@ struct RecordImport {
     /// Writes the gathered changes, so that later steps read them.
     mutating func flush() throws {
         guard !changes.isEmpty else { return }
-        _ = try mirror.store.apply(changes)
+        if mirror.settings.countedSlots.isEmpty {
+            _ = try mirror.store.apply(changes)
+        } else {
+            try mirror.ledger.withoutCounting { _ = try mirror.store.apply(changes) }
+        }
         changes.inserts = []
         changes.updates = []
         changes.deletes = []
@@ -168,6 +174,13 @@ struct RecordImport {
         state.toOnes[slot] = link
         return try makeRoom(for: state, entry, layout)
     }
+}
+
+/// The deletions of a page.
+struct DeletionsAhead {
+    var records: [Record] = []
+    /// The pairs of the objects that are deleted: theirs may be deleted first.
+    var pairs: [ExactName: [PairEntry]] = [:]
 }
 
 /// Keys for new rows, reserved in growing numbers: a page of new objects needs a few statements for

@@ -43,6 +43,18 @@ extension Ledger {
         try connection.run("DELETE FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
+    /// Counts values that are sealed under a key; throws `.keyWornOut` beyond what one may seal.
+    func addSeals(_ count: Int, under key: SealingKey) throws {
+        let former = try setting(.seals(under: key))?.int64 ?? 0
+        guard former <= Sealer.sealsMax - Int64(count) else {
+            throw MirrorError(
+                .keyWornOut,
+                "The key \(key) has sealed \(former) values on this device, as many as are safe. "
+                    + "Rotate the key file.", fields: ["key": key.description])
+        }
+        try set(.seals(under: key), to: .integer(former + Int64(count)))
+    }
+
     /// Notes that the service will not take a record as it is. It waits until the object changes.
     package func keepRefusal(of name: String, _ error: RecordError) throws {
         rare.note(.refusals)

@@ -230,7 +230,9 @@ extension Ledger {
     /// What hangs on a record name goes on under another: conflicts that wait, times of edits,
     /// links that wait for their targets.
     package func rename(_ name: String, to other: String) throws {
-        for table in ["ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ANSCKIMPORTPENDINGRELATIONSHIP"] {
+        for table in [
+            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ANSCKIMPORTPENDINGRELATIONSHIP",
+        ] {
             try connection.run(
                 "UPDATE OR REPLACE \(table) SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",
                 [.text(other), .text(name)])
@@ -292,6 +294,7 @@ extension Ledger {
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try connection.run(
             "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try forgetCounts(of: entry.recordName)
         try dropReplay(of: entry.recordName)
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "

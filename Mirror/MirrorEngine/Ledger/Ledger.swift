@@ -80,6 +80,12 @@ package struct LedgerKey: Hashable, Sendable {
     package static let lostLine = LedgerKey(text: "DiptychLostEpochs")
     /// Set while the zone is read from its start to be compared with all that is known here.
     package static let reconciling = LedgerKey(text: "DiptychReconciling")
+    /// The keys that opened the sealed values in the rows.
+    package static let sealingKeys = LedgerKey(text: "DiptychSealingKeys")
+    /// How many values were sealed here under a key.
+    package static func seals(under key: SealingKey) -> LedgerKey {
+        LedgerKey(text: "DiptychSeals \(key)")
+    }
     /// The reason why sync does not run, in words; absent when the last round was whole.
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.

@@ -113,7 +113,7 @@ package struct ObjectMerge: Sendable {
         case .remote, .rollback: conflict.take(.remote)
         case .error: conflict.take(.waiting)
         case .latest: conflict.take(laterSide(of: property))
-        case .counter, .max, .min, .text, .custom: combine(&conflict, by: rule)
+        case .counter, .max, .min, .text, .set, .custom: combine(&conflict, by: rule)
         }
         return conflict
     }
@@ -151,6 +151,7 @@ package struct ObjectMerge: Sendable {
             case .max: Combination.larger(local, remote)
             case .min: Combination.smaller(local, remote)
             case .text: Combination.text(base: base, local: local, remote: remote)
+            case .set: SetMerge.merge(base: base, local: local, remote: remote)
             default: nil
             }
         guard let value, fits(value, conflict.slot) else { return nil }

@@ -32,7 +32,7 @@ extension RecordImport {
     /// where the service has an older state and ours will be sent again.
     mutating func meetLostVersion(
         _ arrival: Arrival
-    ) throws -> (isDone: Bool, base: Record?)? {
+    ) throws -> (isDone: Bool, known: LostBase)? {
         guard let lostTime, let (version, tag) = try lostVersion(of: arrival.entry) else {
             return nil
         }
@@ -40,14 +40,14 @@ extension RecordImport {
         switch lostTime.relation(of: arrival.record, to: tag) {
         case .descends:
             try mirror.ledger.dropReplay(of: name)
-            return (false, version.deleted ? nil : version)
+            return (false, LostBase(base: version.deleted ? nil : version, version: version))
         case .ancestor:
             try keepToSendAgain(version, upon: arrival.record, arrival.entry)
-            return (true, nil)
+            return (true, LostBase(version: version))
         case .unrelated:
             try mirror.ledger.dropReplay(of: name)
             try keepLost(version, besides: arrival.record, for: arrival.entry.row)
-            return (false, nil)
+            return (false, LostBase(version: version))
         }
     }
 
@@ -108,7 +108,8 @@ extension RecordImport {
         for slot in state.changes(from: nil) {
             let conflict = deletionConflict(
                 slot, layout, base: nil, local: nil, remote: state.value(slot), winner: .local)
-            try log(conflict, layout, record.recordName)
+            try log(conflict, layout, record.recordName, by: record.modified)
         }
+        try bury(edited: record)
     }
 }

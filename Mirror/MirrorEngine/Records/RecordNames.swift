@@ -17,6 +17,8 @@ enum RecordNames {
 
     /// The IDs of the last writes, where the service tells none: an extension.
     static let writes = "CD_mirrorWrites"
+    /// The last counts of the counters, by name: an extension.
+    static let counts = "CD_countOperations"
 
     static let importAuthor = "NSCloudKitMirroringDelegate.import"
     /// The mirror among those who read the history.

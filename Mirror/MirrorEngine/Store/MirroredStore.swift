@@ -18,13 +18,14 @@ public final class MirroredStore: Sendable {
 
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
-        platform: Environment, adjust: (inout MirrorSettings) -> Void = { _ in }
+        keys: SealingKeys? = nil, platform: Environment,
+        adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
         var settings = try MirrorSettings(
             layout: store.layout, policy: policy,
-            zoneName: zoneName ?? Self.knownZone(of: store, platform),
+            zoneName: zoneName ?? Self.knownZone(of: store, platform), keys: keys,
             platform: platform)
         adjust(&settings)
         self.settings = settings
@@ -79,6 +80,8 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror)
+            try Unlocking(mirror: mirror).run()
+            try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             try mirror.ledger.note(dialect)
             var zone = try mirror.ledger.zone(settings.zoneName)
@@ -116,7 +119,9 @@ public final class MirroredStore: Sendable {
             try catchUp(mirror)
             try noteEpochs(page, mirror.ledger)
             var importing = try RecordImport(mirror: mirror)
-            try importing.apply(page.records)
+            try importing.apply(
+                page.records, holdsBack: settings.hidesIncompleteGraphs && page.moreComing)
+            if !page.moreComing { try importing.showHeld() }
             if try !page.moreComing && mirror.ledger.isReconciling {
                 try Reconciliation(mirror: mirror).finish(&importing)
             }
@@ -142,6 +147,7 @@ public final class MirroredStore: Sendable {
             guard try mirror.ledger.row(named: link.target.recordName) == nil else { continue }
             try mirror.ledger.dropPending(link.recordName, property: link.property)
             guard let source = try mirror.ledger.row(named: link.recordName) else { continue }
+            try logDropped(link, of: source, mirror)
             try mirror.enqueueUpload(source)
         }
         for pair in try mirror.ledger.waitingPairsOfDeleted() {
@@ -149,8 +155,29 @@ public final class MirroredStore: Sendable {
             guard try !ends.allSatisfy({ try mirror.ledger.row(named: $0) != nil }) else {
                 continue
             }
+            for gone in ends where try mirror.ledger.row(named: gone) == nil {
+                guard let lost = try mirror.lostMember(pair, with: gone, isLocal: false) else {
+                    continue
+                }
+                try mirror.ledger.log(lost, by: pair.base?.modified)
+            }
             try mirror.ledger.queuePairDeletion(pair)
         }
+    }
+
+    private func logDropped(
+        _ link: PendingLink, of source: RowID, _ mirror: MirrorTransaction
+    ) throws {
+        let layout = try mirror.layout(of: source)
+        guard let slot = layout.toOneSlot(link.property) else { return }
+        var conflict = PropertyConflict(
+            slot: .toOne(slot), property: link.property,
+            rule: settings.policy.deletion.rawValue, base: .link(nil), local: .link(nil),
+            remote: .link(link.target))
+        conflict.take(.local)
+        let writer = try mirror.ledger.entry(named: link.recordName)?.base?.modified
+        try mirror.ledger.log(
+            conflict, entity: layout.name, recordName: link.recordName, by: writer)
     }
 
     /// Applies records that were looked up by name; the token stays.

@@ -32,6 +32,7 @@ extension WorldSettings {
             settings.laterModel = laterModels[isKeyed ? 1 : 0][isOrdered ? 1 : 0]
             settings.updatePercent = 2
         }
+        if dice.chance(percent: 25) { settings.policy.addMergedTexts() }
         return settings
     }
 }
@@ -84,6 +85,14 @@ public enum WorldExtreme: String, CaseIterable, Sendable {
 }
 
 extension MergePolicy {
+    /// Notes' titles are merged as texts, folders' names as sets, under all their names.
+    fileprivate mutating func addMergedTexts() {
+        for entity in ["Note", "TodoNote", "DraftNote"] {
+            for name in ["title", "headline"] { set(.text, entity: entity, property: name) }
+        }
+        for entity in ["Folder", "Binder"] { set(.set, entity: entity, property: "name") }
+    }
+
     static func drawn(by dice: SeededRandomness) -> MergePolicy {
         let rules: [MergeRule] = [
             .local, .local, .remote, .overwrite, .rollback, .max, .latest, .latest,

@@ -4,6 +4,8 @@ package struct AccessTokens: Sendable {
     package var userToken: String?
     /// The name of the device that asks, for the stamps of what it writes.
     package var deviceID: String?
+    /// Whether what is asked for may be asked without a user's token.
+    package var isForWorld = false
 
     /// Headers go before the query, so that clients can keep tokens out of addresses. In the plain
     /// dialect they are no way in.

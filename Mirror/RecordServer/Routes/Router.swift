@@ -68,7 +68,7 @@ package struct Router: Sendable {
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return .answer(try capabilities.json())
         case .operation(let operation, var target):
-            let tokens = AccessTokens(of: request, isPlain: isPlain)
+            let tokens = tokens(of: request, for: target)
             let caller = try admitted(tokens, target.container, request)
             target.deviceID = tokens.deviceID
             try checkMethod(operation, request)
@@ -85,7 +85,7 @@ package struct Router: Sendable {
         let began = platform.clock.now()
         do {
             let caller = try door.admit(tokens, container)
-            try throttle.check(.user(caller.user))
+            try throttle.check(asker(caller, request))
             return caller
         } catch let error as RecordError where error.code != .throttled && throttlesAddresses {
             let stranger = Throttle.Asker.address(request.address)
@@ -93,6 +93,18 @@ package struct Router: Sendable {
             try throttle.check(stranger)
             throw error
         }
+    }
+
+    private func tokens(of request: HTTPRequest, for target: RecordTarget) -> AccessTokens {
+        var tokens = AccessTokens(of: request, isPlain: isPlain)
+        tokens.isForWorld = target.database == RoutePath.publicDatabase
+        return tokens
+    }
+
+    private func asker(
+        _ caller: Authenticator.Admitted, _ request: HTTPRequest
+    ) -> Throttle.Asker {
+        caller.isWorld ? .address(request.address) : .user(caller.user)
     }
 
     private func refusal(for error: any Error, _ uuid: String) -> HTTPResponse {
@@ -135,7 +147,7 @@ package struct Router: Sendable {
         do {
             let method = request.method == "HEAD" ? "GET" : request.method
             let began = platform.clock.now()
-            defer { throttle.charge(.user(caller.user), since: began) }
+            defer { throttle.charge(asker(caller, request), since: began) }
             let question = try WireCodec.decodeRequest(
                 path: operation, method: method, body: try plainBody(of: request))
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
@@ -162,9 +174,8 @@ package struct Router: Sendable {
     ) -> HTTPResponse? {
         do {
             let began = platform.clock.now()
-            let caller = try door.admit(
-                AccessTokens(of: request, isPlain: isPlain), target.container)
-            defer { throttle.charge(.user(caller.user), since: began) }
+            let caller = try door.admit(tokens(of: request, for: target), target.container)
+            defer { throttle.charge(asker(caller, request), since: began) }
             let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
             let body = try WireCodec.encode(answer, to: question)

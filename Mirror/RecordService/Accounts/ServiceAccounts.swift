@@ -136,7 +136,7 @@ public final class ServiceAccounts: Sendable {
     // MARK: Authentication
 
     func authenticate(
-        apiToken: String?, userToken: String?, container: String
+        apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
     ) throws(RecordError) -> Caller {
         try requireContainer(container)
         guard let apiToken, !apiToken.isEmpty else {
@@ -149,6 +149,7 @@ public final class ServiceAccounts: Sendable {
                 .authenticationFailed, "The API token is for another container than \(container).")
         }
         guard let userToken, !userToken.isEmpty else {
+            if admitsWorld { return .world }
             throw RecordError(
                 .authenticationRequired, "Send the user's token as ckWebAuthToken.")
         }

@@ -40,8 +40,18 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     /// Archived fields that one request may make the service write: a small edit of a large record
     /// writes the whole record.
     public var writtenBytesMax = 64 << 20
-    /// Rows that one request for changes may look at, also those of types it does not want.
+    /// Rows that one request for changes or one query may look at, also those it does not want.
     public var rowsMax = 20_000
+    /// Records that are deleted with one target (DELETE_SELF).
+    public var sourcesMax = 750
+    /// Records that one request deletes beside those it names.
+    public var cascadeMax = 5_000
+    /// Filters of one query.
+    public var filtersMax = 32
+    /// Sort keys of one query.
+    public var sortsMax = 8
+    /// Indexes that queries may have made in one database.
+    public var queryIndexesMax = 200
 
     public init() {}
 }

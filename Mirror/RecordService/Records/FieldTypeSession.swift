@@ -31,7 +31,7 @@ final class FieldTypeSession {
     func check(_ fields: [String: FieldValue?], of recordType: String) throws {
         let recordType = ExactName(recordType)
         for (name, value) in fields {
-            guard let type = value?.wireType,
+            guard let type = value?.schemaType,
                 let use = try field(name, of: recordType).use, use.records > 0, use.type != type
             else { continue }
             throw Self.mismatch(name, recordType.text, type, use.type)
@@ -44,11 +44,11 @@ final class FieldTypeSession {
     ) throws {
         let recordType = ExactName(recordType)
         for (name, value) in new {
-            guard let type = value?.wireType, (old[name] ?? nil) == nil else { continue }
+            guard let type = value?.schemaType, (old[name] ?? nil) == nil else { continue }
             add(1, to: try field(name, of: recordType), type)
         }
         for (name, value) in old {
-            guard let type = value?.wireType, (new[name] ?? nil) == nil else { continue }
+            guard let type = value?.schemaType, (new[name] ?? nil) == nil else { continue }
             add(-1, to: try field(name, of: recordType), type)
         }
     }

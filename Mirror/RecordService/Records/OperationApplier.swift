@@ -15,10 +15,17 @@ struct RequestUse {
 
 /// Applies operations to rows in memory, one after another, and gathers the rows to write.
 struct OperationApplier {
+    /// How the service speaks to who asks.
+    struct Manner {
+        let dialect: ServiceDialect
+        /// Whether refusals tell the last writes of the record.
+        let tellsWrites: Bool
+    }
+
     let zone: ZoneID
     let stamp: RecordStamp
     let limits: ServiceLimits
-    let dialect: ServiceDialect
+    let manner: Manner
     /// The fields that the answer shows.
     let keys: Set<String>?
     let types: FieldTypeSession
@@ -27,26 +34,25 @@ struct OperationApplier {
     private(set) var counter: Int64
     /// The epoch in which these operations are written.
     let epoch: UInt64
-    /// Whether refusals tell the last writes of the record.
-    let tellsWrites: Bool
+    private(set) var references: ReferenceCheck
     private(set) var rows: [RecordRow] = []
     private(set) var use = RequestUse()
 
     init(
-        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, dialect: ServiceDialect,
+        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, manner: Manner,
         keys: Set<String>?, types: FieldTypeSession, damage: DamageReport, counter: Int64,
-        epoch: UInt64, tellsWrites: Bool
+        epoch: UInt64, references: ReferenceCheck
     ) {
+        self.references = references
         self.zone = zone
         self.stamp = stamp
         self.limits = limits
-        self.dialect = dialect
+        self.manner = manner
         self.keys = keys
         self.types = types
         self.damage = damage
         self.counter = counter
         self.epoch = epoch
-        self.tellsWrites = tellsWrites
     }
 
     /// A refusal is the record's result; what else fails, fails the request.
@@ -74,10 +80,10 @@ struct OperationApplier {
         switch operation.kind {
         case .create:
             if let live { throw try exists(live) }
-            if let row, dialect == .extended { try checkRevival(operation.record, of: row) }
+            if let row, manner.dialect == .extended { try checkRevival(operation.record, of: row) }
             return try write(operation.record, over: nil, after: row, keeping: false)
         case .update, .replace:
-            guard let row, live != nil || dialect == .extended else {
+            guard let row, live != nil || manner.dialect == .extended else {
                 throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
             let tag = try checkTag(of: operation, row)
@@ -118,6 +124,7 @@ struct OperationApplier {
         try checkSize(fields.count, archive.count)
         try types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
+        try references.write(given.recordName, fields)
         try types.replace(try oldFields(of: live), with: fields, of: type)
         counter += 1
         var row = RecordRow(
@@ -134,24 +141,43 @@ struct OperationApplier {
     /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
-        if dialect == .plain, row?.isDeleted ?? true { return try deleteNothing(operation) }
-        guard var row = try row ?? newTombstone(for: operation) else {
+        if manner.dialect == .plain, row?.isDeleted ?? true { return try deleteNothing(operation) }
+        guard let row = try row ?? newTombstone(for: operation) else {
             throw RecordService.notFound(name, wasDeleted: false)
         }
         guard !row.isDeleted || row.change == 0 else { return row.record(in: zone, fields: [:]) }
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
+        try references.delete(name)
+        return try bury(row, by: operation.record).record(in: zone, fields: [:])
+    }
+
+    private mutating func bury(_ row: RecordRow, by given: Record) throws -> RecordRow {
         try types.remove(try oldFields(of: row.isDeleted ? nil : row), of: row.type)
+        var row = row
         counter += 1
         row.change = counter
         row.epoch = epoch
-        row.descend(from: row, by: operation.record)
+        row.descend(from: row, by: given)
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp
         rows.append(row)
-        return row.record(in: zone, fields: [:])
+        return row
+    }
+
+    /// Deletes what goes with the records that were deleted. `row` reads what the request did not
+    /// write. Throws VALIDATING_REFERENCE_ERROR where a reference would lead nowhere.
+    mutating func finish(_ row: (String) throws -> RecordRow?) throws {
+        let written = Dictionary(rows.map { (ExactName($0.name), $0) }) { _, last in last }
+        var check = references
+        try check.finish { name in
+            guard let row = try written[ExactName(name)] ?? row(name), !row.isDeleted else {
+                return
+            }
+            _ = try bury(row, by: Record(recordName: name, recordType: row.type))
+        }
     }
 
     /// What the plain dialect answers where there is nothing to delete, or nothing any more.
@@ -256,7 +282,7 @@ struct OperationApplier {
         }
         use.answeredBytes += row.fields.count + ServiceLimits.recordOverheadBytes
         error.serverRecord = try damage.guarding(row.name, in: zone) {
-            try row.record(in: zone, tellsWrites: tellsWrites)
+            try row.record(in: zone, tellsWrites: manner.tellsWrites)
         }
         return error
     }
@@ -307,11 +333,11 @@ struct OperationApplier {
     private func check(_ fields: [String: FieldValue?]) throws {
         for (name, value) in fields {
             try limits.checkName(name, of: "field name")
-            try checkReferences(value, in: name)
+            try checkValue(value, in: name)
         }
     }
 
-    private func checkReferences(_ value: FieldValue?, in field: String) throws {
+    private func checkValue(_ value: FieldValue?, in field: String) throws {
         switch value {
         case .list(let type, let elements):
             for element in elements {
@@ -320,15 +346,22 @@ struct OperationApplier {
                         .badRequest,
                         "The list \(field) is of \(type.rawValue) and holds \(element.wireType).")
                 }
-                try checkReferences(element, in: field)
+                try checkValue(element, in: field)
             }
+        case .encrypted(let plain): try checkValue(plain, in: field)
+        case .location(let place): try check(place, in: field)
         case .reference(let target):
-            guard let action = target.action, action != .none else { return }
+            try limits.checkName(target.recordName, of: "name of the record in \(field)")
+        case .string, .int64, .double, .timestamp, .bytes, .asset, nil: return
+        }
+    }
+
+    private func check(_ place: RecordLocation, in field: String) throws {
+        guard (-90...90).contains(place.latitude), (-180...180).contains(place.longitude) else {
             throw RecordError(
                 .badRequest,
-                "The reference \(field) asks for \(action.rawValue), which this service does not "
-                    + "perform; send NONE and delete dependent records yourself.")
-        case .string, .int64, .double, .timestamp, .bytes, .location, .asset, nil: return
+                "The location \(field) is no place of the earth: a latitude is from -90 to 90, a "
+                    + "longitude from -180 to 180.")
         }
     }
 

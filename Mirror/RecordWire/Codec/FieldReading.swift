@@ -12,17 +12,30 @@ struct FieldReading {
         let type = try field.string("type")
         let value = try field.wanted(Self.value)
         if value.isNull { return nil }
-        guard let type else { return try guessed(value) }
-        return try tagged(type, value)
+        guard try field.bool("isEncrypted") == true else {
+            guard let type else { return try guessed(value) }
+            return try tagged(type, value)
+        }
+        guard let type else {
+            throw field.refusal("type", "is missing; an encrypted field needs it")
+        }
+        return .encrypted(try encryptable(type, value))
+    }
+
+    /// The types that a schema can encrypt.
+    private func encryptable(_ name: String, _ given: JSONValue) throws -> FieldValue {
+        let value = try tagged(name, given)
+        switch value {
+        case .string, .int64, .double, .timestamp, .bytes, .location, .list: return value
+        case .reference, .asset, .encrypted:
+            throw field.refusal("isEncrypted", "is true, but no \(name) can be encrypted")
+        }
     }
 
     private func checkKeys() throws {
         for member in field.members {
             if member.isNamed(Self.value) || member.isNamed("type") { continue }
             guard member.isNamed("isEncrypted") else { throw field.unknown(member) }
-            guard try field.bool("isEncrypted") == true else { continue }
-            throw field.refusal(
-                "isEncrypted", "is true, but this service keeps no encrypted fields; remove it")
         }
     }
 
@@ -98,7 +111,7 @@ struct FieldReading {
         return RecordReference(recordName: name, zoneID: try object.zoneID(), action: action)
     }
 
-    private func location(_ object: WireObject) throws -> RecordLocation {
+    func location(_ object: WireObject) throws -> RecordLocation {
         try object.allow([
             "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude", "speed",
             "course", "timestamp",

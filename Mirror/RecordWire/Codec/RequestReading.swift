@@ -94,11 +94,28 @@ extension WireObject {
         return zone
     }
 
-    func databaseChanges() throws -> DatabaseChanges {
-        try refuse(["metaSyncToken"], "belongs to zones/changes; send syncToken here")
-        try allow(["syncToken", "resultsLimit"])
-        return DatabaseChanges(
-            syncToken: try string("syncToken"), resultsLimit: try limit("resultsLimit"))
+    /// One zone at the top, as it was before `changes/zone`.
+    func recordChanges() throws -> RecordChanges {
+        try allow(Self.zoneDefaultKeys + ["zoneID", "client"])
+        var changes = RecordChanges(
+            zone: try zoneChangesEntry(zoneID: required("zoneID") { try zoneID($0) }))
+        changes.numbersAsStrings = try numbersAsStrings()
+        return changes
+    }
+
+    /// Both operations take both names of the token: a name that is passed over would give the
+    /// first page for ever.
+    func databaseChanges(isMeta: Bool) throws -> DatabaseChanges {
+        try allow(["syncToken", "metaSyncToken", "resultsLimit"])
+        let token = try string("syncToken")
+        let metaToken = try string("metaSyncToken")
+        guard token == nil || metaToken == nil || token == metaToken else {
+            throw refusal("metaSyncToken", "is another token than syncToken; send one of them")
+        }
+        var changes = DatabaseChanges(
+            syncToken: token ?? metaToken, resultsLimit: try limit("resultsLimit"))
+        changes.isMeta = isMeta
+        return changes
     }
 
     func modifyZones() throws -> [ZoneOperation] {

@@ -32,8 +32,11 @@ public enum WireCodec {
             switch operation {
             case .modifyRecords: .modifyRecords(try body.modifyRecords())
             case .lookupRecords: .lookupRecords(try body.lookupRecords())
+            case .queryRecords: .queryRecords(try body.queryRecords())
             case .zoneChanges: .zoneChanges(try body.zoneChanges())
-            case .databaseChanges: .databaseChanges(try body.databaseChanges())
+            case .recordChanges: .recordChanges(try body.recordChanges())
+            case .databaseChanges: .databaseChanges(try body.databaseChanges(isMeta: false))
+            case .zonesChanged: .databaseChanges(try body.databaseChanges(isMeta: true))
             case .modifyZones: .modifyZones(try body.modifyZones())
             case .lookupZones: .lookupZones(try body.lookupZones())
             case .listZones: try Self.nothing(body, .listZones)

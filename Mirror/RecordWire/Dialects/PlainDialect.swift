@@ -15,7 +15,9 @@ extension RecordRequest {
                 + changes.zones.enumerated().compactMap { index, zone in
                     zone.client == nil ? nil : "zones[\(index)].client"
                 }
-        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: []
+        case .queryRecords, .recordChanges, .databaseChanges, .modifyZones, .listZones,
+            .lookupZones, .caller:
+            []
         }
     }
 }
@@ -56,6 +58,7 @@ extension RecordResponse {
             reply.previousSyncToken = nil
             reply.epochs = nil
             return .records(reply)
+        case .recordChanges(let page): return .recordChanges(page.withoutExtensions)
         case .zoneChanges(let pages): return .zoneChanges(pages.map(\.withoutExtensions))
         case .zones(let zones):
             return .zones(

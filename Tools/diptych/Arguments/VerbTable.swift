@@ -5,7 +5,7 @@ enum VerbTable {
     static func answers(_ name: String) -> Bool {
         [
             "conflicts", "events", "trace", "verify", "history", "inspect", "export", "model",
-            "scenario", "simulate", "service", "completion",
+            "key", "scenario", "simulate", "service", "completion",
         ].contains(name)
     }
 
@@ -13,7 +13,7 @@ enum VerbTable {
         Sync.self, Status.self, Conflicts.self, Events.self, Trace.self, Verify.self,
         Reset.self, Serve.self, ServiceVerb.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
-        Convert.self, Migrate.self, ModelVerb.self, Scenario.self, Simulate.self,
+        Convert.self, Migrate.self, ModelVerb.self, Key.self, Scenario.self, Simulate.self,
         Completion.self,
     ]
 

@@ -16,21 +16,54 @@ public struct MountTable: Sendable {
     /// The type of the file system mounted nearest above a folder, such as `ext4`; nil where
     /// nobody knows.
     public func kind(of folder: String) -> String? {
-        var nearest: (length: Int, kind: String)?
-        for line in text?.split(separator: "\n") ?? [] {
-            let facts = line.split(separator: " ")
-            guard facts.count > 4, let dash = facts.firstIndex(of: "-"), dash > 4,
-                dash + 1 < facts.count
-            else { continue }
-            let kind = facts[dash + 1]
-            let point = facts[4].contains("\\") ? Self.plain(facts[4]) : String(facts[4])
-            let isAbove = point == "/" || folder == point || folder.hasPrefix(point + "/")
-            // Of two at one place the later one lies on top.
-            if isAbove, point.count >= nearest?.length ?? 0 {
-                nearest = (point.count, String(kind))
+        // Its bytes, by their places: each opening of a store looks through all of the list.
+        let bytes = Array((text ?? "").utf8)
+        let folder = Array(folder.utf8)
+        var nearest: (length: Int, kind: Range<Int>)?
+        var begin = 0
+        while begin < bytes.count {
+            var end = begin
+            while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            if let facts = Self.facts(of: begin..<end, in: bytes) {
+                let point = Self.plain(Array(bytes[facts.point]))
+                // Of two at one place the later one lies on top.
+                if Self.isAbove(point, folder), point.count >= nearest?.length ?? 0 {
+                    nearest = (point.count, facts.kind)
+                }
             }
+            begin = end + 1
         }
-        return nearest?.kind
+        return nearest.map { String(decoding: bytes[$0.kind], as: UTF8.self) }
+    }
+
+    /// Where the mount point stands in a line, its fifth word, and where the type does, the word
+    /// after a dash; nil for a line that has no such words.
+    private static func facts(
+        of line: Range<Int>, in bytes: [UInt8]
+    ) -> (point: Range<Int>, kind: Range<Int>)? {
+        var point = line.lowerBound..<line.lowerBound
+        var isAfterDash = false
+        var count = 0
+        var begin = line.lowerBound
+        while begin < line.upperBound {
+            var end = begin
+            while end < line.upperBound, bytes[end] != UInt8(ascii: " ") { end += 1 }
+            if end > begin {
+                if isAfterDash { return (point, begin..<end) }
+                if count == 4 { point = begin..<end }
+                isAfterDash = count > 4 && end == begin + 1 && bytes[begin] == UInt8(ascii: "-")
+                count += 1
+            }
+            begin = end + 1
+        }
+        return nil
+    }
+
+    private static func isAbove(_ point: [UInt8], _ folder: [UInt8]) -> Bool {
+        let slash = UInt8(ascii: "/")
+        guard point.count <= folder.count else { return false }
+        for index in point.indices where point[index] != folder[index] { return false }
+        return point == [slash] || folder.count == point.count || folder[point.count] == slash
     }
 
     /// Whether other machines may write to files of such a file system, of which this machine's
@@ -48,18 +81,20 @@ public struct MountTable: Sendable {
     }
 
     /// Spaces and the like stand there as three octal digits.
-    private static func plain(_ text: Substring) -> String {
+    private static func plain(_ text: [UInt8]) -> [UInt8] {
+        let escape = UInt8(ascii: "\\")
+        guard text.contains(escape) else { return text }
         var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = text[...]
         while let byte = rest.popFirst() {
             let digits = String(decoding: rest.prefix(3), as: UTF8.self)
-            if byte == UInt8(ascii: "\\"), digits.count == 3, let code = UInt8(digits, radix: 8) {
+            if byte == escape, digits.count == 3, let code = UInt8(digits, radix: 8) {
                 bytes.append(code)
                 rest = rest.dropFirst(3)
             } else {
                 bytes.append(byte)
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 }

@@ -166,6 +166,37 @@ import Testing
         #expect(try other.fetch(request) == found)
     }
 
+    /// Objects that are read begin with their rows; what a class's own initializer does to them
+    /// does not stay.
+    @Test(arguments: [0, 1, 2, 3])
+    func anInitializerThatChangesWhatIsReadChangesNothing(_ habit: Int) throws {
+        let attribute = NSAttributeDescription()
+        attribute.name = "name"
+        attribute.attributeType = .stringAttributeType
+        let entity = NSEntityDescription()
+        entity.name = "Busy"
+        entity.managedObjectClassName = "\(Busy.self)"
+        entity.properties = [attribute]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let bench = try Bench(.sqlite, model: model)
+        for number in 0..<3 {
+            Busy(entity: entity, insertInto: bench.context).setValue("N\(number)", forKey: "name")
+        }
+        try bench.context.save()
+        let other = bench.newContext()
+        let request = NSFetchRequest<Busy>(entityName: "Busy")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let found = try Busy.$habit.withValue(habit) { try other.fetch(request) }
+        #expect(found.allSatisfy { $0.isFault && !$0.hasChanges })
+        #expect(found.map { $0.value(forKey: "name") as? String } == ["N0", "N1", "N2"])
+        #expect(found.allSatisfy { !$0.hasPersistentChangedValues })
+        #expect(!other.hasChanges)
+        // One that is new has the values that its initializer gave it.
+        let fresh = Busy.$habit.withValue(1) { Busy(entity: entity, insertInto: nil) }
+        #expect(fresh.value(forKey: "name") as? String == "Busy")
+    }
+
     @Test func objectsMayEndOnAnyThreadWhileTheContextLooksForThem() async throws {
         let bench = try Bench(.sqlite)
         for number in 0..<200 { try bench.person("P\(number)") }
@@ -213,5 +244,18 @@ private final class Curious: NSManagedObject {
     required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         super.init(entity: entity, insertInto: context)
         Self.once?.run()
+    }
+}
+
+/// A class whose initializer does something to its objects.
+private final class Busy: NSManagedObject {
+    @TaskLocal static var habit = 0
+
+    required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        super.init(entity: entity, insertInto: context)
+        if Self.habit == 1 { setValue("Busy", forKey: "name") }
+        // A text that is read twice is taken out of its row.
+        for _ in 0..<Self.habit { _ = value(forKey: "name") }
+        if Self.habit == 3 { setPrimitiveValue("Busy", forKey: "name") }
     }
 }

@@ -38,6 +38,54 @@ import Testing
         }
     }
 
+    /// Whichever came first, and however many did the same before another did something else.
+    @Test(arguments: [StoreKind.sqlite, .memory], [0, 1, 2])
+    func anEventOfManyKindsIsToldByKind(_ kind: StoreKind, _ turn: Int) throws {
+        let bench = try Bench(kind)
+        let people = try (0..<6).map { try bench.person("P\($0)") }
+        try bench.context.save()
+        var made: [NSManagedObject] = []
+        let deeds: [() throws -> Void] = [
+            { for person in people[..<2] { bench.context.delete(person) } },
+            { for person in people[2..<4] { person.age = 7 } },
+            { made = try (0..<2).map { try bench.person("New \($0)") } },
+            { bench.context.refresh(people[4], mergeChanges: false) },
+        ]
+        let names: [Notification.Name] = [
+            .NSManagedObjectContextObjectsDidChange, .NSManagedObjectContextDidSave,
+            .NSManagedObjectContextDidSaveObjectIDs,
+        ]
+        var told: [[AnyHashable: Any]] = []
+        func run(_ rest: ArraySlice<Notification.Name>) throws {
+            guard let name = rest.first else {
+                for index in deeds.indices { try deeds[(index + turn) % deeds.count]() }
+                return try bench.context.save()
+            }
+            told.insert(
+                contentsOf: try notices(name, of: bench.context) { try run(rest.dropFirst()) },
+                at: 0)
+        }
+        try run(names[...])
+        #expect(told.count == 3)
+        let kinds: [(String, [NSManagedObject])] = [
+            (NSDeletedObjectsKey, Array(people[..<2])), (NSUpdatedObjectsKey, Array(people[2..<4])),
+            (NSInsertedObjectsKey, made),
+        ]
+        for (key, objects) in kinds {
+            #expect(told[0][key] as? Set<NSManagedObject> == Set(objects))
+            #expect(told[1][key] as? Set<NSManagedObject> == Set(objects))
+        }
+        #expect(told[0][NSRefreshedObjectsKey] as? Set<NSManagedObject> == [people[4]])
+        let ids: [(String, [NSManagedObject])] = [
+            (NSDeletedObjectIDsKey, Array(people[..<2])),
+            (NSUpdatedObjectIDsKey, Array(people[2..<4])), (NSInsertedObjectIDsKey, made),
+        ]
+        for (key, objects) in ids {
+            #expect(told[2][key] as? Set<NSManagedObjectID> == Set(objects.map(\.objectID)))
+        }
+        #expect(people[..<2].allSatisfy { bench.context.registeredObject(for: $0.objectID) == nil })
+    }
+
     @Test func aSaveWithoutHistoryHasNoToken() throws {
         let bench = try Bench(.xml)
         try bench.person("Ada")

@@ -34,6 +34,19 @@ import Testing
         store = made
     }
 
+    @Test func layoutsAreFoundByTheNumbersOfTheFile() throws {
+        let model = store.layout.model
+        let numbers: [String: Int32] = ["Item": 40, "Part": 7, "Shelf": 7, "Box": 2]
+        let layout = ModelLayout(model: model, numbers: numbers)
+        // Of two with one number the first counts.
+        #expect(layout.entities.map(\.number) == [2, 7, 40])
+        #expect(layout.entity(2)?.name == "Box" && layout.entity(40)?.name == "Item")
+        #expect(
+            layout.entity(7)?.name == model.entities.first { numbers[$0.name ?? ""] == 7 }?.name)
+        for number in [Int32.min, 0, 1, 3, 39, 41, .max] { #expect(layout.entity(number) == nil) }
+        #expect(layout.entity(named: "Item")?.number == 40 && layout.root(of: 40) == 40)
+    }
+
     private func row(
         _ entity: String = "Item", key: Int64? = nil, name: String? = nil, rank: Int64? = nil,
         links: [String: RowID] = [:]

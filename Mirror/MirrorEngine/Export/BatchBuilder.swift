@@ -43,8 +43,8 @@ struct BatchBuilder {
         guard !batch.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
         var naming = mirror.naming
-        let isPlain = try mirror.ledger.isPlain
         try countSeals()
+        let isPlain = try mirror.ledger.isPlain
         for index in batch.items.indices {
             let item = batch.items[index]
             let id = try naming.writeID(

@@ -71,8 +71,8 @@ struct FieldNames: Sendable {
         for tree in trees.values {
             let names = tree.flatMap { (attributes[$0.number] ?? []) + (toOnes[$0.number] ?? []) }
             let own = Set(names.flatMap(\.all)).union([
-                RecordNames.entityName, RecordNames.editTimes, RecordNames.writes,
-                RecordNames.counts,
+                RecordNames.entityName, RecordNames.editTimes, RecordNames.counts,
+                RecordNames.writes,
             ])
             for entity in tree { fields[entity.number] = own }
         }
@@ -99,8 +99,8 @@ struct FieldNames: Sendable {
         for claims: Set<Claim>
     ) -> (names: [Claim: String], taken: Set<String>) {
         var taken: Set<String> = [
-            RecordNames.entityName, RecordNames.editTimes, RecordNames.writes,
-            RecordNames.counts,
+            RecordNames.entityName, RecordNames.editTimes, RecordNames.counts,
+            RecordNames.writes,
         ]
         var names: [Claim: String] = [:]
         for claim in claims.sorted(by: { ($0.path, $0.type) < ($1.path, $1.type) }) {

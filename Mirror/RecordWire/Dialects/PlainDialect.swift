@@ -15,9 +15,8 @@ extension RecordRequest {
                 + changes.zones.enumerated().compactMap { index, zone in
                     zone.client == nil ? nil : "zones[\(index)].client"
                 }
-        case .queryRecords, .recordChanges, .databaseChanges, .modifyZones, .listZones,
-            .lookupZones, .caller:
-            []
+        case .recordChanges(let changes): changes.zone.client == nil ? [] : ["client"]
+        case .queryRecords, .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: []
         }
     }
 }
@@ -58,8 +57,8 @@ extension RecordResponse {
             reply.previousSyncToken = nil
             reply.epochs = nil
             return .records(reply)
-        case .recordChanges(let page): return .recordChanges(page.withoutExtensions)
         case .zoneChanges(let pages): return .zoneChanges(pages.map(\.withoutExtensions))
+        case .recordChanges(let page): return .recordChanges(page.withoutExtensions)
         case .zones(let zones):
             return .zones(
                 zones.map { zone in

@@ -57,6 +57,7 @@ extension NSManagedObjectModel {
     package static func hashes(of entities: [NSEntityDescription]) -> [String: Data] {
         var hashing = VersionHashing()
         var hashes: [String: Data] = [:]
+        hashes.reserveCapacity(entities.count)
         for entity in entities {
             if let name = entity.name { hashes[name] = Data(hashing.hash(of: entity)) }
         }

@@ -11,6 +11,17 @@ package enum SHA2 {
         }
     }
 
+    /// Makes `message` its own 32-byte digest, in the memory that it has.
+    static func replaceBySHA256(_ message: inout [UInt8]) {
+        var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &digest) { bytes in
+            diptych_sha256(
+                message, message.count, bytes.assumingMemoryBound(to: UInt8.self).baseAddress)
+            message.removeAll(keepingCapacity: true)
+            message += bytes
+        }
+    }
+
     /// The 64-byte digest of `message`.
     static func sha512(_ message: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: Int(SHA512_DIGEST_LENGTH)) { digest, count in

@@ -7,88 +7,106 @@ internal import Foundation
 struct VersionHashing {
     private var entityHashes: [ObjectIdentifier: [UInt8]]
     private var propertyHashes: [ObjectIdentifier: [UInt8]] = [:]
+    /// What is hashed at the moment, then its hash; one piece of memory for all properties.
+    private var message: [UInt8] = []
 
     /// `known` holds hashes that are taken as given, for example of parents seen elsewhere.
-    init(known: [ObjectIdentifier: [UInt8]] = [:]) { entityHashes = known }
+    init(known: [ObjectIdentifier: [UInt8]] = [:]) {
+        entityHashes = known
+        message.reserveCapacity(128)
+    }
 
     /// The 32-byte hash of an entity: its name, its ancestors and all its persistent properties.
     mutating func hash(of entity: NSEntityDescription) -> [UInt8] {
         if let hash = entityHashes[ObjectIdentifier(entity)] { return hash }
-        var message: [UInt8] = []
-        message.reserveCapacity(32 * (entity.declaredProperties.count + 4))
-        message += (entity.name ?? "").utf8
-        message.append(entity.isAbstract ? 1 : 0)
-        if let parent = entity.superentity { message += hash(of: parent) }
-        let properties = Self.inNameOrder(entity)
-            .filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
-        for property in properties { message += hash(of: property) }
-        if let modifier = entity.versionHashModifier { message += modifier.utf8 }
+        var whole: [UInt8] = []
+        whole.reserveCapacity(32 * (entity.declaredProperties.count + 4))
+        whole += (entity.name ?? "").utf8
+        whole.append(entity.isAbstract ? 1 : 0)
+        if let parent = entity.superentity { whole += hash(of: parent) }
+        for property in Self.inNameOrder(entity)
+        where !property.isTransient && !(property is NSFetchedPropertyDescription) {
+            append(property, to: &whole)
+        }
+        if let modifier = entity.versionHashModifier { whole += modifier.utf8 }
         let constraints = entity.uniquenessConstraintNames.map { $0.joined(separator: ".") }
         for constraint in constraints.sorted(by: Self.precedes) {
-            message += constraint.utf8
+            whole += constraint.utf8
         }
-        let hash = SHA2.sha256(message)
-        if !entity.subentities.isEmpty { entityHashes[ObjectIdentifier(entity)] = hash }
-        return hash
+        SHA2.replaceBySHA256(&whole)
+        if !entity.subentities.isEmpty { entityHashes[ObjectIdentifier(entity)] = whole }
+        return whole
     }
 
     /// The 32-byte hash of a property. Transient and fetched ones have one too, but entities pass
     /// over it.
     mutating func hash(of property: NSPropertyDescription) -> [UInt8] {
-        if let hash = propertyHashes[ObjectIdentifier(property)] { return hash }
-        let hash = computed(property)
-        if !property.entity.subentities.isEmpty {
-            propertyHashes[ObjectIdentifier(property)] = hash
-        }
+        var hash: [UInt8] = []
+        append(property, to: &hash)
         return hash
     }
 
-    private mutating func computed(_ property: NSPropertyDescription) -> [UInt8] {
-        switch property {
-        case let derived as NSDerivedAttributeDescription:
-            SHA2.sha256(Array(Self.hashedText(of: derived).utf8))
-        case let composite as NSCompositeAttributeDescription: compositeHash(composite)
-        case let attribute as NSAttributeDescription: attributeHash(attribute)
-        case let relationship as NSRelationshipDescription: relationshipHash(relationship)
-        default: baseHash(property)
+    /// Appends the hash of a property to those before it.
+    private mutating func append(_ property: NSPropertyDescription, to hashes: inout [UInt8]) {
+        if !propertyHashes.isEmpty, let hash = propertyHashes[ObjectIdentifier(property)] {
+            hashes += hash
+            return
+        }
+        compute(property)
+        hashes += message
+        if !property.entity.subentities.isEmpty {
+            propertyHashes[ObjectIdentifier(property)] = message
         }
     }
 
-    // MARK: Properties
+    /// Makes `message` the hash of a property.
+    private mutating func compute(_ property: NSPropertyDescription) {
+        switch property {
+        case let derived as NSDerivedAttributeDescription:
+            message = Array(Self.hashedText(of: derived).utf8)
+        case let composite as NSCompositeAttributeDescription: begin(composite)
+        case let attribute as NSAttributeDescription: begin(attribute)
+        case let relationship as NSRelationshipDescription: begin(relationship)
+        default: beginPlain(property)
+        }
+        SHA2.replaceBySHA256(&message)
+    }
 
-    private func baseHash(_ property: NSPropertyDescription) -> [UInt8] {
-        var message: [UInt8] = []
-        message.reserveCapacity(64)
+    // MARK: What is hashed of properties
+
+    private mutating func beginPlain(_ property: NSPropertyDescription) {
+        message.removeAll(keepingCapacity: true)
         message += property.name.utf8
         message.append(property.isOptional ? 1 : 0)
         message.append(property.marks.contains(.readOnly) ? 1 : 0)
         if let modifier = property.versionHashModifier { message += modifier.utf8 }
-        return SHA2.sha256(message)
     }
 
-    private func attributeHash(_ attribute: NSAttributeDescription) -> [UInt8] {
-        var message = baseHash(attribute)
+    private mutating func begin(_ attribute: NSAttributeDescription) {
+        beginPlain(attribute)
+        SHA2.replaceBySHA256(&message)
         Self.append(Int(attribute.attributeType.rawValue), to: &message)
         if attribute.allowsExternalBinaryDataStorage { message.append(1) }
         if attribute.preservesValueInHistoryOnDeletion { message.append(1) }
-        return SHA2.sha256(message)
     }
 
-    private func relationshipHash(_ relationship: NSRelationshipDescription) -> [UInt8] {
-        var message = baseHash(relationship)
+    private mutating func begin(_ relationship: NSRelationshipDescription) {
+        beginPlain(relationship)
+        SHA2.replaceBySHA256(&message)
         message += (relationship.destinationEntityName ?? "").utf8
         let inverse = relationship.inverseRelationship
         if inverse !== relationship { message += (inverse?.name ?? "").utf8 }
         Self.append(relationship.givenCounts.max, to: &message)
         Self.append(relationship.givenCounts.min, to: &message)
         if relationship.isOrdered { message += [1, 0] }
-        return SHA2.sha256(message)
     }
 
-    private mutating func compositeHash(_ composite: NSCompositeAttributeDescription) -> [UInt8] {
-        var message: [UInt8] = []
-        for element in composite.elements.sorted(by: Self.precedes) { message += hash(of: element) }
-        return SHA2.sha256(message)
+    private mutating func begin(_ composite: NSCompositeAttributeDescription) {
+        var hashes: [UInt8] = []
+        for element in composite.elements.sorted(by: Self.precedes) {
+            append(element, to: &hashes)
+        }
+        message = hashes
     }
 
     /// The derivation as the hash sees it: functions in front, for example `count:(pages)`.
@@ -105,12 +123,20 @@ struct VersionHashing {
 
     /// The properties of an entity; of several that have one name the last.
     private static func inNameOrder(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
-        let properties = entity.properties.sorted(by: precedes)
-        // Mostly; a dictionary takes longer, and finds names that are spelled in two ways, too.
-        let areDistinct =
-            properties.allSatisfy { $0.name.utf8.allSatisfy { $0 < 128 } }
-            && zip(properties, properties.dropFirst()).allSatisfy { $0.name != $1.name }
-        return areDistinct ? properties : entity.propertiesByName.values.sorted(by: precedes)
+        var names: [String] = []
+        var properties: [NSPropertyDescription] = []
+        for property in entity.properties {
+            let name = property.name
+            // They are few, and mostly in order.
+            var place = names.count
+            while place > 0, precedes(name, names[place - 1]) { place -= 1 }
+            // A dictionary takes longer, and finds names that are spelled in two ways, too.
+            guard name.utf8.allSatisfy({ $0 < 128 }), place == 0 || names[place - 1] != name
+            else { return entity.propertiesByName.values.sorted(by: precedes) }
+            names.insert(name, at: place)
+            properties.insert(property, at: place)
+        }
+        return properties
     }
 
     private static func precedes(_ left: NSPropertyDescription, _ right: NSPropertyDescription)

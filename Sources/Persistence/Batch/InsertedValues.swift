@@ -54,7 +54,9 @@ final class InsertedValues {
             return isOver ? nil : try row(of: values as? [String: Any] ?? [:])
         }
         if let objectHandler {
-            let object = shape.expecting { type.init(entity: shape.entity, insertInto: nil) }
+            let object = shape.expecting(type) { _ in
+                type.init(entity: shape.entity, insertInto: nil)
+            }
             isOver = objectHandler(object)
             return isOver ? nil : try row(of: object)
         }

@@ -4,22 +4,24 @@ internal import Stores
 
 /// Turns a context's changed objects into the change set of one store.
 final class ChangeSetBuilder {
+    // Exclusivity is not checked at run time: one save fills it in, by calls that do not nest.
     let store: NSPersistentStore
-    private(set) var changes = ChangeSet()
+    @exclusivity(unchecked) private(set) var changes = ChangeSet()
     // The objects whose rows the change set writes, in its order.
-    private(set) var inserted: [NSManagedObject] = []
-    private(set) var updated: [NSManagedObject] = []
-    private(set) var deleted: [NSManagedObject] = []
+    @exclusivity(unchecked) private(set) var inserted: [NSManagedObject] = []
+    @exclusivity(unchecked) private(set) var updated: [NSManagedObject] = []
+    @exclusivity(unchecked) private(set) var deleted: [NSManagedObject] = []
     var written: [NSManagedObject] { updated + inserted + deleted }
     /// Links to objects that the same save deletes, which no row gets.
     private(set) var goneLinks: [GoneLink] = []
     private let hasDeletions: Bool
 
-    init(store: NSPersistentStore, context: NSManagedObjectContext) {
+    /// `hasDeletions` says whether the save deletes anything, in whatever store.
+    init(store: NSPersistentStore, context: NSManagedObjectContext, hasDeletions: Bool) {
         self.store = store
         changes.author = context.transactionAuthor
         changes.contextName = context.name
-        hasDeletions = context.pending.objects.contains(where: \.isDeleted)
+        self.hasDeletions = hasDeletions
     }
 
     /// Makes room for what a save has at the most.
@@ -63,7 +65,8 @@ final class ChangeSetBuilder {
             update.attributes.append((slot, attributes[slot]))
         }
         let toOnes = object.toOnes
-        let former = object.snapshot?.toOnes
+        // The snapshot of an object that was read is taken out of its row, so only where it tells.
+        let former = toOnes.isEmpty ? nil : object.snapshot?.toOnes
         for slot in toOnes.indices where toOnes[slot] !== former?[slot] {
             let target = target(slot, of: object)
             if target == nil, former?[slot] == nil { continue }

@@ -21,7 +21,9 @@ extension NSManagedObjectContext {
     /// Applies the delete rules of what was deleted, and of what that deletes.
     final func propagateDeletions() {
         while let next = pending.unpropagated.popLast() {
-            if next.isDeleted { pending.unpropagated += release(next) }
+            if next.isDeleted, next.shape.hasRelationships {
+                pending.unpropagated += release(next)
+            }
         }
     }
 
@@ -45,6 +47,7 @@ extension NSManagedObjectContext {
     /// Reads all that a deletion follows; false where it cannot be read.
     private func readLinks(of object: NSManagedObject) -> Bool {
         guard !object.isFault else { return false }
+        if !object.shape.hasRelationships { return true }
         for (slot, relationship) in object.shape.layout.toManys.enumerated()
         where relationship.deleteRule != .noActionDeleteRule {
             object.load(slot)

@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
         }
         let shape = registry.shape(of: id.entity)
         let type = registry.type(for: shape)
-        let object = shape.expecting { make(shape, type, found) }
+        let object = shape.expecting(type) { make($0, found) }
         object.madeID = id
         registry.register(object)
         settings.retained?.append(object)
@@ -60,13 +60,13 @@ extension NSManagedObjectContext {
         let type = registry.type(for: shape)
         let known = registry.objects(rows[run].lazy.map(\.id.key), in: space)
         let begin = objects.count
-        shape.expecting {
+        shape.expecting(type) { expected in
             for index in run {
                 if let object = known?[index - run.lowerBound] {
                     updateRegistered(object, rows[index], of: store, refreshing)
                     objects.append(object)
                 } else {
-                    let object = make(shape, type, store.snapshot(consuming: &rows[index]))
+                    let object = make(expected, store.snapshot(consuming: &rows[index]))
                     object.stand(on: shelf, at: rows[index].id.key)
                     settings.retained?.append(object)
                     objects.append(object)
@@ -90,14 +90,32 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// A new object of a shape, as a fault that keeps `found` until it is filled in.
+    /// A new object of the expected type, as a fault that keeps `found` until it is filled in.
     final func make(
-        _ shape: ObjectLayout, _ type: NSManagedObject.Type, _ found: ObjectSnapshot?
+        _ expected: ObjectLayout.Expectation, _ found: ObjectSnapshot?
     ) -> NSManagedObject {
-        let object = type.init(entity: shape.entity, insertInto: nil)
-        object.state = QueueGuard.isOn ? [.fault, .guarded] : .fault
+        let object = expected.type.init(entity: expected.shape.entity, insertInto: nil)
         object.contents = ObjectContents(snapshot: found)
-        object.toManys = shape.unloadedToManys
+        object.state = QueueGuard.isOn ? [.fault, .guarded] : .fault
+        object.toManys = expected.shape.unloadedToManys
+        return object
+    }
+
+    /// The same with a row. The object begins with it, and so without the default values, which
+    /// would be copied for nothing.
+    final func make(
+        _ expected: ObjectLayout.Expectation, _ row: PackedRow
+    ) -> NSManagedObject {
+        expected.row = row
+        let object = expected.type.init(entity: expected.shape.entity, insertInto: nil)
+        if object.packed == nil || object.state.contains(.ownValues) {
+            // The class's own initializer changed what the object began with.
+            expected.row = nil
+            object.contents = ObjectContents()
+            object.packed = row
+        }
+        object.state = QueueGuard.isOn ? [.fault, .guarded] : .fault
+        if !object.toManys.isEmpty { object.toManys = expected.shape.unloadedToManys }
         return object
     }
 }

@@ -56,15 +56,14 @@ extension NSManagedObjectContext {
     ) {
         let begin = objects.count
         let isRetaining = settings.retained != nil
-        home.shape.expecting {
+        home.shape.expecting(home.type) { expected in
             for index in 0..<pack.count {
                 let row = PackedRow(pack: pack, index: index)
                 if let object = known?[index] {
                     updateRegistered(object, row, of: store, refreshing)
                     objects.append(object)
                 } else {
-                    let object = make(home.shape, home.type, nil)
-                    object.packed = row
+                    let object = make(expected, row)
                     object.stand(on: home.shelf, at: pack.key(index))
                     if isRetaining { settings.retained?.append(object) }
                     objects.append(object)

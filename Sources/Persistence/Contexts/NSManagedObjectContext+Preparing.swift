@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
     final func prepareSave(validating: Bool) throws -> EventObjects {
         propagateDeletions()
         let event = postEvent()
-        try settle(pending.objects.filter(\.isPending), validating: validating)
+        try settle(pending.objects, validating: validating)
         try checkWatched()
         return event
     }

@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
         try readUnread()
         if pending.failure != nil { throw takeFailure() }
         guard hasChanges else {
-            forgetUnsaved(pending.takeObjects())
+            forgetUnsaved(pending.takeList())
             return
         }
         NotificationCenter.default.post(
@@ -78,8 +78,7 @@ extension NSManagedObjectContext {
     }
 
     private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
-        let taken = pending.takeObjects()
-        forgetUnsaved(taken)
+        forgetUnsaved(pending.takeList())
         revealMembers()
         pending.hidden = []
         announce(saved, after: event)
@@ -96,23 +95,23 @@ extension NSManagedObjectContext {
         readAhead.forgetRows()
         // What the merge policy or the store changed meanwhile.
         processPendingChanges()
-        for object in saved.deleted { registry.unregister(object) }
+        registry.unregister(saved.deleted)
         for objects in saved.all { for object in objects { object.didSave() } }
         let ids = saved.ids
         postSaved(saved, ids, after: event)
         keepUntilEventEnds(saved)
         for object in saved.deleted where object.isDeleted {
-            object.leaveContext()
+            object.leaveForgottenContext()
             object.state.remove(.deleted)
         }
         persistentStoreCoordinator?.contextDidSave(self, ids)
     }
 
-    /// Ends the changes of objects; those that were made and deleted between two saves leave.
+    /// Ends the changes of objects that are off the list; those that were made and deleted between two saves leave.
     private func forgetUnsaved(_ objects: [NSManagedObject]) {
         for object in objects {
             guard object.isInserted && object.isDeleted else {
-                object.state.subtract([.inserted, .updated])
+                object.state.subtract([.inserted, .updated, .listed])
                 continue
             }
             registry.unregister(object)
@@ -221,8 +220,23 @@ struct SavedObjects {
 
     var ids: SavedIDs {
         SavedIDs(
-            inserted: inserted.map { $0.objectID }, updated: updated.map { $0.objectID },
-            deleted: deleted.map { $0.objectID })
+            inserted: Self.ids(of: inserted), updated: Self.ids(of: updated),
+            deleted: Self.ids(of: deleted))
+    }
+
+    /// The IDs of objects; those that nobody asked for yet are made together.
+    private static func ids(of objects: [NSManagedObject]) -> [NSManagedObjectID] {
+        var ids: [NSManagedObjectID] = []
+        ids.reserveCapacity(objects.count)
+        while ids.count < objects.count {
+            let object = objects[ids.count]
+            if object.madeID == nil, let space = object.shelf?.space {
+                space.name(objects[ids.count...], into: &ids)
+            } else {
+                ids.append(object.objectID)
+            }
+        }
+        return ids
     }
 
     /// Takes what was written to one store.

@@ -57,15 +57,15 @@ extension NSManagedObjectContext {
         let rows = readAhead.knownTable(of: space)
         let begin = objects.count
         var made: [NSManagedObject] = []
-        shape.expecting {
+        shape.expecting(type) { expected in
             for index in ids.indices {
                 if let object = known?[index - ids.startIndex] {
                     objects.append(object)
                     continue
                 }
-                let object = make(shape, type, nil)
+                let row = rows?.take(ids[index].key)
+                let object = row.map { make(expected, $0) } ?? make(expected, nil)
                 object.madeID = ids[index]
-                object.packed = rows?.take(ids[index].key)
                 object.stand(on: shelf, at: ids[index].key)
                 objects.append(object)
                 made.append(object)

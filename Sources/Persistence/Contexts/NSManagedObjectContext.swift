@@ -31,7 +31,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// What objects and the coordinator know the context by.
     final let tie: ZeroingReference<NSManagedObjectContext>
     final var registry: ObjectRegistry
-    final var pending = PendingChanges()
+    // Exclusivity is not checked at run time: it is used on `queue`, and no change of it calls out.
+    @exclusivity(unchecked) final var pending = PendingChanges()
     final var readAhead = ReadAhead()
     /// The generation the context reads from; nil for the stores as they are.
     final var pin: GenerationPin?

@@ -87,6 +87,14 @@ struct ObjectRegistry {
     /// Forgets an object, which still belongs to the context.
     func unregister(_ object: NSManagedObject) { object.shelf?.remove(object) }
 
+    /// Forgets several objects, which know their places still.
+    func unregister(_ objects: [NSManagedObject]) {
+        var begin = 0
+        while begin < objects.count {
+            begin = objects[begin].shelf?.remove(first: objects[begin...]) ?? begin + 1
+        }
+    }
+
     mutating func removeAll() {
         for shelf in all { shelf.removeAll() }
         shelves = [:]

@@ -56,17 +56,17 @@ struct PendingChanges {
     /// Takes the objects of the current event and begins the next. What changed in them can be
     /// read until `endPosting`.
     mutating func takeEvent() -> EventObjects {
-        var taken = EventObjects()
-        for object in event {
-            taken.add(object)
+        var taken = EventObjects(event)
+        for (index, object) in event.enumerated() {
+            taken.sort(object, at: index)
             object.state.subtract(.event)
             object.state.insert(.posted)
             if !object.state.isDisjoint(with: [.inserted, .updated]) {
                 object.state.insert(.changedBefore)
             }
         }
-        taken.all = event
-        event.removeAll()
+        taken.endSorting()
+        event = []
         postings += 1
         return taken
     }
@@ -89,10 +89,15 @@ struct PendingChanges {
         objects.removeAll(where: isTaken)
     }
 
-    /// Takes all changed objects off the list; their marks stay for the caller to clear.
+    /// Takes all changed objects off the list; their other marks stay for the caller to clear.
     mutating func takeObjects() -> [NSManagedObject] {
         for object in objects { object.state.remove(.listed) }
-        defer { objects.removeAll() }
+        return takeList()
+    }
+
+    /// The same where the caller clears the mark of the list, too.
+    mutating func takeList() -> [NSManagedObject] {
+        defer { objects = [] }
         return objects
     }
 }
@@ -113,7 +118,12 @@ struct EventObjects {
     var deleted = ObjectList()
     var refreshed = ObjectList()
     /// Also those that were made and deleted in the event.
-    fileprivate(set) var all: [NSManagedObject] = []
+    let all: [NSManagedObject]
+    /// What happened to all that were sorted so far, which wait then to be taken together.
+    private var common: ObjectState?
+
+    /// The objects of an event, each to be sorted.
+    init(_ objects: [NSManagedObject]) { all = objects }
 
     var isEmpty: Bool {
         inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty
@@ -122,16 +132,41 @@ struct EventObjects {
     /// What a save would have to write.
     var changed: [NSManagedObject] { inserted.objects + updated.objects + deleted.objects }
 
-    mutating func add(_ object: NSManagedObject) {
-        let state = object.state
+    /// What counts of all that happened to an object.
+    private static func deeds(_ state: ObjectState) -> ObjectState {
         switch (state.contains(.insertedNow), state.contains(.deletedNow)) {
-        case (true, true): return
-        case (true, false): inserted.objects.append(object)
-        case (false, true): deleted.objects.append(object)
-        case (false, false):
-            if state.contains(.updatedNow) { updated.objects.append(object) }
-            if state.contains(.refreshedNow) { refreshed.objects.append(object) }
+        case (true, true): []
+        case (true, false): .insertedNow
+        case (false, true): .deletedNow
+        case (false, false): state.intersection([.updatedNow, .refreshedNow])
         }
+    }
+
+    /// Sorts the object at `index` of `all`; called for one after the other. Mostly the same
+    /// happened to all of them, and no list of their own is made.
+    mutating func sort(_ object: NSManagedObject, at index: Int) {
+        let deeds = Self.deeds(object.state)
+        if index == 0 { common = deeds }
+        if let common {
+            if common == deeds { return }
+            self.common = nil
+            let former = all[..<index]
+            take(common) { $0.objects += former }
+        }
+        take(deeds) { $0.objects.append(object) }
+    }
+
+    mutating func endSorting() {
+        let all = all
+        if let common { take(common) { $0.objects = all } }
+        common = nil
+    }
+
+    private mutating func take(_ deeds: ObjectState, _ work: (inout ObjectList) -> Void) {
+        if deeds.contains(.insertedNow) { work(&inserted) }
+        if deeds.contains(.deletedNow) { work(&deleted) }
+        if deeds.contains(.updatedNow) { work(&updated) }
+        if deeds.contains(.refreshedNow) { work(&refreshed) }
     }
 }
 
@@ -144,8 +179,20 @@ struct ObjectList {
 
     var isEmpty: Bool { objects.isEmpty }
 
+    /// Whether two arrays have the same objects in the same order. The references are compared as
+    /// they stand there: to take them out one by one would touch every object to count it.
+    private static func areSame(_ left: [NSManagedObject], _ right: [NSManagedObject]) -> Bool {
+        left.withUnsafeBytes { left in
+            right.withUnsafeBytes { right in
+                left.count == right.count
+                    && zip(left.bindMemory(to: UInt.self), right.bindMemory(to: UInt.self))
+                        .allSatisfy(==)
+            }
+        }
+    }
+
     /// The set of `others`: this list's own where they are the same.
     mutating func set(of others: [NSManagedObject]) -> Set<NSManagedObject> {
-        objects.elementsEqual(others, by: ===) ? set : Set(others)
+        Self.areSame(objects, others) ? set : Set(others)
     }
 }

@@ -56,6 +56,11 @@ extension NSManagedObjectContext {
     /// Before a save: reads what could not be read when it was changed. Throws the store's failure
     /// where it still cannot.
     final func readUnread() throws {
+        // Mostly one look at each object tells that all is here.
+        let isHere =
+            pending.postponed.isEmpty
+            && pending.objects.allSatisfy { $0.state.isDisjoint(with: [.fault, .inaccessible]) }
+        if isHere { return }
         forgetGone()
         for change in pending.postponed {
             change.read()
@@ -94,6 +99,7 @@ extension NSManagedObjectContext {
             registry.unregister(object)
             object.leaveContext()
         }
-        pending.takeObjects { isGone($0) && $0.shelf == nil }
+        let left = Set(gone.lazy.filter { $0.shelf == nil }.map(ObjectIdentifier.init))
+        pending.takeObjects { left.contains(ObjectIdentifier($0)) }
     }
 }

@@ -66,14 +66,19 @@ final class RegisteredObjectTable: Sendable {
         table.withLock { table in
             table.reserve(objects.count)
             var taken: [(index: Int, other: NSManagedObject)] = []
-            for (index, object) in zip(objects.indices, objects) where object.shelf === self {
-                let address = LiveReference.address(of: object)
-                let former = table.claim(object.key, for: address)
+            for index in objects.indices {
+                // Without holding it meanwhile: the array does.
+                let object = Unmanaged.passUnretained(objects[index])
+                guard let key = object._withUnsafeGuaranteedRef({ $0.key(on: self) }) else {
+                    continue
+                }
+                let address = UInt(bitPattern: object.toOpaque())
+                let former = table.claim(key, for: address)
                 guard former != 0, former != address else { continue }
                 if let other: NSManagedObject = LiveReference.object(at: former) {
                     taken.append((index, other))
                 } else {
-                    table.set(address, for: object.key)
+                    table.set(address, for: key)
                 }
             }
             return taken
@@ -107,7 +112,7 @@ final class RegisteredObjectTable: Sendable {
     }
 
     /// Takes those objects off that stand here and that no notice tells of.
-    func remove(_ objects: [NSManagedObject]) {
+    func remove(_ objects: some Collection<NSManagedObject>) {
         table.withLock { table in
             for object in objects where object.shelf === self {
                 table.remove(LiveReference.address(of: object), for: object.key)
@@ -121,6 +126,18 @@ final class RegisteredObjectTable: Sendable {
         table.withLock { $0.remove(address, for: object.key) }
         guard ObjectUseNotice.isUsed else { return }
         _ = registrations.withLock { $0.removeValue(forKey: object.key) }
+    }
+
+    /// Takes the first of some objects off, as many as stand here; returns the index of the next.
+    func remove(first objects: ArraySlice<NSManagedObject>) -> Int {
+        let end = objects.firstIndex { $0.shelf !== self } ?? objects.endIndex
+        remove(objects[..<end])
+        guard ObjectUseNotice.isUsed else { return end }
+        let ended = registrations.withLock { registrations in
+            objects[..<end].map { registrations.removeValue(forKey: $0.key) }
+        }
+        _ = ended
+        return end
     }
 
     /// Tells an incremental store that the object is used, until it is taken off.

@@ -7,10 +7,13 @@ internal import Stores
 /// New objects get their keys in the transaction that writes them. Where it fails the keys come
 /// back, and their IDs are as they were.
 final class StorePart {
+    // Exclusivity is not checked at run time: one save fills it in, by calls that do not nest.
     let store: NSPersistentStore
-    private(set) var objects: [NSManagedObject] = []
+    @exclusivity(unchecked) private(set) var objects: [NSManagedObject] = []
+    /// Whether the save deletes anything, in whatever store.
+    var hasDeletions = false
     /// The IDs of new objects without rows, by their shapes.
-    private var fresh: [Group] = []
+    @exclusivity(unchecked) private var fresh: [Group] = []
     /// Whether the rows of `fresh` were reserved for this attempt alone.
     private var holdsRows = false
     /// The IDs that this attempt made permanent.
@@ -43,7 +46,8 @@ final class StorePart {
         do {
             return try store.rowStore.writing { writer in
                 try reserveRows(by: writer)
-                let gathered = ChangeSetBuilder(store: store, context: context)
+                let gathered = ChangeSetBuilder(
+                    store: store, context: context, hasDeletions: hasDeletions)
                 gathered.makeRoom(
                     for: objects.count, inserted: fresh.reduce(0) { $0 + $1.ids.count })
                 for object in objects { try gathered.add(object) }
@@ -120,17 +124,20 @@ final class StorePart {
 
 /// Finds the store of each object of a save; neighbours mostly have the same.
 final class StoreChoice {
+    // Exclusivity is not checked at run time: one save asks, for one object after the other.
     private let coordinator: NSPersistentStoreCoordinator
-    private var last: NSPersistentStore?
+    @exclusivity(unchecked) private var last: NSPersistentStore?
     private var fresh: [ObjectIdentifier: NSPersistentStore] = [:]
-    private var lastFresh: (shape: ObjectLayout, store: NSPersistentStore)?
+    @exclusivity(unchecked) private var lastFresh: (shape: ObjectLayout, store: NSPersistentStore)?
 
     init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
 
     /// The store that has the object's row, or is to have it.
     func store(for object: NSManagedObject) throws -> NSPersistentStore {
-        let id = object.objectID
-        guard let space = id.reservedSpace else { return try storeForNew(object.shape) }
+        // Where it stands tells it without an ID, which may not be made yet.
+        guard let space = object.shelf?.space ?? object.madeID?.reservedSpace else {
+            return try storeForNew(object.shape)
+        }
         if let last, space.store === last.tie { return last }
         guard let store = space.store?.target,
             store.persistentStoreCoordinator === coordinator

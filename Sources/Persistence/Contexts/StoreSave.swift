@@ -28,7 +28,10 @@ struct StoreSave {
     private func parts() throws -> [StorePart] {
         let choice = StoreChoice(coordinator)
         var parts: [StorePart] = []
-        for object in context.pending.objects where object.isPending {
+        var hasDeletions = false
+        for object in context.pending.objects {
+            if object.state.contains(.deleted) { hasDeletions = true }
+            guard object.isPending else { continue }
             let store = try choice.store(for: object)
             if let last = parts.last, last.store === store {
                 last.add(object)
@@ -38,6 +41,7 @@ struct StoreSave {
             if part.objects.isEmpty { parts.append(part) }
             part.add(object)
         }
+        for part in parts { part.hasDeletions = hasDeletions }
         return parts
     }
 
@@ -111,7 +115,7 @@ struct StoreSave {
 
     private func commit(_ object: NSManagedObject, _ versions: inout WrittenVersions) {
         guard let row = object.reservedRow else { return }
-        object.commit(version: versions.version(of: row) ?? object.snapshot?.version ?? 1)
+        object.commit(version: versions.version(of: row) ?? object.storedVersion ?? 1)
         object.state.subtract([.inserted, .updated])
     }
 }

@@ -36,9 +36,12 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
     public required init(
         entity: NSEntityDescription, insertInto context: NSManagedObjectContext?
     ) {
-        let shape = context?.registry.shape(of: entity) ?? ObjectLayout.of(entity)
+        var row: PackedRow?
+        let shape =
+            context?.registry.shape(of: entity) ?? ObjectLayout.begin(entity, Self.self, &row)
         self.shape = shape
-        contents = shape.beginning
+        contents = row == nil ? shape.beginning : ObjectContents()
+        packed = row
         toManys = shape.emptyToManys
         super.init()
         if QueueGuard.isOn { state.insert(.guarded) }
@@ -117,14 +120,22 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         self.key = key
     }
 
+    /// Its place on a shelf; nil where it does not stand there.
+    final func key(on shelf: RegisteredObjectTable) -> Int64? { self.shelf === shelf ? key : nil }
+
     /// Belongs to no context from now on; keeps its ID.
     final func leaveContext() {
-        guard let shelf else { return }
+        shelf?.remove(self)
+        leaveForgottenContext()
+    }
+
+    /// The same for an object that the context forgot already.
+    final func leaveForgottenContext() {
+        guard shelf != nil else { return }
         // Without its place it would not find what its links lead to.
         if let packed, packed.pack.toOneCount > 0 { unpack() }
         madeID = objectID
-        shelf.remove(self)
-        self.shelf = nil
+        shelf = nil
     }
 
     /// New since the last save.

@@ -44,6 +44,21 @@ final class ObjectIDTable: Sendable {
         }
     }
 
+    /// Gives the first of some objects their IDs, as many as have rows of this space and no ID yet,
+    /// and adds these. It must be so of one at least.
+    func name(_ objects: ArraySlice<NSManagedObject>, into ids: inout [NSManagedObjectID]) {
+        table.withLock { table in
+            for index in objects.indices {
+                let object = objects[index]
+                guard object.madeID == nil, object.shelf?.space === self else { return }
+                let more = objects.endIndex - index
+                let id = table.id(for: object.key, in: self, expecting: more)
+                object.madeID = id
+                ids.append(id)
+            }
+        }
+    }
+
     /// The ID of a key, where there is one.
     func knownID(_ key: Int64) -> NSManagedObjectID? { table.withLock { $0.knownID(key) } }
 

@@ -102,6 +102,8 @@ final class ObjectLayout: @unchecked Sendable {
         return slots
     }
 
+    var hasRelationships: Bool { !layout.toOnes.isEmpty || !layout.toManys.isEmpty }
+
     func slot(_ name: String) -> Slot? { slots[name] }
 
     /// The slot of an attribute; nil for any other name.
@@ -134,7 +136,6 @@ final class ObjectLayout: @unchecked Sendable {
 
     /// The shape of `entity`, made at the first call and kept while anything holds it.
     static func of(_ entity: NSEntityDescription) -> ObjectLayout {
-        if let expected = expected(entity) { return expected }
         let key = ObjectIdentifier(entity)
         if let shape = known.withLock({ $0[key]?.target }) { return shape }
         let shape = ObjectLayout(entity)
@@ -153,18 +154,44 @@ final class ObjectLayout: @unchecked Sendable {
         return key
     }()
 
-    /// Lets `of` find this shape at once for as long as `work` runs, on this thread.
-    func expecting<Value>(_ work: () -> Value) -> Value {
-        let former = pthread_getspecific(Self.expectedKey)
-        pthread_setspecific(Self.expectedKey, Unmanaged.passUnretained(self).toOpaque())
-        defer { pthread_setspecific(Self.expectedKey, former) }
-        return work()
+    /// What the initializers of many objects, on one thread, are to find at once.
+    final class Expectation {
+        // Exclusivity is not checked at run time: one thread uses it, by calls that do not nest.
+        let shape: ObjectLayout
+        let type: NSManagedObject.Type
+        /// The row of the next object of just this type, which takes it.
+        @exclusivity(unchecked) var row: PackedRow?
+
+        init(_ shape: ObjectLayout, _ type: NSManagedObject.Type) {
+            self.shape = shape
+            self.type = type
+        }
     }
 
-    private static func expected(_ entity: NSEntityDescription) -> ObjectLayout? {
-        guard let place = pthread_getspecific(expectedKey) else { return nil }
+    /// Lets the initializers of objects of this shape find it at once for as long as `work` runs,
+    /// on this thread.
+    func expecting<Value>(
+        _ type: NSManagedObject.Type, _ work: (Expectation) -> Value
+    ) -> Value {
+        let expectation = Expectation(self, type)
+        let former = pthread_getspecific(Self.expectedKey)
+        pthread_setspecific(Self.expectedKey, Unmanaged.passUnretained(expectation).toOpaque())
+        defer { pthread_setspecific(Self.expectedKey, former) }
+        return withExtendedLifetime(expectation) { work(expectation) }
+    }
+
+    /// The shape for an object of a type that is being made outside of any context, and the row
+    /// that waits for it, which counts as taken.
+    static func begin(
+        _ entity: NSEntityDescription, _ type: NSManagedObject.Type, _ row: inout PackedRow?
+    ) -> ObjectLayout {
+        guard let place = pthread_getspecific(expectedKey) else { return of(entity) }
         // Alive: the call of `expecting` that put it there is still running on this thread.
-        let shape = Unmanaged<ObjectLayout>.fromOpaque(place).takeUnretainedValue()
-        return shape.entity === entity ? shape : nil
+        let expectation = Unmanaged<Expectation>.fromOpaque(place)
+        return expectation._withUnsafeGuaranteedRef { expected in
+            guard expected.shape.entity === entity else { return of(entity) }
+            if expected.type == type { swap(&row, &expected.row) }
+            return expected.shape
+        }
     }
 }

@@ -102,6 +102,7 @@ struct StoreOpening {
     private func numbers(in connection: Connection) throws -> [String: Int32] {
         let stored = try BookkeepingTables.numbers(in: connection)
         var numbers: [String: Int32] = [:]
+        numbers.reserveCapacity(stored.count)
         var missing: [String] = []
         for entity in model.entities(forConfigurationName: configuration) ?? [] {
             let name = entity.name ?? ""

@@ -6,9 +6,8 @@ internal import Synchronization
 public final class ModelLayout: Sendable {
     /// The model it was made of, which must not change any more.
     public let model: NSManagedObjectModel
-    /// In order of their numbers.
+    /// In order of their numbers, each of which is there once.
     private let places: [Place]
-    private let byNumber: [Int32: Place]
     private let byName: [String: Place]
     private let all = AtomicLazyReference<Layouts>()
 
@@ -51,13 +50,33 @@ public final class ModelLayout: Sendable {
 
     private init(_ model: NSManagedObjectModel, _ places: [Place]) {
         self.model = model
-        var byNumber: [Int32: Place] = [:]
-        byNumber.reserveCapacity(places.count)
-        for place in places where byNumber[place.number] == nil { byNumber[place.number] = place }
-        self.byNumber = byNumber
-        // Numbers are sorted faster than their places; a number that stands twice counts once.
-        self.places = places.map { Int($0.number) }.sorted().compactMap { byNumber[Int32($0)] }
-        byName = Dictionary(places.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.places = Self.inOrder(places)
+        var byName: [String: Place] = [:]
+        byName.reserveCapacity(places.count)
+        for place in places where byName[place.name] == nil { byName[place.name] = place }
+        self.byName = byName
+    }
+
+    /// Of several with one number the first.
+    private static func inOrder(_ places: [Place]) -> [Place] {
+        // Mostly they are: entities are numbered in the order of their names.
+        var isSorted = true
+        for index in places.indices.dropFirst()
+        where places[index - 1].number >= places[index].number { isSorted = false }
+        if isSorted { return places }
+        var sorted: [Place] = []
+        for place in places.sorted(by: { $0.number < $1.number })
+        where sorted.last?.number != place.number { sorted.append(place) }
+        return sorted
+    }
+
+    private func place(_ number: Int32) -> Place? {
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < places.count && places[low].number == number ? places[low] : nil
     }
 
     /// The same layouts, of those entities alone that have one of `numbers`.
@@ -72,7 +91,7 @@ public final class ModelLayout: Sendable {
     }
 
     /// The entity with the store's number; nil where the store has none.
-    public func entity(_ number: Int32) -> EntityLayout? { byNumber[number]?.layout }
+    public func entity(_ number: Int32) -> EntityLayout? { place(number)?.layout }
     /// The entity with the model's name; nil where the store has none.
     public func entity(named name: String) -> EntityLayout? { byName[name]?.layout }
 
@@ -93,7 +112,7 @@ public final class ModelLayout: Sendable {
 
     /// The number of the first ancestor of an entity, itself included, whose parent is not here.
     package func root(of number: Int32) -> Int32 {
-        guard var place = byNumber[number] else { return number }
+        guard var place = place(number) else { return number }
         while let parent = place.entity.superentity?.name.flatMap({ byName[$0] }) { place = parent }
         return place.number
     }

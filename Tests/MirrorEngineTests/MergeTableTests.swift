@@ -132,17 +132,14 @@ private struct Expectation {
             winners = []
             return
         }
-        let isComputed = ["max", "min", "text", "counter", "set"].contains(word)
+        let isComputed = ["max", "min", "text", "set", "counter"].contains(word)
         let isNoCount = count == nil && Int64(words) != nil
-        let isBoth = words == "ab" && kind == .text
-        let isNoText = words == "ab" && kind != .text
+        let isNoText = kind == .number && ["text", "set"].contains(word)
         let givesWay =
             words == "gives way" || isNoCount || isNoText || (isComputed && kind == .link)
         let waits = givesWay ? standard == "error" : words.hasSuffix(", waits")
         if let count {
             (value, winners) = (.attribute(.integer(count)), [.merged])
-        } else if isBoth {
-            (value, winners) = (.attribute(.text(words)), [.merged])
         } else if waits {
             (value, winners) = (side.local, [.waiting])
         } else if givesWay {
@@ -151,8 +148,17 @@ private struct Expectation {
         } else if words == "the later" {
             (value, winners) = isLocalLater ? (side.local, [.local]) : (side.remote, [.remote])
         } else {
-            value = kind.value(try #require(MergeSide(rawValue: words)))
+            value = try Self.value(words, kind)
             winners = isComputed ? [.merged] : [value == side.local ? .local : .remote]
+        }
+    }
+
+    /// A side, both texts in one, or a set of both.
+    private static func value(_ words: String, _ kind: TableKind) throws -> PropertyValue {
+        switch words {
+        case "ab": .attribute(.text("ab"))
+        case "a b": .attribute(.text("a\nb"))
+        default: kind.value(try #require(MergeSide(rawValue: words)))
         }
     }
 }

@@ -15,10 +15,17 @@ struct RequestUse {
 
 /// Applies operations to rows in memory, one after another, and gathers the rows to write.
 struct OperationApplier {
+    /// How the service speaks to who asks.
+    struct Manner {
+        let dialect: ServiceDialect
+        /// Whether refusals tell the last writes of the record.
+        let tellsWrites: Bool
+    }
+
     let zone: ZoneID
     let stamp: RecordStamp
     let limits: ServiceLimits
-    let dialect: ServiceDialect
+    let manner: Manner
     /// The fields that the answer shows.
     let keys: Set<String>?
     let types: FieldTypeSession
@@ -27,28 +34,25 @@ struct OperationApplier {
     private(set) var counter: Int64
     /// The epoch in which these operations are written.
     let epoch: UInt64
-    /// Whether refusals tell the last writes of the record.
-    let tellsWrites: Bool
     private(set) var references: ReferenceCheck
     private(set) var rows: [RecordRow] = []
     private(set) var use = RequestUse()
 
     init(
-        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, dialect: ServiceDialect,
+        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, manner: Manner,
         keys: Set<String>?, types: FieldTypeSession, damage: DamageReport, counter: Int64,
-        epoch: UInt64, tellsWrites: Bool, references: ReferenceCheck
+        epoch: UInt64, references: ReferenceCheck
     ) {
         self.references = references
         self.zone = zone
         self.stamp = stamp
         self.limits = limits
-        self.dialect = dialect
+        self.manner = manner
         self.keys = keys
         self.types = types
         self.damage = damage
         self.counter = counter
         self.epoch = epoch
-        self.tellsWrites = tellsWrites
     }
 
     /// A refusal is the record's result; what else fails, fails the request.
@@ -76,10 +80,10 @@ struct OperationApplier {
         switch operation.kind {
         case .create:
             if let live { throw try exists(live) }
-            if let row, dialect == .extended { try checkRevival(operation.record, of: row) }
+            if let row, manner.dialect == .extended { try checkRevival(operation.record, of: row) }
             return try write(operation.record, over: nil, after: row, keeping: false)
         case .update, .replace:
-            guard let row, live != nil || dialect == .extended else {
+            guard let row, live != nil || manner.dialect == .extended else {
                 throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
             let tag = try checkTag(of: operation, row)
@@ -137,7 +141,7 @@ struct OperationApplier {
     /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
-        if dialect == .plain, row?.isDeleted ?? true { return try deleteNothing(operation) }
+        if manner.dialect == .plain, row?.isDeleted ?? true { return try deleteNothing(operation) }
         guard let row = try row ?? newTombstone(for: operation) else {
             throw RecordService.notFound(name, wasDeleted: false)
         }
@@ -278,7 +282,7 @@ struct OperationApplier {
         }
         use.answeredBytes += row.fields.count + ServiceLimits.recordOverheadBytes
         error.serverRecord = try damage.guarding(row.name, in: zone) {
-            try row.record(in: zone, tellsWrites: tellsWrites)
+            try row.record(in: zone, tellsWrites: manner.tellsWrites)
         }
         return error
     }

@@ -66,9 +66,10 @@ struct RecordModification {
         let before = token(zoneRow.counter, known, key)
         let types = FieldTypeSession(database.id, transaction)
         var change = OperationApplier(
-            zone: zone, stamp: stamp, limits: limits, dialect: dialect, keys: keys, types: types,
-            damage: damage, counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
-            tellsWrites: client != nil,
+            zone: zone, stamp: stamp, limits: limits,
+            manner: OperationApplier.Manner(dialect: dialect, tellsWrites: client != nil),
+            keys: keys, types: types, damage: damage, counter: zoneRow.counter,
+            epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
                 operations: operations))

@@ -22,8 +22,8 @@ struct Conflicts: Verb {
                     + "devices. BY is the rule that decided, or hand. A value that lost can be "
                     + "put back as long as its object lives; a deleted object of which something "
                     + "was lost is kept whole as long as its lines are, and --restore makes it "
-                    + "anew. The next sync carries either to the others. Exit status 3 while any conflict waits."
-            )
+                    + "anew. The next sync carries either to the others. Exit status 3 while any "
+                    + "conflict waits.")
         ],
         examples: [
             ("diptych conflicts Library.sqlite --waiting", "what wants a decision"),

@@ -51,7 +51,7 @@ extension Ledger {
 
     /// Runs `body` without its writes being taken for counts. What throws undoes the transaction.
     func withoutCounting(_ body: () throws -> Void) throws {
-        try connection.run("INSERT INTO ADIPTYCHQUIET (Z_PK) VALUES (1)")
+        try connection.run("INSERT OR IGNORE INTO ADIPTYCHQUIET (Z_PK) VALUES (1)")
         try body()
         try connection.run("DELETE FROM ADIPTYCHQUIET")
     }

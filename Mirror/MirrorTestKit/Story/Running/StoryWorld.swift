@@ -57,7 +57,7 @@ final class StoryWorld {
             model: story.models[line.model] ?? NSManagedObjectModel(), policy: policy,
             platform: platform, container: network.container)
         setting.zone = network.zone
-        setting.keys = line.hasKey ? try Self.keys() : nil
+        setting.keys = try line.hasKey ? Self.keys() : nil
         setting.undoes = story.undoes
         return try ManagedDevice(setting, isNew: shared == nil)
     }

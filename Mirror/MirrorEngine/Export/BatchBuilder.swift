@@ -30,9 +30,17 @@ struct BatchBuilder {
 
     /// Returns the next batch; an empty one when nothing waits.
     mutating func build() throws -> ExportBatch {
-        try addObjects()
+        try addObjects(behind: 0)
         if !isFull { try addAliases() }
         if !isFull { try addPairs() }
+        try keepInFlight()
+        try mirror.ledger.finish()
+        return batch
+    }
+
+    /// Returns the next batch of objects whose lines come after `key`.
+    mutating func build(behind key: Int64) throws -> ExportBatch {
+        try addObjects(behind: key)
         try keepInFlight()
         try mirror.ledger.finish()
         return batch
@@ -64,17 +72,20 @@ struct BatchBuilder {
 
     // MARK: Objects
 
-    private mutating func addObjects() throws {
-        var cursor: Int64 = 0
+    private mutating func addObjects(behind key: Int64) throws {
+        var cursor = key
         while !isFull {
             let entries = try mirror.ledger.pendingEntries(after: cursor, limit: room)
-            guard let last = entries.last else { return }
+            guard let last = entries.last else { return batch.lastKey = nil }
             cursor = last.key
             let live = entries.filter { !$0.needsCloudDelete }.map(\.row)
             let rows = Dictionary(
                 try mirror.store.rows(live).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one }
             )
-            for entry in entries where !isFull { try add(entry, row: rows[entry.row]) }
+            for entry in entries where !isFull {
+                try add(entry, row: rows[entry.row])
+                if !isClosed { batch.lastKey = entry.key }
+            }
         }
     }
 

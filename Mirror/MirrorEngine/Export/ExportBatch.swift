@@ -39,6 +39,8 @@ package struct ExportBatch: Hashable, Sendable {
     package var items: [Item] = []
     /// A rough measure of the request's size.
     package var bytes = 0
+    /// The last line of an object in it, where there may be more behind.
+    package var lastKey: Int64?
     /// Changes that were noted in the history on the way.
     package var noted = 0
 

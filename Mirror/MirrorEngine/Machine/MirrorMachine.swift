@@ -62,6 +62,9 @@ package struct MirrorMachine: Sendable {
     private var hasSent = false
     /// How many records the next batch may have, after one that was too large.
     private var recordsMax: Int?
+    /// The request that follows once what is done now is done, where that is known before. It only
+    /// reads, so that it may be carried meanwhile, and be for nothing.
+    package private(set) var requestAhead: RecordRequest?
 
     package init(zoneName: String, limits: RoundLimits = RoundLimits()) {
         zoneID = ZoneID(zoneName: zoneName)
@@ -102,6 +105,7 @@ package struct MirrorMachine: Sendable {
 
     private mutating func enter(_ next: Phase, _ instruction: Instruction) -> Instruction {
         phase = next
+        requestAhead = nil
         return instruction
     }
 
@@ -130,9 +134,13 @@ package struct MirrorMachine: Sendable {
 
     private mutating func fetch() -> Instruction {
         hasSent = false
+        return send(changes(after: token), in: .fetching)
+    }
+
+    private func changes(after token: String?) -> RecordRequest {
         var zone = ZoneChanges.Zone(zoneID: zoneID, syncToken: token)
         zone.client = client
-        return send(.zoneChanges(ZoneChanges(zones: [zone])), in: .fetching)
+        return .zoneChanges(ZoneChanges(zones: [zone]))
     }
 
     /// The only way to a request.
@@ -152,11 +160,10 @@ package struct MirrorMachine: Sendable {
         }
         see(page.records.map(\.recordChangeTag))
         bounds.readSome()
-        return enter(
-            .applying,
-            .apply(
-                page,
-                PageRequest(token: token, toldWriteIDs: client?.wantsWriteIDs ?? false)))
+        let request = PageRequest(token: token, toldWriteIDs: client?.wantsWriteIDs ?? false)
+        let instruction = enter(.applying, .apply(page, request))
+        if page.moreComing { requestAhead = changes(after: page.syncToken) }
+        return instruction
     }
 
     private mutating func applied(
@@ -170,6 +177,11 @@ package struct MirrorMachine: Sendable {
     }
 
     // MARK: Export
+
+    /// The batch that is under way, where the next one may be built meanwhile.
+    package var batchUnderWay: ExportBatch? {
+        if recordsMax == nil, case .sending(let batch) = phase { batch } else { nil }
+    }
 
     private mutating func build() -> Instruction {
         enter(.building, .build(recordsMax: recordsMax))

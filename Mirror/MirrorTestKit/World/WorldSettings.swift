@@ -20,6 +20,9 @@ public struct WorldSettings: Sendable {
     public var updatePercent = 0
     /// Requests and answers travel as the bytes of the wire, with tokens, as from afar.
     public var usesWire = false
+    /// Devices fetch the next page while one is applied, and build the next batch while one is
+    /// under way, when the dice say so.
+    public var worksAhead = false
 
     public init(model: NSManagedObjectModel) { self.model = model }
 }

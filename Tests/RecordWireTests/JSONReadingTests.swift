@@ -116,13 +116,16 @@ import Testing
         for _ in 0..<20_000 {
             let text = (0...random.below(6)).map { _ in pieces[random.below(pieces.count)] }
                 .joined()
-            let body = Data("{\"userRecordName\":\"u\",\"x\":\(text)}".utf8)
+            let whole = "{\"userRecordName\":\"u\",\"x\":\(text)}"
+            // Foundation takes a comma before the end of an object, which is no JSON.
+            guard !whole.filter({ !$0.isWhitespace }).contains(",}") else { continue }
+            let body = Data(whole.utf8)
             let isJSON = (try? JSONSerialization.jsonObject(with: body)) != nil
             let isRead = (try? WireCodec.decodeResponse(to: .caller, body)) != nil
             #expect(isJSON == isRead, "\(text)")
             if isJSON { sound += 1 }
         }
-        #expect(sound > 1_000)
+        #expect(sound > 500)
     }
 }
 

@@ -53,10 +53,13 @@ struct BatchBuilder {
         var naming = mirror.naming
         for index in batch.items.indices {
             let item = batch.items[index]
-            let id = try naming.writeID(of: item.result, transaction: item.subject.transaction)
+            let fields = RecordArchive.encodeFields(item.result.fields)
+            let id = try naming.writeID(
+                of: item.result, fields: fields, transaction: item.subject.transaction)
             batch.items[index].operation.record.writeID = id
+            batch.items[index].archivedFields = fields
             guard item.subject.isUpsert else { continue }
-            try mirror.ledger.keepInFlight(item.result, mark: id)
+            try mirror.ledger.keepInFlight(item.result, fields: fields, mark: id)
         }
         try mirror.ledger.logExport(of: batch)
     }
@@ -67,7 +70,9 @@ struct BatchBuilder {
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
         var naming = mirror.naming
-        return try naming.writeID(of: item.result, transaction: item.subject.transaction)
+        return try naming.writeID(
+            of: item.result, fields: RecordArchive.encodeFields(item.result.fields),
+            transaction: item.subject.transaction)
     }
 
     // MARK: Objects

@@ -1,3 +1,4 @@
+package import Foundation
 package import RecordWire
 
 /// What one request exports, and what each operation stands for here.
@@ -32,6 +33,8 @@ package struct ExportBatch: Hashable, Sendable {
         package var operation: RecordOperation
         /// The whole record as it will stand once the operation is applied.
         package var result: Record
+        /// The archive of the result's fields, once the batch is whole.
+        package var archivedFields = Data()
     }
 
     /// Names the batch in the log of exports.

@@ -79,7 +79,8 @@ struct CarriedModel {
                 platform: Environment(
                     clock: clock, randomness: SeededRandomness(seed: seed &+ UInt64(index) + 1),
                     faults: NoFaults()),
-                updateDice: SeededRandomness(seed: seed), isLater: false)
+                updateDice: SeededRandomness(seed: seed), aheadDice: SeededRandomness(seed: seed),
+                isLater: false)
         }
         let filler = GraphFiller(model: model, randomness: SeededRandomness(seed: seed ^ 0xF1))
         let report = try filler.fill(devices[0].store, objectsPerEntity: objectsPerEntity)

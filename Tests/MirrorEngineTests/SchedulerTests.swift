@@ -100,9 +100,11 @@ import Testing
         channel.holds = false
         let scheduler = scheduler(watching: channel, sleeper: sleeper)
         scheduler.start()
-        try await until { sleeper.short.count >= 8 }
+        try await until { sleeper.short.count >= 9 }
         scheduler.stop()
-        #expect(Array(sleeper.short.prefix(8)) == [1, 2, 4, 8, 16, 32, 60, 60])
+        // Where it begins before the first round has read the zone, it waits for that.
+        let rests = sleeper.short.drop { $0 == 60 }
+        #expect(Array(rests.prefix(8)) == [1, 2, 4, 8, 16, 32, 60, 60])
     }
 
     // MARK: What holds it up

@@ -5,7 +5,7 @@ internal import Foundation
 struct Main {
     private static let usage = """
         usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [migrations] [history]
-                             [service] [--count N] [--rounds N]
+                             [service] [watch] [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
           reading   fetches, faults, prefetching, batches, and reading beside saves
           lines     import and export by the command, against raw SQLite
@@ -14,7 +14,8 @@ struct Main {
           migrations  another version of the model, in place, by copy, and by a policy in code
           history   new changes beside many old ones
           service   what the record service bears, alone
-        Without a word, all eight. --count is the number of objects and records (100000).
+          watch     devices that sync by themselves: how soon, at what cost
+        Without a word, all nine. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -51,6 +52,9 @@ struct Main {
         case .migrationFill: try MigrationFigures.fill(arguments)
         case .migrating: try MigrationFigures.migrate(arguments)
         case .history: try HistoryFigures.play(arguments)
+        case .latency: try await WatchRole.latency(arguments)
+        case .idle: try await WatchRole.idle(arguments)
+        case .change: try await WatchRole.change(arguments)
         case .load: try LoadFigures.play(arguments)
         case .pull: try LoadFigures.pull(arguments)
         }
@@ -58,6 +62,7 @@ struct Main {
 
     private static let groups = [
         "objects", "reading", "lines", "sync", "opening", "migrations", "history", "service",
+        "watch",
     ]
 
     private static func report(_ words: [String]) throws {
@@ -86,6 +91,7 @@ struct Main {
         if isChosen("sync") { try SyncReport.run(counts: [max(1, count / 10), count]) }
         if isChosen("opening") { try OpeningReport.run() }
         if isChosen("migrations") { try MigrationReport.run(count: count * 10) }
+        if isChosen("watch") { try WatchReport.run(count: count) }
         if isChosen("service") { try ServiceReport.run(count: count) }
         if isChosen("history") { try HistoryReport.run(old: [count / 10, count * 100]) }
     }

@@ -30,9 +30,17 @@ struct BatchBuilder {
 
     /// Returns the next batch; an empty one when nothing waits.
     mutating func build() throws -> ExportBatch {
-        try addObjects()
+        try addObjects(behind: 0)
         if !isFull { try addAliases() }
         if !isFull { try addPairs() }
+        try keepInFlight()
+        try mirror.ledger.finish()
+        return batch
+    }
+
+    /// Returns the next batch of objects whose lines come after `key`.
+    mutating func build(behind key: Int64) throws -> ExportBatch {
+        try addObjects(behind: key)
         try keepInFlight()
         try mirror.ledger.finish()
         return batch
@@ -47,15 +55,22 @@ struct BatchBuilder {
         let isPlain = try mirror.ledger.isPlain
         for index in batch.items.indices {
             let item = batch.items[index]
+            let named = try mirror.mapping.digestible(item.result)
+            var fields = RecordArchive.encodeFields(named.fields)
             let id = try naming.writeID(
-                of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
+                of: named, fields: fields, transaction: item.subject.transaction)
             if isPlain {
                 carry(id, at: index)
             } else {
                 batch.items[index].operation.record.writeID = id
             }
+            let result = batch.items[index].result
+            if isPlain || result.fields != named.fields {
+                fields = RecordArchive.encodeFields(result.fields)
+            }
+            batch.items[index].archivedFields = fields
             guard item.subject.isUpsert else { continue }
-            try mirror.ledger.keepInFlight(batch.items[index].result, mark: id)
+            try mirror.ledger.keepInFlight(result, fields: fields, mark: id)
         }
         try mirror.ledger.logExport(of: batch)
     }
@@ -73,9 +88,11 @@ struct BatchBuilder {
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else { return nil }
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
+        let named = try mirror.mapping.digestible(item.result)
         var naming = mirror.naming
         return try naming.writeID(
-            of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
+            of: named, fields: RecordArchive.encodeFields(named.fields),
+            transaction: item.subject.transaction)
     }
 
     /// A key is worn out long before two values may have met the same nonce.
@@ -95,17 +112,20 @@ struct BatchBuilder {
 
     // MARK: Objects
 
-    private mutating func addObjects() throws {
-        var cursor: Int64 = 0
+    private mutating func addObjects(behind key: Int64) throws {
+        var cursor = key
         while !isFull {
             let entries = try mirror.ledger.pendingEntries(after: cursor, limit: room)
-            guard let last = entries.last else { return }
+            guard let last = entries.last else { return batch.lastKey = nil }
             cursor = last.key
             let live = entries.filter { !$0.needsCloudDelete }.map(\.row)
             let rows = Dictionary(
                 try mirror.store.rows(live).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one }
             )
-            for entry in entries where !isFull { try add(entry, row: rows[entry.row]) }
+            for entry in entries where !isFull {
+                try add(entry, row: rows[entry.row])
+                if !isClosed { batch.lastKey = entry.key }
+            }
         }
     }
 

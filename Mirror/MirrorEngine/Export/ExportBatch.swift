@@ -1,3 +1,4 @@
+package import Foundation
 package import RecordWire
 
 /// What one request exports, and what each operation stands for here.
@@ -32,6 +33,8 @@ package struct ExportBatch: Hashable, Sendable {
         package var operation: RecordOperation
         /// The whole record as it will stand once the operation is applied.
         package var result: Record
+        /// The archive of the result's fields, once the batch is whole.
+        package var archivedFields = Data()
     }
 
     /// Names the batch in the log of exports.
@@ -42,6 +45,8 @@ package struct ExportBatch: Hashable, Sendable {
     /// Names of records that the service did not find, and may have deleted: nothing is concluded
     /// from it before the zone was read.
     package var missing: Set<String> = []
+    /// The last line of an object in it, where there may be more behind.
+    package var lastKey: Int64?
     /// Changes that were noted in the history on the way.
     package var noted = 0
 

@@ -79,7 +79,8 @@ struct ReplyRecording {
             guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
                 entry.base?.recordChangeTag == sentUpon
             else { return }
-            try mirror.ledger.setExported(base, key: key, upTo: transaction)
+            let fields = item.archivedFields.isEmpty ? nil : item.archivedFields
+            try mirror.ledger.setExported(base, fields: fields, key: key, upTo: transaction)
             try mirror.ledger.confirm(CountOperations(base), of: name)
             try mirror.ledger.dropForeign(of: entry.row)
         case .replay(let key):

@@ -23,14 +23,16 @@ struct WriteNaming {
         self.storeIdentifier = storeIdentifier
     }
 
-    /// The ID under which a record is sent.
-    mutating func writeID(of result: Record, transaction: Int64) throws -> String {
+    /// The ID under which a record is sent; `fields` is the archive of its fields.
+    mutating func writeID(
+        of result: Record, fields: Data, transaction: Int64
+    ) throws -> String {
         var message = Array(storeIdentifier.utf8) + [0]
         message += Array(result.recordName.utf8) + [0]
         message += Array((result.recordChangeTag ?? "").utf8) + [0]
         append(transaction, to: &message)
         append(try time(of: transaction), to: &message)
-        message += RecordArchive.encodeFields(result.fields)
+        message += fields
         return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
     }
 

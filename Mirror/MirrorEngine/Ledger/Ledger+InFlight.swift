@@ -1,3 +1,4 @@
+package import Foundation
 internal import Platform
 package import RecordWire
 internal import SQLiteDriver
@@ -11,11 +12,12 @@ extension Ledger {
     private static let keepingInFlight =
         "INSERT OR REPLACE INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) VALUES (?, ?, ?)"
 
-    package func keepInFlight(_ record: Record, mark: String) throws {
+    /// `fields` is the archive of the record's fields, where it was made before.
+    package func keepInFlight(_ record: Record, fields: Data? = nil, mark: String) throws {
         rare.note(.inFlight)
         try connection.run(
             Self.keepingInFlight,
-            [.text(record.recordName), .text(mark), .blob(RecordArchive.encode(record))])
+            [.text(record.recordName), .text(mark), .blob(Self.archive(record, fields))])
     }
 
     /// What was sent under `mark` and not yet answered.

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import Platform
 package import RecordWire
 internal import SQLiteDriver
@@ -249,9 +249,12 @@ extension Ledger {
     }
 
     /// The service has the record as of `transaction`: it is the base, and waits no longer unless
-    /// the object changed since, or the mirror marked it since.
-    package func setExported(_ record: Record, key: Int64, upTo transaction: Int64) throws {
-        try keepBase(record, key: key)
+    /// the object changed since, or the mirror marked it since. `fields` is the archive of its
+    /// fields, where it was made before.
+    package func setExported(
+        _ record: Record, fields: Data? = nil, key: Int64, upTo transaction: Int64
+    ) throws {
+        try keepBase(record, fields, key: key)
         try connection.run(Self.settingExported, [.integer(key), .integer(transaction)])
         try forgetInFlight(record.recordName)
     }
@@ -267,10 +270,14 @@ extension Ledger {
         "INSERT OR REPLACE INTO ANSCKRECORDMETADATAENCODEDRECORDASSET "
         + "(Z_PK, Z_ENT, Z_OPT, ZRECORDMETADATA, ZBINARYDATA) VALUES (?1, 17013, 1, ?1, ?2)"
 
-    private func keepBase(_ record: Record, key: Int64) throws {
+    private func keepBase(_ record: Record, _ fields: Data? = nil, key: Int64) throws {
         try connection.run(
-            Self.keepingBase, [.integer(key), .blob(RecordArchive.encode(record))])
+            Self.keepingBase, [.integer(key), .blob(Self.archive(record, fields))])
         try forgetRefusal(of: record.recordName)
+    }
+
+    static func archive(_ record: Record, _ fields: Data?) -> Data {
+        fields.map { RecordArchive.encode(record, fields: $0) } ?? RecordArchive.encode(record)
     }
 
     package func clearBase(key: Int64) throws {

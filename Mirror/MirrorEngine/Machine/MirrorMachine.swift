@@ -67,6 +67,9 @@ package struct MirrorMachine: Sendable {
     private var recordsMax: Int?
     /// Records that a plain service did not find: its changes tell whether they were deleted.
     private var missing = MissingRecords()
+    /// The request that follows once what is done now is done, where that is known before. It only
+    /// reads, so that it may be carried meanwhile, and be for nothing.
+    package private(set) var requestAhead: RecordRequest?
 
     package init(
         zoneName: String, limits: RoundLimits = RoundLimits(),
@@ -113,6 +116,7 @@ package struct MirrorMachine: Sendable {
 
     private mutating func enter(_ next: Phase, _ instruction: Instruction) -> Instruction {
         phase = next
+        requestAhead = nil
         return instruction
     }
 
@@ -142,9 +146,13 @@ package struct MirrorMachine: Sendable {
 
     private mutating func fetch() -> Instruction {
         hasSent = false
+        return send(changes(after: token), in: .fetching)
+    }
+
+    private func changes(after token: String?) -> RecordRequest {
         var zone = ZoneChanges.Zone(zoneID: zoneID, syncToken: token)
         zone.client = client
-        return send(.zoneChanges(ZoneChanges(zones: [zone])), in: .fetching)
+        return .zoneChanges(ZoneChanges(zones: [zone]))
     }
 
     /// The only way to a request.
@@ -164,12 +172,11 @@ package struct MirrorMachine: Sendable {
         }
         see(page.records.map(\.recordChangeTag))
         bounds.readSome()
-        return enter(
-            .applying,
-            .apply(
-                page,
-                PageRequest(
-                    token: token, toldWriteIDs: client?.wantsWriteIDs ?? true, sends: sends)))
+        let request = PageRequest(
+            token: token, toldWriteIDs: client?.wantsWriteIDs ?? true, sends: sends)
+        let instruction = enter(.applying, .apply(page, request))
+        if page.moreComing { requestAhead = changes(after: page.syncToken) }
+        return instruction
     }
 
     private mutating func applied(
@@ -184,8 +191,13 @@ package struct MirrorMachine: Sendable {
 
     // MARK: Export
 
+    /// The batch that is under way, where the next one may be built meanwhile.
+    package var batchUnderWay: ExportBatch? {
+        if recordsMax == nil, case .sending(let batch) = phase { batch } else { nil }
+    }
+
     private mutating func build() -> Instruction {
-        enter(.building, .build(recordsMax: min(recordsMax ?? .max, dialect.operationsMax)))
+        enter(.building, .build(recordsMax: recordsMax))
     }
 
     private mutating func send(_ batch: ExportBatch) -> Instruction {

@@ -223,7 +223,7 @@ package struct RecordMapping: Sendable {
         of slot: Int, _ entity: EntityLayout, in record: Record
     ) throws -> AttributeValue {
         let field = names.attribute(slot, of: entity)
-        guard let plain = present([field.plain, field.fallback], in: record) else {
+        guard let plain = present(field, in: record) else {
             let isCleared = field.cleared.map { (record.fields[$0] ?? nil) != nil } ?? false
             return isCleared ? .null : defaultValue(slot, of: entity)
         }
@@ -251,9 +251,10 @@ package struct RecordMapping: Sendable {
         sealedSlots[entity.number]?.contains(slot) ?? false
     }
 
-    /// The first of some fields that has a value.
-    private func present(_ names: [String?], in record: Record) -> FieldValue? {
-        names.lazy.compactMap { $0.flatMap { record.fields[$0] ?? nil } }.first
+    /// The field of a property, or that of its former name where only that has a value.
+    private func present(_ field: FieldNames.Names, in record: Record) -> FieldValue? {
+        if let value = record.fields[field.plain] ?? nil { return value }
+        return field.fallback.flatMap { record.fields[$0] ?? nil }
     }
 
     /// The to-one link at `slot` as the record has it.
@@ -263,7 +264,7 @@ package struct RecordMapping: Sendable {
 
     private func link(_ field: FieldNames.Names, in record: Record) -> NamedLink? {
         let orderKey = field.companion.flatMap { integer($0, in: record) }
-        switch present([field.plain, field.fallback], in: record) {
+        switch present(field, in: record) {
         case .string(let name)? where !name.isEmpty:
             return NamedLink(name, orderKey: orderKey)
         case .reference(let reference)?:

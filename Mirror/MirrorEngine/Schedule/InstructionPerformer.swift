@@ -39,7 +39,8 @@ package struct InstructionPerformer: Sendable {
             let (waiting, moreWaiting) = try mirrored.analyse()
             return .analysed(waiting: waiting, moreWaiting: moreWaiting)
         case .build(let recordsMax):
-            return .built(try mirrored.nextBatch(recordsMax: recordsMax))
+            let max = min(recordsMax ?? .max, dialect.operationsMax)
+            return .built(try mirrored.nextBatch(recordsMax: max))
         case .refuse(let batch, let error): return .recorded(try mirrored.refuse(batch, error))
         case .record(let batch, let reply): return .recorded(try mirrored.record(batch, reply))
         case .reconcile:

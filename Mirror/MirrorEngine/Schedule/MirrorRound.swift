@@ -20,8 +20,14 @@ package struct MirrorRound: Sendable {
     private let performer: InstructionPerformer
     private let retry: RetryPolicy
     private var machine: MirrorMachine
+    /// The batch that was built while another was under way.
+    private var batchAhead: ExportBatch?
     /// What the machine wants next.
     package private(set) var instruction: MirrorMachine.Instruction
+
+    /// The request that follows the next step, where that is known before; it may be carried while
+    /// the step is performed. `step` gives it when it is due, if nothing came between.
+    package var requestAhead: RecordRequest? { machine.requestAhead }
 
     /// The counts so far.
     package var result: RoundResult { machine.result }
@@ -50,19 +56,53 @@ package struct MirrorRound: Sendable {
                 randomness: performer.mirrored.settings.platform.randomness)
             guard let seconds else { return .finished(machine.givenUp) }
             return .wait(seconds: seconds)
-        default:
-            if let event = try performer.perform(instruction) {
-                instruction = machine.handle(event)
+        case .build(recordsMax: nil):
+            if let batch = batchAhead {
+                batchAhead = nil
+                instruction = machine.handle(.built(batch))
+                return .performed
             }
-            return .performed
+            return try perform()
+        default: return try perform()
         }
+    }
+
+    private mutating func perform() throws -> Step {
+        guard let event = try performer.perform(instruction) else { return .performed }
+        if !isWholly(event) { batchAhead = nil }
+        instruction = machine.handle(event)
+        return .performed
+    }
+
+    /// Whether an answer was recorded that took all of its batch: what was built upon it stands.
+    private func isWholly(_ event: MirrorMachine.Event) -> Bool {
+        guard case .record(let batch, _) = instruction, case .recorded(let outcome) = event else {
+            return false
+        }
+        return outcome.exported == batch.items.count
+    }
+
+    /// Builds the next batch while the request that `step` gave is under way, where that is one of
+    /// a batch. The same as if it had been built and sent before: what changes meanwhile is told
+    /// apart by its transaction, and what is dropped again counts as sent without an answer.
+    /// Returns whether one was built. Throws as `step` does.
+    @discardableResult
+    package mutating func workAhead() throws -> Bool {
+        guard batchAhead == nil, case .send = instruction, let batch = machine.batchUnderWay,
+            let next = try performer.mirrored.nextBatch(
+                behind: batch, recordsMax: performer.dialect.operationsMax), !next.isEmpty
+        else { return false }
+        batchAhead = next
+        return true
     }
 
     /// What came of the request that `step` gave.
     package mutating func answer(_ answer: Result<RecordResponse, any Error>) {
         switch answer {
         case .success(let response): instruction = machine.handle(.replied(response))
-        case .failure(let error): instruction = machine.handle(.failed(MirrorFailure(error)))
+        case .failure(let error):
+            batchAhead = nil
+            instruction = machine.handle(.failed(MirrorFailure(error)))
         }
     }
 

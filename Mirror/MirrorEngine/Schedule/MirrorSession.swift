@@ -4,7 +4,8 @@ package import RecordWire
 internal import SQLiteStore
 
 /// Runs sync rounds of one store with one service: drives the machine, carries its requests, waits
-/// where it must.
+/// where it must. The next page is fetched while one is applied, and the next batch is built while
+/// one is under way.
 ///
 /// One round at a time: a call during another waits for it, and then runs a round of its own, since
 /// what was saved meanwhile may have missed the first. `store` gives status, conflict log and
@@ -94,12 +95,27 @@ public actor MirrorSession {
             return result
         }
         var round = MirrorRound(performer)
+        var carried: CarriedRequest?
         while true {
             try Task.checkCancellation()
             try report(round.instruction, round.result)
+            if let request = round.requestAhead {
+                async let answer = Self.carry(request, over: channel)
+                guard case .performed = try round.step() else { continue }
+                carried = CarriedRequest(request: request, answer: await answer)
+                continue
+            }
             switch try round.step() {
             case .performed: continue
-            case .send(let request): round.answer(await send(request))
+            case .send(let request):
+                if let known = carried, known.request == request {
+                    round.answer(known.answer)
+                } else {
+                    async let answer = Self.carry(request, over: channel)
+                    try round.workAhead()
+                    round.answer(await answer)
+                }
+                carried = nil
             case .wait(let seconds):
                 observe(.waiting(seconds: seconds, reason: round.result.lastFailure?.message))
                 try await sleeper.sleep(seconds: seconds)
@@ -137,7 +153,15 @@ public actor MirrorSession {
         }
     }
 
-    private func send(_ request: RecordRequest) async -> Result<RecordResponse, any Error> {
+    /// A request whose answer came before it was due.
+    private struct CarriedRequest {
+        let request: RecordRequest
+        let answer: Result<RecordResponse, any Error>
+    }
+
+    private static func carry(
+        _ request: RecordRequest, over channel: any RecordChannel
+    ) async -> Result<RecordResponse, any Error> {
         do {
             return .success(try await channel.send(request))
         } catch {

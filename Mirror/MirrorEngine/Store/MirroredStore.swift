@@ -244,6 +244,21 @@ public final class MirroredStore: Sendable {
         }
     }
 
+    /// Builds the batch of the objects whose lines come after those of `batch`, which is under way;
+    /// nil where there are none, or where other things follow.
+    package func nextBatch(
+        behind batch: ExportBatch, recordsMax: Int
+    ) throws -> ExportBatch? {
+        guard let key = batch.lastKey else { return nil }
+        return try write { mirror in
+            let noted = try catchUp(mirror)
+            var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax)
+            var next = try builder.build(behind: key)
+            next.noted = noted
+            return next
+        }
+    }
+
     /// The service takes a batch's records in no request: each is put aside with the reason until
     /// its object changes.
     package func refuse(_ batch: ExportBatch, _ error: RecordError) throws -> ReplyOutcome {

@@ -19,6 +19,8 @@ final class SimulatedDevice {
     private var restores = 0
     /// Says when it is updated: a stream of its own, so that a seed is the same world but for it.
     let updateDice: SeededRandomness
+    /// Says when it works ahead, likewise.
+    private let aheadDice: SeededRandomness
     /// Whether its app has the world's later model.
     private(set) var isLater: Bool
     private var model: NSManagedObjectModel {
@@ -32,9 +34,10 @@ final class SimulatedDevice {
 
     init(
         name: String, file: URL, settings: WorldSettings, platform: Environment,
-        updateDice: SeededRandomness, isLater: Bool
+        updateDice: SeededRandomness, aheadDice: SeededRandomness, isLater: Bool
     ) throws {
         self.updateDice = updateDice
+        self.aheadDice = aheadDice
         self.isLater = isLater
         self.name = name
         self.file = file
@@ -59,10 +62,16 @@ final class SimulatedDevice {
     /// The processes die and start again: what was in memory is gone, the file is as the last
     /// commit left it. Once the world calms down there is one process.
     func restart(calm: Bool = false) throws {
-        sessions = [SimulatedSession(mirrored: try open(), dialect: settings.dialect)]
+        sessions = [try openSession()]
         if settings.faults.devices.hasSecondProcess && !calm {
-            sessions.append(SimulatedSession(mirrored: try open(), dialect: settings.dialect))
+            sessions.append(try openSession())
         }
+    }
+
+    private func openSession() throws -> SimulatedSession {
+        SimulatedSession(
+            mirrored: try open(), dialect: settings.dialect,
+            dice: settings.worksAhead ? aheadDice : nil)
     }
 
     /// Starts again over a copy of `other`, which may be an earlier one of its own. `isLater` tells

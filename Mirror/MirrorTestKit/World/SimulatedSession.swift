@@ -12,14 +12,19 @@ final class SimulatedSession {
     /// Before this moment the round waits.
     private var wakeAt: Date?
     private(set) var lastResult: RoundResult?
+    /// Says when the round works ahead; nil where it never does.
+    private let dice: SeededRandomness?
+    /// A request that was carried before it was due, with its answer.
+    private var carried: (request: RecordRequest, answer: Result<RecordResponse, any Error>)?
     /// What the world notes of the round that runs.
     var notes = RoundNotes()
 
     init(
         mirrored: MirroredStore, container: String = SimulatedService.container,
-        dialect: ServiceDialect = .extended
+        dialect: ServiceDialect = .extended, dice: SeededRandomness? = nil
     ) {
         self.mirrored = mirrored
+        self.dice = dice
         performer = InstructionPerformer(
             mirrored: mirrored, container: container, dialect: dialect)
     }
@@ -30,6 +35,7 @@ final class SimulatedSession {
     func startRound(limits: RoundLimits = RoundLimits()) {
         round = MirrorRound(performer, limits: limits)
         wakeAt = nil
+        carried = nil
         lastResult = nil
         notes = RoundNotes()
     }
@@ -44,7 +50,11 @@ final class SimulatedSession {
         }
         switch try round?.step() {
         case .performed, nil: return nil
-        case .send(let request): return request
+        case .send(let request):
+            defer { carried = nil }
+            guard let carried, carried.request == request else { return request }
+            round?.answer(carried.answer)
+            return nil
         case .wait(let seconds):
             wakeAt = now + seconds
             return nil
@@ -58,6 +68,26 @@ final class SimulatedSession {
 
     /// Seconds until the round goes on by itself; nil when it does not wait.
     func secondsToWait(now: Date) -> Double? { wakeAt.map { $0.timeIntervalSince(now) } }
+
+    // MARK: Ahead
+
+    private var worksAhead: Bool { dice?.chance(percent: 60) ?? false }
+
+    /// A request to carry before the next step, and to `keep` the answer of.
+    func requestAhead() -> RecordRequest? {
+        guard wakeAt == nil, let request = round?.requestAhead, worksAhead else { return nil }
+        return request
+    }
+
+    func keep(_ answer: Result<RecordResponse, any Error>, to request: RecordRequest) {
+        carried = (request, answer)
+    }
+
+    /// Builds the next batch while one is under way.
+    func workAhead() throws -> Bool {
+        guard worksAhead else { return false }
+        return try round?.workAhead() ?? false
+    }
 
     /// What came of a request.
     func answer(_ answer: Result<RecordResponse, any Error>) { round?.answer(answer) }

@@ -59,12 +59,13 @@ public final class SimulatedWorld {
                 randomness: SeededRandomness(seed: seed &* 31 &+ UInt64(index + 1)),
                 faults: faults)
             let updates = SeededRandomness(seed: seed &* 104_729 &+ UInt64(index))
+            let ahead = SeededRandomness(seed: seed &* 15_485_863 &+ UInt64(index))
             devices.append(
                 try SimulatedDevice(
                     name: String(UnicodeScalar(UInt8(65 + index))),
                     file: folder.appendingPathComponent("device\(index).sqlite"),
                     settings: settings, platform: platform,
-                    updateDice: updates,
+                    updateDice: updates, aheadDice: ahead,
                     isLater: settings.laterModel != nil && updates.chance(percent: 40)))
         }
         armDevices()
@@ -145,6 +146,10 @@ public final class SimulatedWorld {
         _ session: SimulatedSession, of device: SimulatedDevice
     ) throws -> Bool {
         do {
+            if let request = session.requestAhead() {
+                statistics.count(.pageAhead)
+                session.keep(try send(request, session, device), to: request)
+            }
             if let request = try session.step(now: clock.now()) {
                 try carry(request, session, device)
             } else if !session.isRunning {
@@ -162,11 +167,18 @@ public final class SimulatedWorld {
     func carry(
         _ request: RecordRequest, _ session: SimulatedSession, _ device: SimulatedDevice
     ) throws {
+        let answer = try send(request, session, device)
+        if try session.workAhead() { statistics.count(.batchAhead) }
+        session.answer(answer)
+    }
+
+    private func send(
+        _ request: RecordRequest, _ session: SimulatedSession, _ device: SimulatedDevice
+    ) throws -> Result<RecordResponse, any Error> {
         let id = try session.mirrored.deviceID()
-        let answer = network.carry(request, from: device.name, id: id, &session.notes) {
+        return network.carry(request, from: device.name, id: id, &session.notes) {
             self.tell($0)
         }
-        session.answer(answer)
     }
 
     func roundEnded(_ session: SimulatedSession, _ device: SimulatedDevice) throws {

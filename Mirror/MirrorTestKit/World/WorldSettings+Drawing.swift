@@ -28,6 +28,8 @@ extension WorldSettings {
             if extremes.contains(extreme) { extreme.add(to: &settings) }
         }
         if dice.chance(percent: 30) { settings.clockSkewSecondsMax = 1 + dice.below(4_000) }
+        // By dice of its own, so that a seed is the same world but for it.
+        settings.worksAhead = SeededRandomness(seed: seed &* 6_700_417).chance(percent: 50)
         if hasVersions {
             settings.laterModel = laterModels[isKeyed ? 1 : 0][isOrdered ? 1 : 0]
             settings.updatePercent = 2

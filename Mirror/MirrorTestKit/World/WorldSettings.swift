@@ -23,6 +23,9 @@ public struct WorldSettings: Sendable {
     public var usesWire = false
     /// How the service speaks.
     public var dialect = ServiceDialect.extended
+    /// Devices fetch the next page while one is applied, and build the next batch while one is
+    /// under way, when the dice say so.
+    public var worksAhead = false
 
     public init(model: NSManagedObjectModel) { self.model = model }
 }

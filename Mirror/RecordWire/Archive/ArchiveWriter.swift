@@ -10,7 +10,15 @@ struct ArchiveWriter {
 
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 
+    mutating func raw(_ data: Data) { bytes.append(contentsOf: data) }
+
     mutating func record(_ record: Record) {
+        head(of: record)
+        fields(record.fields)
+    }
+
+    /// All of a record but its fields.
+    mutating func head(of record: Record) {
         var parts: ArchiveParts = []
         if record.recordChangeTag != nil { parts.insert(.tag) }
         if record.created != nil { parts.insert(.created) }
@@ -26,7 +34,6 @@ struct ArchiveWriter {
         if let stamp = record.created { self.stamp(stamp) }
         if let stamp = record.modified { self.stamp(stamp) }
         if let zone = record.zoneID { self.zone(zone) }
-        fields(record.fields)
     }
 
     mutating func fields(_ fields: [String: FieldValue?]) {

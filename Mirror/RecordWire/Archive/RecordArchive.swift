@@ -16,6 +16,16 @@ public enum RecordArchive {
         return writer.data
     }
 
+    /// The same bytes as `encode(record)`, where `encodeFields` has made `fields` of its fields
+    /// before.
+    public static func encode(_ record: Record, fields: Data) -> Data {
+        var writer = ArchiveWriter()
+        writer.byte(version)
+        writer.head(of: record)
+        writer.raw(fields.dropFirst())
+        return writer.data
+    }
+
     /// The record that `encode` was given. Throws `RecordArchiveError`.
     public static func decode(_ data: Data) throws -> Record {
         try read(data) { try $0.record() }

@@ -4,6 +4,7 @@ internal import Foundation
 /// of each is its own.
 enum ProcessRole: String {
     case objects, changes, memory, single, fetches, reading, walk, beside
+    case latency, idle, change
     case serve, bareServe, bareSend, fill, sync, make, open
     case migrationFill, migrating, history, load, pull
 }

@@ -1,8 +1,6 @@
 internal import Foundation
 internal import MirrorEngine
 internal import MirrorTransport
-internal import Platform
-internal import RecordWire
 internal import SQLiteStore
 internal import Stores
 
@@ -38,31 +36,16 @@ enum DeviceRole {
 
     /// One whole round of a device.
     static func sync(_ arguments: RoleArguments) async throws {
-        let store = try SQLiteRowStore(
-            url: arguments.url(0), model: SampleModel.make(linked: true))
-        let ready = try Ready.read(arguments.url(1))
-        guard let url = URL(string: ready.url) else {
-            throw BenchmarkError("The server's address cannot be read.")
-        }
-        let mirrored = try MirroredStore(store: store, platform: .system)
-        _ = try mirrored.prepare(container: ready.url)
-        var configuration = ChannelConfiguration(
-            serviceURL: url,
-            target: RecordTarget(
-                container: ServiceRole.container, deviceID: try mirrored.deviceID()),
-            credentials: Credentials(apiToken: ready.api, userToken: ready.user))
-        configuration.authorityFile = URL(fileURLWithPath: ready.authority)
-        let channel = try CurlChannel(configuration: configuration)
-        let session = MirrorSession(mirrored: mirrored, container: ready.url, channel: channel)
+        let device = try SyncedDevice(arguments.url(0), service: arguments.url(1))
         let begin = ContinuousClock.now
-        let summary = try await session.sync()
+        let summary = try await device.session.sync()
         var found = Findings()
         found["seconds"] = Stopwatch.seconds(since: begin)
         found["exported"] = Double(summary.exported)
         found["imported"] = Double(summary.imported)
-        found["sent"] = Double(channel.byteCount.sent)
-        found["received"] = Double(channel.byteCount.received)
-        found["requests"] = Double(channel.byteCount.requests)
+        found["sent"] = Double(device.channel.byteCount.sent)
+        found["received"] = Double(device.channel.byteCount.received)
+        found["requests"] = Double(device.channel.byteCount.requests)
         found.send()
     }
 }

@@ -23,7 +23,10 @@ extension RecordServer {
 extension Authenticator {
     /// The way into a real service.
     init(_ service: RecordService) {
-        self.init { tokens, container in
+        let assets = Assets(
+            upload: { try service.beginUpload(key: $0, announced: $1) },
+            open: { try service.openAsset(key: $0) })
+        self.init(assets: assets) { tokens, container in
             let caller = try service.authenticate(
                 apiToken: tokens.apiToken, userToken: tokens.userToken, container: container)
             return Admitted(
@@ -50,10 +53,12 @@ extension ServerCapabilities {
                 "zonesPerDatabase": limits.zonesPerDatabaseMax,
                 "nameBytes": limits.nameBytesMax,
                 "waitSeconds": Int(configuration.http.held.secondsMax),
+                "assetBytes": Int(limits.assets.bytesMax),
             ],
             extensions: [
-                "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
-                "epochs", "serverRecord", "tokensInHeaders", "waitSeconds", "writeID",
+                "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
+                "gzipRequests", "previousSyncToken", "epochs", "serverRecord", "tokensInHeaders",
+                "waitSeconds", "writeID",
             ])
     }
 }

@@ -20,7 +20,7 @@ struct OperationApplier {
     let limits: ServiceLimits
     /// The fields that the answer shows.
     let keys: Set<String>?
-    let types: FieldTypeSession
+    let sessions: Sessions
     let damage: DamageReport
     /// The zone's last change number.
     private(set) var counter: Int64
@@ -31,16 +31,22 @@ struct OperationApplier {
     private(set) var rows: [RecordRow] = []
     private(set) var use = RequestUse()
 
+    /// What is kept beside the rows.
+    struct Sessions {
+        let types: FieldTypeSession
+        let assets: AssetSession
+    }
+
     init(
         zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, keys: Set<String>?,
-        types: FieldTypeSession, damage: DamageReport, counter: Int64, epoch: UInt64,
+        sessions: Sessions, damage: DamageReport, counter: Int64, epoch: UInt64,
         tellsWrites: Bool
     ) {
         self.zone = zone
         self.stamp = stamp
         self.limits = limits
         self.keys = keys
-        self.types = types
+        self.sessions = sessions
         self.damage = damage
         self.counter = counter
         self.epoch = epoch
@@ -95,10 +101,12 @@ struct OperationApplier {
 
     /// `keeping`: fields that are not given stay as they are.
     private mutating func write(
-        _ given: Record, over live: RecordRow?, after former: RecordRow?, keeping: Bool
+        _ given: Record, over live: RecordRow?, after older: RecordRow?, keeping: Bool
     ) throws -> Record {
         let type = try recordType(of: given, over: live)
         try check(given.fields)
+        var given = given
+        given.fields = try sessions.assets.settled(given.fields)
         var fields =
             keeping ? try live.map { try RecordArchive.decodeFields($0.fields) } ?? [:] : [:]
         if fields.isEmpty {
@@ -114,14 +122,16 @@ struct OperationApplier {
             keeping && live != nil
             ? RecordArchive.encodeFields(given.fields).count : archive.count
         try checkSize(fields.count, archive.count)
-        try types.check(given.fields, of: type)
+        try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
-        try types.replace(try oldFields(of: live), with: fields, of: type)
+        let former = try oldFields(of: live)
+        try sessions.types.replace(former, with: fields, of: type)
+        sessions.assets.replace(former, with: fields, of: given.recordName)
         counter += 1
         var row = RecordRow(
             name: given.recordName, type: type, change: counter, epoch: epoch, isDeleted: false,
             fields: archive, created: live?.created ?? stamp, modified: stamp)
-        row.descend(from: former, by: given)
+        row.descend(from: older, by: given)
         rows.append(row)
         use.writtenBytes += archive.count
         if keys?.isEmpty != true { use.answeredBytes += archive.count }
@@ -139,7 +149,9 @@ struct OperationApplier {
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
-        try types.remove(try oldFields(of: row.isDeleted ? nil : row), of: row.type)
+        let former = try oldFields(of: row.isDeleted ? nil : row)
+        try sessions.types.remove(former, of: row.type)
+        sessions.assets.replace(former, with: [:], of: name)
         counter += 1
         row.change = counter
         row.epoch = epoch

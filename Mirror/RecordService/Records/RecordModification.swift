@@ -59,8 +59,10 @@ struct RecordModification {
         let line = try transaction.lineForWriting(known)
         let before = token(zoneRow.counter, known)
         let types = FieldTypeSession(database.id, transaction)
+        let assets = AssetSession(database.id, transaction, now: stamp.timestamp)
         var change = OperationApplier(
-            zone: zone, stamp: stamp, limits: limits, keys: keys, types: types, damage: damage,
+            zone: zone, stamp: stamp, limits: limits, keys: keys,
+            sessions: .init(types: types, assets: assets), damage: damage,
             counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             tellsWrites: client != nil)
         var results: [RecordResult] = []
@@ -89,6 +91,7 @@ struct RecordModification {
         if written.isNews(to: client) { reply.epochs = written }
         try transaction.save(change.rows, in: zoneRow.id)
         try types.save()
+        try assets.save(in: zoneRow.id)
         try transaction.keep(line, of: .zone, zoneRow.id, newest: change.counter)
         try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(database, zoneRow, to: change.counter, transaction)

@@ -63,7 +63,7 @@ struct FieldReading {
         case .bytes: .bytes(try bytes(field.container.decode(String.self, forKey: Self.value)))
         case .reference: .reference(try reference(field.required(Self.value, field.object)))
         case .location: .location(try location(field.required(Self.value, field.object)))
-        case .asset: .asset(try asset(field.required(Self.value, field.object)))
+        case .asset: .asset(try field.required(Self.value, field.object).asAsset())
         }
     }
 
@@ -103,7 +103,7 @@ struct FieldReading {
         case .bytes: .bytes(try bytes(list.decode(String.self)))
         case .reference: .reference(try reference(object(&list)))
         case .location: .location(try location(object(&list)))
-        case .asset: .asset(try asset(object(&list)))
+        case .asset: .asset(try object(&list).asAsset())
         }
     }
 
@@ -156,20 +156,6 @@ struct FieldReading {
         place.course = try object.double("course")
         place.timestamp = try object.integer("timestamp")
         return place
-    }
-
-    private func asset(_ object: WireObject) throws -> RecordAsset {
-        try object.allow([
-            "fileChecksum", "size", "downloadURL", "referenceChecksum", "wrappingKey", "receipt",
-        ])
-        var file = RecordAsset()
-        file.fileChecksum = try object.string("fileChecksum")
-        file.size = try object.integer("size")
-        file.downloadURL = try object.string("downloadURL")
-        file.referenceChecksum = try object.string("referenceChecksum")
-        file.wrappingKey = try object.string("wrappingKey")
-        file.receipt = try object.string("receipt")
-        return file
     }
 }
 

@@ -8,6 +8,8 @@ enum WireOperation: String, CaseIterable {
     case listZones = "zones/list"
     case lookupZones = "zones/lookup"
     case caller = "users/caller"
+    case uploadAssets = "assets/upload"
+    case rereferenceAssets = "assets/rereference"
 
     init(_ request: RecordRequest) {
         self =
@@ -20,6 +22,8 @@ enum WireOperation: String, CaseIterable {
             case .listZones: .listZones
             case .lookupZones: .lookupZones
             case .caller: .caller
+            case .uploadAssets: .uploadAssets
+            case .rereferenceAssets: .rereferenceAssets
             }
     }
 
@@ -40,8 +44,6 @@ enum WireOperation: String, CaseIterable {
         "records/changes": "Use changes/zone.",
         "zones/changes": "Use changes/database.",
         "records/query": "Read the zone with changes/zone, or records by name with records/lookup.",
-        "assets/upload": "Keep the bytes in a BYTES field.",
-        "assets/rereference": "Keep the bytes in a BYTES field.",
     ]
 
     private static func refusal(_ path: String) -> RecordError {

@@ -41,6 +41,7 @@ enum SQLiteSchema {
     private static func prepareLaterTables(_ connection: Connection) throws {
         try FieldUseTable.prepare(connection)
         try connection.script(SQLiteTransaction.doomedTable)
+        try connection.script(SQLiteTransaction.assetTables)
     }
 
     private static func refusal(_ what: String) -> RecordError {

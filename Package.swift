@@ -63,7 +63,7 @@ let oneMachine: [Target] = [
 
 let twoMachines: [Target] = [
     room("RecordWire", in: "Mirror"),
-    room("MirrorEngine", in: "Mirror", uses: stores + ["Persistence", "RecordWire"]),
+    room("MirrorEngine", in: "Mirror", uses: stores + ["Persistence", "RecordWire", "COpenSSL"]),
     room(
         "MirrorTransport", in: "Mirror",
         uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib"]),
@@ -166,7 +166,7 @@ let testTargets: [Target] = [
             "SQLiteDriver", "Platform", "Persistence", "Predicates",
         ]),
     tests(
-        "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "Platform"],
+        "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "RecordWire", "Platform"],
         resources: [.copy("Seeds.txt")]),
     tests(
         "CorpusTests",

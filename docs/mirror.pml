@@ -1,8 +1,8 @@
 /* One record, two devices, and a service that goes back to a backup once.
  *
  * The record counts edits: an edit adds one at the place of its device, and a merge is remote +
- * (local - base). In the end 0 is a lost edit, and 2 is one that was applied twice. Requests and
- * answers get lost, a request comes late, a device crashes between any two steps. What a device
+ * (local - base), where the base has the own counts that the record tells. In the end 0 is a lost
+ * edit, and 2 is one that was applied twice. Requests and answers get lost, a request comes late, a device crashes between any two steps. What a device
  * keeps over a crash is what its ledger keeps. (docs/MERGE.md, sections 2, 5 and 11)
  *
  * Deletions win. What a merge without a base discards is logged; the law excepts what is logged.
@@ -15,13 +15,16 @@
 #endif
 
 typedef Tag { byte epoch, change };
-typedef Version { Tag tag; byte count[2]; bool deleted };
+typedef Version {
+  Tag tag; byte count[2]; bool deleted;
+  bool told[2]            /* the counts that it tells, by their names */
+};
 typedef Record {
   Version v;
   byte writes[3];         /* IDs of its last writes, newest first */
   Tag lost, repeated      /* the lost tag that it repeats, and the version that did */
 };
-typedef Request { byte id, from; Tag upon, witness, replays; byte count[2]; bool deleted };
+typedef Request { byte id; Tag upon, witness, replays; byte count[2]; bool deleted, told[2] };
 typedef Device {
   Version object, base;
   Request sent, older;    /* without an answer so far; id 0: none */
@@ -36,8 +39,6 @@ Request late;
 byte epoch = 1, counter = 1, ids = 0, faults = FAULTS, restores = RESTORES;
 byte backupCounter, common;
 bool hasBackup, hit, wasTaken, wasDeleted, edited[2];
-bool isOpen[2];           /* a write has had no answer, and was not met since */
-bool wasRepeatedUnseen;   /* a version was sent again while the other's write was open */
 
 #define same(a, b)      (a.epoch == b.epoch && a.change == b.change)
 #define set(a, b)       a.epoch = b.epoch; a.change = b.change
@@ -61,12 +62,13 @@ bool wasRepeatedUnseen;   /* a version was sent again while the other's write wa
 #define holds(r, w)     (w != 0 && (r.writes[0] == w || r.writes[1] == w || r.writes[2] == w))
 
 #define setCounts(a, b)  a.count[0] = b.count[0]; a.count[1] = b.count[1]; \
-                         a.deleted = b.deleted
+                         a.deleted = b.deleted; \
+                         a.told[0] = b.told[0]; a.told[1] = b.told[1]
 #define setVersion(a, b) set(a.tag, b.tag); setCounts(a, b)
 #define setRecord(a, b)  setVersion(a.v, b.v); a.writes[0] = b.writes[0]; \
                          a.writes[1] = b.writes[1]; a.writes[2] = b.writes[2]; \
                          set(a.lost, b.lost); set(a.repeated, b.repeated)
-#define setRequest(a, b) a.id = b.id; a.from = b.from; set(a.upon, b.upon); set(a.witness, b.witness); \
+#define setRequest(a, b) a.id = b.id; set(a.upon, b.upon); set(a.witness, b.witness); \
                          set(a.replays, b.replays); setCounts(a, b)
 
 /* The service takes a request whose witness it knows and whose record stands as it was met. */
@@ -80,8 +82,7 @@ inline take(q) {
     rec.writes[2] = rec.writes[1]; rec.writes[1] = rec.writes[0]; rec.writes[0] = q.id;
     if
     :: q.replays.change != 0 ->
-      set(rec.lost, q.replays); set(rec.repeated, rec.v.tag);
-      wasRepeatedUnseen = wasRepeatedUnseen || isOpen[1 - q.from]
+      set(rec.lost, q.replays); set(rec.repeated, rec.v.tag)
     :: else
     fi
   :: else
@@ -98,8 +99,16 @@ inline merge() {
     ME.object.deleted = true;
     ME.object.count[0] = ME.page.v.count[0]; ME.object.count[1] = ME.page.v.count[1]
   :: else ->
+#ifndef NAMELESS           /* a service and devices whose counts have no names */
+    if
+    :: ME.page.v.told[d] && ME.object.told[d] && !ME.base.told[d] -> ME.base.count[d]++
+    :: else
+    fi;
+#endif
     ME.object.count[0] = ME.page.v.count[0] + ME.object.count[0] - ME.base.count[0];
-    ME.object.count[1] = ME.page.v.count[1] + ME.object.count[1] - ME.base.count[1]
+    ME.object.count[1] = ME.page.v.count[1] + ME.object.count[1] - ME.base.count[1];
+    ME.object.told[0] = ME.object.told[0] || ME.page.v.told[0];
+    ME.object.told[1] = ME.object.told[1] || ME.page.v.told[1]
   fi;
   setVersion(ME.base, ME.page.v);
   ME.replay = false
@@ -130,13 +139,11 @@ inline compare() {
 inline apply() {
   hit = holds(ME.page, ME.sent.id);
   if
-  :: hit -> setCounts(ME.base, ME.sent); ME.knowsBase = true;
-    isOpen[d] = isOpen[d] && ME.sent.replays.change != 0
+  :: hit -> setCounts(ME.base, ME.sent); ME.knowsBase = true
   :: else ->
     hit = holds(ME.page, ME.older.id);
     if
-    :: hit -> setCounts(ME.base, ME.older); ME.knowsBase = true;
-      isOpen[d] = isOpen[d] && ME.older.replays.change != 0
+    :: hit -> setCounts(ME.base, ME.older); ME.knowsBase = true
     :: else
     fi
   fi;
@@ -157,7 +164,7 @@ inline build(source) {
   :: else ->
     if :: ME.sent.id != 0 -> setRequest(ME.older, ME.sent) :: else fi;
     ids++;
-    ME.sent.id = ids; ME.sent.from = d; isOpen[d] = isOpen[d] || !ME.replay;
+    ME.sent.id = ids;
     set(ME.sent.upon, ME.page.v.tag);
     setCounts(ME.sent, source)
   fi;
@@ -169,7 +176,6 @@ inline answered() {
   if
   :: wasTaken ->
     setCounts(ME.base, ME.sent); set(ME.base.tag, ME.page.v.tag); set(ME.seen, ME.page.v.tag);
-    isOpen[d] = isOpen[d] && ME.replay;              /* a base sent again answers no edit */
     ME.replay = false; ME.sent.id = 0; ME.older.id = 0
   :: !wasTaken && known(ME.sent.witness) -> apply()  /* CONFLICT, with the record inside */
   :: else                                            /* an older state: the next round compares */
@@ -201,7 +207,7 @@ proctype device(byte d) {
 }
 
 proctype user(byte d) {
-  atomic { if :: !ME.object.deleted -> ME.object.count[d]++; edited[d] = true :: else fi };
+  atomic { if :: !ME.object.deleted -> ME.object.count[d]++; ME.object.told[d] = true; edited[d] = true :: else fi };
 #ifdef DELETES
   if
   :: d == 1 -> atomic { ME.object.deleted = true; wasDeleted = true }
@@ -232,8 +238,7 @@ proctype laws() {
     assert(dev[0].object.count[0] == rec.v.count[0] && dev[1].object.count[0] == rec.v.count[0]);
     assert(dev[0].object.count[1] == rec.v.count[1] && dev[1].object.count[1] == rec.v.count[1]);
     assert(rec.v.count[0] >= edited[0] && rec.v.count[1] >= edited[1]);
-    assert(wasRepeatedUnseen ||
-           (rec.v.count[0] == edited[0] && rec.v.count[1] == edited[1]))
+    assert(rec.v.count[0] == edited[0] && rec.v.count[1] == edited[1])
   fi
 }
 

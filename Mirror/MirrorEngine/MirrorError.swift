@@ -6,6 +6,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
             case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline,
                 throttled
             case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, keyTaken, stopped
+            case keyMissing, keyRefused, keyWornOut, sealBroken
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -28,6 +29,14 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let objectDeleted = Code(kind: .objectDeleted)
         /// The value that a decision would put back is the unique key of another object.
         public static let keyTaken = Code(kind: .keyTaken)
+        /// A value cannot be sealed or opened, because its key was not given.
+        public static let keyMissing = Code(kind: .keyMissing)
+        /// A key or a key file cannot be used: damaged, or the passphrase is another.
+        public static let keyRefused = Code(kind: .keyRefused)
+        /// So many values were sealed under a key that the next must have another.
+        public static let keyWornOut = Code(kind: .keyWornOut)
+        /// A sealed value was changed, or moved from another field or record.
+        public static let sealBroken = Code(kind: .sealBroken)
         public static let stopped = Code(kind: .stopped)
     }
 

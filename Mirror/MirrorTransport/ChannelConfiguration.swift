@@ -17,8 +17,12 @@ public struct ChannelConfiguration: Sendable {
     public var bytesPerSecondMax: Int?
     /// The largest answer taken, in bytes after decompression.
     public var responseBytesMax = 64 << 20
-    /// Speaks as CloudKit Web Services expects: tokens in the query, no compressed requests.
-    public var appleCompatible = false
+    /// How the service speaks; nil: as it publishes. Without extensions tokens travel in the query
+    /// and bodies plain.
+    public var dialect: ServiceDialect?
+    /// The user's token, shared by channels to one service that may give a new one with each
+    /// answer; nil: the channel keeps its own until it ends.
+    public var rotatingToken: RotatingToken?
 
     public init(serviceURL: URL, target: RecordTarget, credentials: Credentials) {
         self.serviceURL = serviceURL

@@ -6,6 +6,7 @@ public import RecordWire
 /// Carries requests to a record service over HTTPS with libcurl, one after another on one
 /// connection.
 ///
+/// What the service publishes decides how it is spoken to; it is asked before the first request.
 /// Certificate and host name are always verified. Throws `RecordError` where the service refused,
 /// and `TransportError` where no answer came. A cancelled task is heard within about a second.
 public final class CurlChannel: RecordChannel {
@@ -16,11 +17,17 @@ public final class CurlChannel: RecordChannel {
     private let counts: Lock<ByteCount>
     /// The largest asset of the service; nil until it was asked, 0 for none.
     private let assetBytes = Lock<Int64?>(nil)
+    /// What the service speaks; nil until it was asked.
+    private let learned: Lock<ServiceDialect?>
+    private let userToken: RotatingToken
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
     public init(configuration: ChannelConfiguration) throws {
         try configuration.check()
         self.configuration = configuration
+        learned = Lock(configuration.dialect)
+        userToken =
+            configuration.rotatingToken ?? RotatingToken(configuration.credentials.userToken)
         counts = Lock(ByteCount())
         handle = QueueBound(try CurlHandle(limits: configuration.limits, counts: counts))
     }
@@ -29,19 +36,20 @@ public final class CurlChannel: RecordChannel {
     public var byteCount: ByteCount { counts.withLock { $0 } }
 
     public func send(_ request: RecordRequest) async throws -> RecordResponse {
-        try await onQueue { flag in try self.perform(request, flag) }
+        try await onQueue { try self.perform(request, $0) }
     }
 
-    /// Runs `body` on the channel's queue, which libcurl may block.
-    private func onQueue<Result: Sendable>(
-        _ body: @escaping @Sendable (CancelFlag) throws -> Result
-    ) async throws -> Result {
+    public func dialect() async throws -> ServiceDialect {
+        try await onQueue { try self.learnDialect($0) }
+    }
+
+    private func onQueue<Value: Sendable>(
+        _ body: @escaping @Sendable (CancelFlag) throws -> Value
+    ) async throws -> Value {
         let flag = CancelFlag()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                queue.async {
-                    continuation.resume(with: Swift.Result { try body(flag) })
-                }
+                queue.async { continuation.resume(with: Result { try body(flag) }) }
             }
         } onCancel: {
             flag.cancel()
@@ -54,29 +62,49 @@ public final class CurlChannel: RecordChannel {
     }
 
     private func perform(_ request: RecordRequest, _ flag: CancelFlag) throws -> RecordResponse {
-        let answer = try handle.value.perform(call(for: request), cancelFlag: flag)
-        guard answer.status == 200 else { throw refusal(answer) }
+        let dialect = try learnDialect(flag)
+        let answer = try handle.value.perform(call(for: request, dialect), cancelFlag: flag)
+        if dialect == .plain, let next = answer.headers[Self.rotationHeader] {
+            userToken.take(next)
+        }
+        guard answer.status == 200 else {
+            // It may speak otherwise than before: the next request asks what it publishes.
+            if (400..<500).contains(answer.status) {
+                learned.withLock { $0 = configuration.dialect }
+            }
+            throw refusal(answer)
+        }
         return try WireCodec.decodeResponse(to: request, answer.body)
     }
 
-    private func call(for request: RecordRequest) throws -> CurlCall {
+    private static let rotationHeader = "x-apple-cloudkit-web-auth-token"
+
+    /// Asks once what the service publishes. One that publishes nothing has no extensions.
+    private func learnDialect(_ flag: CancelFlag) throws -> ServiceDialect {
+        if let known = learned.withLock({ $0 }) { return known }
+        let answer = try handle.value.perform(
+            CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
+        guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
+        let published = try? JSONDecoder().decode(Publication.self, from: answer.body)
+        let words = answer.status == 200 ? published?.extensions ?? [] : []
+        let dialect = ServiceDialect(publishing: words)
+        learned.withLock { $0 = dialect }
+        return dialect
+    }
+
+    private func call(
+        for request: RecordRequest, _ dialect: ServiceDialect
+    ) throws -> CurlCall {
         let (path, method, body) = try WireCodec.encode(request)
-        var call = CurlCall(method: method, url: url(path), headers: headers, body: body)
+        var call = CurlCall(
+            method: method, url: url(path, dialect), headers: headers(dialect), body: body)
         guard method != "GET" else { return call }
         call.headers.append(("Content-Type", "application/json"))
-        if !configuration.appleCompatible, let small = Gzip.compress(body) {
+        if dialect == .extended, let small = Gzip.compress(body) {
             call.body = small
             call.headers.append(("Content-Encoding", "gzip"))
         }
         return call
-    }
-
-    private func url(_ operation: String) -> String {
-        let target = configuration.target
-        let words = ["database", "1", target.container, target.environment, target.database]
-        let path = words.map(PercentEncoding.encode).joined(separator: "/")
-        let query = configuration.appleCompatible ? "?\(configuration.credentials.query)" : ""
-        return "\(base)/\(path)/\(operation)\(query)"
     }
 
     private var base: String {
@@ -85,8 +113,18 @@ public final class CurlChannel: RecordChannel {
         return base
     }
 
-    private var headers: [(String, String)] {
-        guard !configuration.appleCompatible else { return [] }
+    private func url(_ operation: String, _ dialect: ServiceDialect) -> String {
+        let target = configuration.target
+        let words = ["database", "1", target.container, target.environment, target.database]
+        let path = words.map(PercentEncoding.encode).joined(separator: "/")
+        var credentials = configuration.credentials
+        credentials.userToken = userToken.value
+        let query = dialect == .plain ? "?\(credentials.query)" : ""
+        return "\(base)/\(path)/\(operation)\(query)"
+    }
+
+    private func headers(_ dialect: ServiceDialect) -> [(String, String)] {
+        guard dialect == .extended else { return [] }
         let device = configuration.target.deviceID.map { [("X-Diptych-Device", $0)] } ?? []
         return configuration.credentials.headers + device
     }
@@ -165,7 +203,7 @@ extension CurlChannel {
             var limits: [String: Int64]
             var extensions: [String]
         }
-        guard !configuration.appleCompatible else { return 0 }
+        guard try learnDialect(flag) == .extended else { return 0 }
         let answer = try handle.value.perform(
             CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
         guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
@@ -189,6 +227,11 @@ extension CurlChannel {
         }
         return address
     }
+}
+
+/// What a service says of itself, as far as it concerns a channel.
+private struct Publication: Decodable {
+    var extensions: [String]
 }
 
 /// A value that only one serial queue touches.

@@ -1,8 +1,10 @@
 public import Platform
 public import RecordService
+internal import RecordWire
 
 extension RecordServer {
-    /// Puts `service` on the network; listens from `start` on.
+    /// Puts `service` on the network; listens from `start` on. One of the plain dialect publishes
+    /// nothing.
     public convenience init(
         service: RecordService, configuration: ServerConfiguration, platform: Environment = .system
     ) {
@@ -13,7 +15,8 @@ extension RecordServer {
         configuration.throttle = configuration.throttle ?? service.limits.throttle
         self.init(
             door: Authenticator(service),
-            capabilities: ServerCapabilities(service.limits, configuration),
+            capabilities: service.dialect == .plain
+                ? nil : ServerCapabilities(service.limits, configuration),
             configuration: configuration, platform: platform,
             // Where it fails, those who wait hear of changes when their time is up.
             everySecond: { try? service.noticeOtherWriters() })
@@ -28,11 +31,14 @@ extension Authenticator {
             open: { try service.openAsset(key: $0) })
         self.init(assets: assets) { tokens, container in
             let caller = try service.authenticate(
-                apiToken: tokens.apiToken, userToken: tokens.userToken, container: container)
-            return Admitted(
+                apiToken: tokens.apiToken, userToken: tokens.userToken, container: container,
+                admitsWorld: tokens.isForWorld)
+            var admitted = Admitted(
                 user: caller.userRecordName,
                 ask: { try service.handle($0, target: $1, caller: caller) },
                 listen: { try service.listen(for: $0, target: $1, caller: caller, changed: $2) })
+            admitted.isWorld = caller == .world
+            return admitted
         }
     }
 }
@@ -57,8 +63,9 @@ extension ServerCapabilities {
             ],
             extensions: [
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
-                "gzipRequests", "previousSyncToken", "epochs", "serverRecord", "tokensInHeaders",
-                "waitSeconds", "writeID",
+                "gzipRequests", "previousSyncToken",
+                "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
+                "writeID",
             ])
     }
 }

@@ -10,7 +10,7 @@ public final class RecordServer: Sendable {
     private let ticker = Lock<Ticker?>(nil)
 
     package init(
-        door: Authenticator, capabilities: ServerCapabilities, configuration: ServerConfiguration,
+        door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
         platform: Environment, everySecond: (@Sendable () -> Void)? = nil
     ) {
         self.everySecond = everySecond

@@ -1,5 +1,6 @@
-/// Who sends a request: the owner of the private database it goes to.
+/// Who sends a request: a user, or somebody of whom only the app is known.
 public struct Caller: Hashable, Sendable {
+    /// Empty for who is not signed in.
     public var userRecordName: String
     /// The token that was shown: addresses of assets that are given out end with it.
     public var tokenID: String?
@@ -10,4 +11,10 @@ public struct Caller: Hashable, Sendable {
         self.userRecordName = userRecordName
         self.tokenID = tokenID
     }
+
+    /// Who shows an app's token alone; may read public databases where the service lets the world
+    /// read them.
+    public static let world = Caller(userRecordName: "")
+
+    var isWorld: Bool { userRecordName.isEmpty }
 }

@@ -11,6 +11,8 @@ public import RecordWire
 public final class RecordService: Sendable {
     /// What this service takes; publish it to clients.
     public let limits: ServiceLimits
+    /// How it answers.
+    public let dialect: ServiceDialect
     /// Containers, users and their tokens.
     public let accounts: ServiceAccounts
 
@@ -18,15 +20,19 @@ public final class RecordService: Sendable {
     let platform: Environment
     let damage: DamageReport
     let assets: AssetStore
+    private let publicAccess: PublicAccess
     private let listeners = ChangeListeners()
     private let sqlite: SQLiteBackend
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
-    /// hears what its administrator should know and clients should not.
+    /// hears what its administrator should know and clients should not. In the plain dialect it
+    /// answers without extensions, and takes no more at once than CloudKit Web Services does.
     public init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
-        secrets: any SecretSource = OpenSSLSecrets(), log: @escaping ServiceLog = { _ in }
+        dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
+        publicAccess: PublicAccess = PublicAccess(),
+        log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         sqlite = try SQLiteBackend(
             path: path, platform: platform,
@@ -34,7 +40,9 @@ public final class RecordService: Sendable {
         backend = sqlite
         damage = DamageReport(path: path, log: log)
         self.platform = platform
-        self.limits = limits
+        self.publicAccess = publicAccess
+        self.dialect = dialect
+        self.limits = limits.bounded(by: dialect)
         accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
         assets = AssetStore(
             files: AssetFiles(besides: path, platform: platform, log: log), limits: limits.assets,
@@ -49,8 +57,24 @@ public final class RecordService: Sendable {
     public func handle(
         _ request: RecordRequest, target: RecordTarget, caller: Caller
     ) throws(RecordError) -> RecordResponse {
+        guard dialect == .plain else { return try answer(request, target, caller) }
+        if let key = request.extensionsUsed.first {
+            throw RecordError(
+                .badRequest, "\(key) is nothing that this service knows; leave it out.")
+        }
+        do {
+            return try answer(request, target, caller).withoutExtensions
+        } catch {
+            throw error.withoutExtensions
+        }
+    }
+
+    private func answer(
+        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller
+    ) throws(RecordError) -> RecordResponse {
         try accounts.requireContainer(target.container)
         let database = try DatabaseKey(target, caller: caller, request: request)
+        try publicAccess.check(request, of: caller, database)
         return try linked(
             try answer(request, database, target, caller), database, target, caller)
     }
@@ -61,11 +85,14 @@ public final class RecordService: Sendable {
         switch request {
         case .modifyRecords(let modify):
             defer { listeners.tell(database) }
-            return try modifyRecords(modify, database, device: target.deviceID)
+            return try modifyRecords(modify, database, caller, device: target.deviceID)
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database)
+        case .queryRecords(let query):
+            return try queryRecords(query, database)
         case .zoneChanges(let changes):
             return try zoneChanges(changes, database)
+        case .recordChanges(let changes): return try recordChanges(changes, database)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations):
             defer { listeners.tell(database) }
@@ -87,8 +114,9 @@ public final class RecordService: Sendable {
         changed: @escaping @Sendable () -> Void
     ) throws(RecordError) -> ChangeListening {
         try accounts.requireContainer(target.container)
-        return listeners.listen(
-            to: try DatabaseKey(target, caller: caller, request: request), changed)
+        let database = try DatabaseKey(target, caller: caller, request: request)
+        try publicAccess.check(request, of: caller, database)
+        return listeners.listen(to: database, changed)
     }
 
     /// Tells all who listen where another process has written to the same file since the last call.
@@ -106,20 +134,25 @@ public final class RecordService: Sendable {
     package func removeDeletedRecords() throws(RecordError) { try sqlite.removeDoomedRecords() }
 
     /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED
-    /// for a wrong one, NOT_FOUND for an unknown container.
+    /// for a wrong one, NOT_FOUND for an unknown container. `admitsWorld`: who shows no user's
+    /// token is let in as `Caller.world`.
     public func authenticate(
-        apiToken: String?, userToken: String?, container: String
+        apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
     ) throws(RecordError) -> Caller {
-        try accounts.authenticate(apiToken: apiToken, userToken: userToken, container: container)
+        try accounts.authenticate(
+            apiToken: apiToken, userToken: userToken, container: container,
+            admitsWorld: admitsWorld)
     }
 
     private func modifyRecords(
-        _ modify: ModifyRecords, _ database: DatabaseKey, device: String?
+        _ modify: ModifyRecords, _ database: DatabaseKey, _ caller: Caller, device: String?
     ) throws(RecordError) -> RecordResponse {
         let stamp = RecordStamp(
-            timestamp: platform.milliseconds, userRecordName: database.owner, deviceID: device)
+            timestamp: platform.milliseconds, userRecordName: caller.userRecordName,
+            deviceID: device)
         let modification = try RecordModification(
-            modify, owner: database.owner, stamp: stamp, limits: limits,
+            modify, owner: database.owner, stamp: stamp, limits: limits, dialect: dialect,
+            access: database.isPublic ? publicAccess : nil,
             incarnation: platform.randomness.next(),
             makeName: { self.platform.randomness.uuid().uuidString })
         var broken: Set<ExactName> = []

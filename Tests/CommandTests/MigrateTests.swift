@@ -60,6 +60,44 @@ import Testing
         try workshop.done(["inspect", library, "--check"])
     }
 
+    /// Makes the store one that is mirrored, whose mirror has seen so many transactions.
+    private func mirror(_ store: String, seen: Int, _ workshop: Workshop) throws {
+        _ = try workshop.sql(
+            store,
+            "create table ANSCKRECORDMETADATA (Z_PK INTEGER PRIMARY KEY, ZENTITYID INTEGER, "
+                + "ZENTITYPK INTEGER, ZNEEDSUPLOAD INTEGER);"
+                + "create table ANSCKMETADATAENTRY (ZKEY VARCHAR, ZINTEGERVALUE INTEGER);"
+                + "insert into ANSCKMETADATAENTRY values "
+                + "('NSCloudKitMirroringDelegateLastHistoryTokenKey', \(seen))")
+    }
+
+    @Test func editsThatWereNotSentAreToldWhereValuesGo() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Book title=Emma pages=474")
+        let number = try #require(
+            Int(try workshop.sql(library, "select ifnull(max(Z_PK), 0) from ATRANSACTION")))
+        try mirror(library, seen: number - 1, workshop)
+        let other = try workshop.model { text in
+            let line = text.split(separator: "\n").first { $0.contains("name=\"pages\"") }
+            return line.map { text.replacing(String($0), with: "") } ?? text
+        }
+        let trial = ["migrate", library, "--to", other, "--dry-run"]
+        let told = try workshop.done(trial)
+        #expect(told.output.contains("pages is gone, with its values  LOSES DATA"))
+        #expect(told.output.contains("1 object of this mirrored store has edits"))
+        let json = try workshop.done(trial + ["--json"])
+        #expect(json.json["unsentObjects"] as? Int == 1)
+        #expect((json.json["warnings"] as? [String])?.count == 1)
+        _ = try workshop.sql(library, "update ANSCKMETADATAENTRY set ZINTEGERVALUE = \(number)")
+        #expect(try !workshop.done(trial).output.contains("mirrored store"))
+        _ = try workshop.sql(
+            library,
+            "insert into ANSCKRECORDMETADATA (ZENTITYID, ZENTITYPK, ZNEEDSUPLOAD) values (1, 1, 1)")
+        let run = try workshop.run("migrate", library, "--to", other)
+        #expect(run.status == 0 && run.complaint.contains("1 object of this mirrored store"))
+    }
+
     @Test func aStoreOfALaterVersionIsRefused() throws {
         let workshop = try Workshop()
         let (library, bundle) = (try workshop.library(), try versions(workshop))

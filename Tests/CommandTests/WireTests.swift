@@ -153,7 +153,7 @@ import Testing
         #expect(waiting.status == 3)
         let keys: Set = [
             "id", "date", "entity", "record", "property", "rule", "winner", "base", "local",
-            "remote", "object", "device",
+            "remote", "object", "device", "localDevice",
         ]
         #expect(Set(waiting.json.keys) == keys)
         #expect(waiting.json["base"] as? String == "Emma")

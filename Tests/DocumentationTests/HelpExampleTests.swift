@@ -80,8 +80,16 @@ struct HelpExampleTests {
         let home =
             "export HOME=\"$PWD\"; mkdir -p ~/.local/share/bash-completion/completions "
             + "~/.config/fish/completions; "
+        if example.contains("diptych service") { return home + served }
         return example.contains("create Library.sqlite") ? home + "rm Library.sqlite; " : home
     }
+
+    /// The data folder of a service that ran once.
+    private static let served = """
+        test -d records || {
+            diptych serve --data records --listen 127.0.0.1:0 --ready-file ready >/dev/null &
+            until test -s ready; do sleep 0.1; done; kill $!; wait; };\u{20}
+        """
 
     /// The store was never synced, so it is not in sync, and there is no conflict to decide.
     private static func status(after example: String) -> Int32 {

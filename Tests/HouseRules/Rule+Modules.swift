@@ -18,7 +18,7 @@ extension Rule {
         "Persistence": stores + ["CRuntime"],
         "CoreData": ["ObjectModel", "Predicates", "Persistence"],
         "RecordWire": [],
-        "MirrorEngine": stores + ["Persistence", "RecordWire"],
+        "MirrorEngine": stores + ["Persistence", "RecordWire", "COpenSSL"],
         "MirrorTransport": [
             "MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib",
         ],

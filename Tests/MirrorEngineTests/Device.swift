@@ -22,26 +22,34 @@ final class Device {
     init(
         _ seed: UInt64, _ service: SimulatedService,
         model: NSManagedObjectModel = SampleModel.make(),
-        policy: MergePolicy = MergePolicy(), file: URL? = nil
+        policy: MergePolicy = MergePolicy(), file: URL? = nil, keys: SealingKeys? = nil,
+        adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
-        mirrored = try MirroredStore(store: store, policy: policy, platform: platform)
-        performer = InstructionPerformer(mirrored: mirrored, container: "test")
+        mirrored = try MirroredStore(
+            store: store, policy: policy, keys: keys, platform: platform, adjust: adjust)
+        performer = InstructionPerformer(
+            mirrored: mirrored, container: "test", dialect: service.dialect)
         self.service = service
     }
 
-    static func service() throws -> SimulatedService {
+    /// More batches than a round sends that expects nothing.
+    static let manyBatches = RoundLimits().batchesMin + 10
+
+    static func service(_ dialect: ServiceDialect = .extended) throws -> SimulatedService {
         try SimulatedService(
             platform: Environment(
-                clock: VirtualClock(), randomness: SeededRandomness(seed: 77), faults: NoFaults()))
+                clock: VirtualClock(), randomness: SeededRandomness(seed: 77), faults: NoFaults()),
+            dialect: dialect)
     }
 
     /// Runs one round to its end, without waiting where the machine would.
     @discardableResult
     func sync() throws -> RoundResult {
-        var machine = MirrorMachine(zoneName: mirrored.settings.zoneName)
+        var machine = MirrorMachine(
+            zoneName: mirrored.settings.zoneName, dialect: performer.dialect)
         var instruction = machine.handle(.start)
         while true {
             switch instruction {

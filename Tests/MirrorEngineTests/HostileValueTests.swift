@@ -161,7 +161,9 @@ import Testing
                 "INSERT INTO ADIPTYCHCONFLICT (Z_PK, ZRECORDNAME, ZPROPERTY, ZWINNER) "
                     + "VALUES (1, 'a', 'p', 'waiting'), (2, 'b', 'p', 'local'), "
                     + "(3, 'c', 'p', 'local'), (10003, 'd', 'p', 'local')")
-            try ledger.log(lostMember: "m", of: "o", entity: "Tag", property: "pinned")
+            try ledger.log(
+                LostMember(
+                    member: "m", owner: "o", entity: "Tag", property: "pinned", rule: "oneOwner"))
         }
         let events = try device.mirrored.events()
         #expect(events.count == 1_000 && events.last?.affected == 1_199)

@@ -5,6 +5,7 @@ import ObjectModel
 import Persistence
 import Predicates
 import RecordWire
+import SQLiteDriver
 import SQLiteStore
 import Stores
 import Testing
@@ -16,25 +17,9 @@ import Testing
     let new: Device
     let note: RowID
 
-    /// Notes in a folder, with tags, that both devices have; one has a subtitle that only the newer
-    /// device knows. Keys are not those that a new file would give.
     init() throws {
         world = try VersionedWorld()
-        old = try world.device()
-        new = try world.device(isLater: true)
-        for number in 0..<5 {
-            try old.delete(old.insert("Note", ["views": .integer(Int64(number))]))
-        }
-        note = try old.insert("Note", ["title": .text("t"), "views": .integer(1)])
-        try old.insert("TodoNote", ["title": .text("todo"), "isDone": .integer(1)])
-        let folder = try old.insert("Folder", ["name": .text("f")])
-        let tag = try old.insert("Tag", ["label": .text("x")])
-        try old.link(note, "folder", folder, order: 1024)
-        try old.pair(note, "tags", with: tag)
-        try old.pair(tag, "pinned", with: note)
-        try world.settle(old, new)
-        try new.set(new.only("Note"), "subtitle", .text("s"))
-        try world.settle(new, old)
+        (old, new, note) = try world.neighbours(hasTag: true)
     }
 
     private func noteWithValues(_ device: Device) throws -> RowID {
@@ -136,26 +121,79 @@ import Testing
         #expect(try new.value(noteWithValues(new), "headline") == .text("u"))
     }
 
-    @Test func aCoordinatorMigratesAMirroredStoreByMapping() throws {
-        let file = try #require(world.file(of: old))
-        try old.set(note, "title", .text("u"))
-        let parts = try [["Note", "TodoNote"], ["Folder", "Tag", "Cover"]].map { names in
-            let mapping = try world.inferred()
-            mapping.entityMappings = mapping.entityMappings?.filter { entity in
-                names.contains(entity.sourceEntityName ?? "")
-            }
-            return mapping
+    // MARK: When edits were made
+
+    private static let latest = MergePolicy(standard: .latest)
+
+    /// Devices whose latest edit wins, with a note that both have edited, the older one at a
+    /// moment.
+    private func edited(
+        at seconds: Double
+    ) throws -> (world: VersionedWorld, old: Device, new: Device) {
+        let world = try VersionedWorld()
+        let old = try world.device(policy: Self.latest)
+        let new = try world.device(isLater: true, policy: Self.latest)
+        let note = try old.insert("Note", ["title": .text("t")])
+        try world.settle(old, new)
+        old.clock.advance(seconds: seconds)
+        new.clock.advance(seconds: 200)
+        try old.set(note, "title", .text("old"))
+        try new.set(new.only("Note"), "headline", .text("new"))
+        try new.sync()
+        return (world, old, new)
+    }
+
+    @Test(arguments: [(100.0, "new"), (300, "old")])
+    func editsThatNoRoundHadSeenKeepTheirTimes(_ seconds: Double, _ winner: String) throws {
+        let (world, old, new) = try edited(at: seconds)
+        let mapped = try world.mapped(old, policy: Self.latest)
+        try world.settle(mapped, new)
+        for device in [mapped, new] {
+            #expect(try device.value(device.only("Note"), "headline") == .text(winner))
         }
-        let draft = file.deletingLastPathComponent().appendingPathComponent("whole.sqlite")
-        let manager = NSMigrationManager(sourceModel: world.former, destinationModel: world.later)
-        let whole = try world.inferred()
-        try manager.migrateStore(
-            from: file, type: .sqlite, mapping: whole, to: draft, type: .sqlite)
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: world.later)
-        try coordinator.replacePersistentStore(
-            at: file, withPersistentStoreFrom: draft, type: .sqlite)
-        let mapped = try world.open(file, world.later)
-        #expect(try mapped.sync().exported == 1)
-        #expect(parts.count == 2)
+    }
+
+    /// The next version has the note's headline under a third name.
+    @Test(arguments: [true, false], [(100.0, "new"), (300, "old")])
+    func timesOutliveTheNextMigrationAlso(
+        _ isMapped: Bool, _ expected: (seconds: Double, winner: String)
+    ) throws {
+        let (world, old, new) = try edited(at: expected.seconds)
+        let third = SampleModel.makeLater()
+        if let note = third.entitiesByName["Note"] {
+            SampleModel.rename("headline", to: "heading", in: note)
+        }
+        let mapped = try world.mapped(old, policy: Self.latest)
+        let next =
+            isMapped
+            ? try world.mapped(mapped, to: third, policy: Self.latest)
+            : try world.updated(mapped, to: third, policy: Self.latest)
+        try world.settle(next, new)
+        #expect(try next.value(next.only("Note"), "heading") == .text(expected.winner))
+        #expect(try new.value(new.only("Note"), "headline") == .text(expected.winner))
+    }
+
+    @Test func timesAreAskedOnce() throws {
+        let (world, old, new) = try edited(at: 300)
+        let mapped = try world.mapped(old, policy: Self.latest)
+        try world.settle(mapped, new)
+        let left = try mapped.store.read {
+            try $0.connection.value("SELECT count(*) FROM ADIPTYCHUNSEENEDIT")
+        }
+        #expect(left == 0)
+    }
+
+    @Test func anImportIsNoEditToBeTimed() throws {
+        let (world, old, new) = try edited(at: 100)
+        try old.sync()
+        let mapped = try world.mapped(old, policy: Self.latest)
+        let unseen = try mapped.store.read {
+            try $0.connection.value(
+                "SELECT count(*) FROM ADIPTYCHUNSEENEDIT WHERE ZAUTHOR IS NOT "
+                    + "'NSCloudKitMirroringDelegate.import'")
+        }
+        #expect(unseen == 0)
+        try world.settle(mapped, new)
+        #expect(try mapped.value(mapped.only("Note"), "headline") == .text("new"))
     }
 }

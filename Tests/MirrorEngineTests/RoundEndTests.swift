@@ -97,6 +97,32 @@ import Testing
 
     // MARK: Rest
 
+    /// The first look at a store is part of reading the zone, and may note more than any round
+    /// would send otherwise.
+    @Test func theFirstExportOfALargeStoreEndsInOneRound() throws {
+        let many = Device.manyBatches
+        let large = try Device(3, service) { $0.batchRecordsMax = 1 }
+        for index in 0..<many { try large.insert("Tag", ["label": .text("t\(index)")]) }
+        let result = try large.sync()
+        #expect(result.error == nil && result.exported == many)
+    }
+
+    @Test func whatIsSavedDuringARoundIsSentInIt() throws {
+        let many = Device.manyBatches
+        let busy = try Device(3, service) { $0.batchRecordsMax = 1 }
+        try busy.insert("Tag", ["label": .text("first")])
+        var isFirst = true
+        busy.intercept = { [busy] request in
+            guard isFirst, operations(request) != nil else { return nil }
+            isFirst = false
+            for index in 0..<many { try busy.insert("Tag", ["label": .text("t\(index)")]) }
+            return nil
+        }
+        let result = try busy.sync()
+        busy.intercept = { _ in nil }
+        #expect(result.error == nil && result.exported == many + 1)
+    }
+
     @Test func failuresOfSendingEndTheRoundThoughTheZoneCanBeRead() throws {
         try a.insert("Note")
         a.intercept = { request in

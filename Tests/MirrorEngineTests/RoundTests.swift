@@ -218,7 +218,7 @@ import Testing
         try a.insert("Cover")
         let held = try a.store.deleteHistory(.all)
         #expect(held.transactions == 0 && held.heldBy == ["NSCloudKitMirroringDelegate"])
-        #expect(try a.mirrored.analyse().noted == 2)
+        #expect(try a.mirrored.analyse().waiting == 2)
         #expect(try a.sync().exported == 2)
         try b.sync()
         #expect(try b.value(b.only("Note"), "title") == .text("two"))

@@ -18,12 +18,7 @@ import Testing
     /// A note with a subtitle that only the newer device knows.
     init() throws {
         world = try VersionedWorld()
-        old = try world.device()
-        new = try world.device(isLater: true)
-        note = try old.insert("Note", ["title": .text("t"), "views": .integer(1)])
-        try world.settle(old, new)
-        try new.set(new.only("Note"), "subtitle", .text("s"))
-        try world.settle(new, old)
+        (old, new, note) = try world.neighbours()
     }
 
     private func subtitle(_ device: Device) throws -> AttributeValue? {

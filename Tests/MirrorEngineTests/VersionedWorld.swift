@@ -59,15 +59,63 @@ final class VersionedWorld {
 
     /// The same by way of a mapping model, which makes a new file.
     func mapped(
-        _ device: Device, by mapping: NSMappingModel? = nil, policy: MergePolicy = MergePolicy()
+        _ device: Device, by mapping: NSMappingModel? = nil, to model: NSManagedObjectModel? = nil,
+        policy: MergePolicy = MergePolicy()
     ) throws -> Device {
         guard let old = file(of: device) else { throw Missing(name: "file") }
         made += 1
-        let new = folder.appendingPathComponent("mapped\(made).sqlite")
-        let manager = NSMigrationManager(sourceModel: former, destinationModel: later)
-        try manager.migrateStore(
-            from: old, type: .sqlite, mapping: mapping ?? inferred(), to: new, type: .sqlite)
-        return try open(new, later, policy)
+        let file = folder.appendingPathComponent("mapped\(made).sqlite")
+        let (source, destination) = (device.store.layout.model, model ?? later)
+        try NSMigrationManager(sourceModel: source, destinationModel: destination).migrateStore(
+            from: old, type: .sqlite,
+            mapping: mapping
+                ?? .inferredMappingModel(
+                    forSourceModel: source, destinationModel: destination),
+            to: file, type: .sqlite)
+        return try open(file, destination, policy)
+    }
+
+    /// Devices of both versions that have the same note, with a subtitle that only the newer one
+    /// knows; with a folder, tags and a to-do beside it, whose keys are not those that a new file
+    /// would give.
+    func neighbours(hasTag: Bool = false) throws -> (old: Device, new: Device, note: RowID) {
+        let (old, new) = (try device(), try device(isLater: true))
+        if hasTag {
+            for number in 0..<5 {
+                try old.delete(old.insert("Note", ["views": .integer(Int64(number))]))
+            }
+        }
+        let note = try old.insert("Note", ["title": .text("t"), "views": .integer(1)])
+        if hasTag {
+            try old.insert("TodoNote", ["title": .text("todo"), "isDone": .integer(1)])
+            let folder = try old.insert("Folder", ["name": .text("f")])
+            let tag = try old.insert("Tag", ["label": .text("x")])
+            try old.link(note, "folder", folder, order: 1024)
+            try old.pair(note, "tags", with: tag)
+            try old.pair(tag, "pinned", with: note)
+        }
+        try settle(old, new)
+        try new.set(new.only("Note"), "subtitle", .text("s"))
+        try settle(new, old)
+        return (old, new, note)
+    }
+
+    /// The note with a headline, of a device of the later version.
+    func titled(_ headline: String, _ device: Device) throws -> RowID {
+        let row = try device.rows("Note").first {
+            try device.value($0.id, "headline") == .text(headline)
+        }
+        guard let row else { throw Missing(name: headline) }
+        return row.id
+    }
+
+    /// Whether a store has the later version by now.
+    func isLater(_ file: URL) throws -> Bool {
+        later.isConfiguration(
+            withName: nil,
+            compatibleWithStoreMetadata:
+                try NSPersistentStoreCoordinator
+                .metadataForPersistentStore(ofType: NSSQLiteStoreType, at: file))
     }
 
     func inferred() throws -> NSMappingModel {

@@ -203,7 +203,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
     @Test func toApplesServiceTokensTravelInTheQueryAndBodiesPlain() throws {
         let server = try CannedServer("")
         defer { withExtendedLifetime(server) {} }
-        let channel = try server.channel { $0.appleCompatible = true }
+        let channel = try server.channel { $0.dialect = .plain }
         #expect(throws: TransportError.self) {
             try channel.sendBlocking(save(String(repeating: "plain ", count: 500)))
         }
@@ -263,7 +263,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         let after = channel.byteCount
         #expect((500...20_000).contains(after.sent - head.sent))
         #expect((500...20_000).contains(after.received - head.received))
-        let apple = try server.channel { $0.appleCompatible = true }
+        let apple = try server.channel { $0.dialect = .plain }
         _ = try apple.sendBlocking(save(String(repeating: "compressible ", count: 20_000)))
         #expect((260_000...262_000).contains(apple.byteCount.sent))
     }
@@ -273,7 +273,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         defer { withExtendedLifetime(server) {} }
         let channel = try server.channel {
             $0.bytesPerSecondMax = 100_000
-            $0.appleCompatible = true
+            $0.dialect = .plain
         }
         let began = ContinuousClock.now
         _ = try channel.sendBlocking(save(String(repeating: "x", count: 250_000)))
@@ -303,7 +303,7 @@ private let me = RecordResponse.caller(CallerReply(userRecordName: "_me"))
         var text = "\(ScriptedServer.credentials) "
         dump(ScriptedServer.credentials, to: &text)
         #expect(!text.contains("4711"))
-        let failed = failure(try server.channel { $0.appleCompatible = true })
+        let failed = failure(try server.channel { $0.dialect = .plain })
         let words = "\(String(describing: failed)) \(failed?.fields ?? [:])"
         #expect(failed != nil && !words.contains("4711"))
     }

@@ -44,6 +44,7 @@ final class ScriptedServer {
             credentials: Self.credentials)
         configuration.authorityFile = server.authorityFile
         configuration.totalSeconds = 30
+        configuration.dialect = .extended
         change(&configuration)
         return try CurlChannel(configuration: configuration)
     }
@@ -124,6 +125,7 @@ final class CannedServer: Sendable {
             target: RecordTarget(container: "iCloud.org.example", deviceID: "mine"),
             credentials: ScriptedServer.credentials)
         configuration.totalSeconds = 30
+        configuration.dialect = .extended
         change(&configuration)
         return try CurlChannel(configuration: configuration)
     }

@@ -2,8 +2,6 @@ import CoreData
 import Foundation
 import Testing
 
-import class CoreData.NSExpression
-
 @testable import Persistence
 @testable import Stores
 
@@ -141,28 +139,19 @@ final class IdlePolicy: NSEntityMigrationPolicy, @unchecked Sendable {
     }
 
     private func mapping(policy: NSEntityMigrationPolicy.Type) -> NSMappingModel {
-        func link(_ name: String, _ mapping: String) -> NSPropertyMapping {
-            let property = NSPropertyMapping()
-            property.name = name
-            property.valueExpression = NSExpression(
-                format: "FUNCTION($manager, "
-                    + "'destinationInstancesForEntityMappingNamed:sourceInstances:', "
-                    + "'\(mapping)', $source.\(name))")
-            return property
+        func entity(_ name: String, _ link: String, _ mapping: String) -> NSEntityMapping {
+            .transforming(
+                name, name, named: name,
+                relationships: [
+                    link: "FUNCTION($manager, "
+                        + "'destinationInstancesForEntityMappingNamed:sourceInstances:', "
+                        + "'\(mapping)', $source.\(link))"
+                ])
         }
-        func entity(_ name: String, _ relationship: NSPropertyMapping) -> NSEntityMapping {
-            let made = NSEntityMapping()
-            made.name = name
-            made.mappingType = .transformEntityMappingType
-            made.sourceEntityName = name
-            made.destinationEntityName = name
-            made.relationshipMappings = [relationship]
-            return made
-        }
-        let people = entity("Person", link("team", "Team"))
+        let people = entity("Person", "team", "Team")
         people.entityMigrationPolicyClassName = NSStringFromClass(policy)
         let model = NSMappingModel()
-        model.entityMappings = [people, entity("Team", link("people", "Person"))]
+        model.entityMappings = [people, entity("Team", "people", "Person")]
         return model
     }
 

@@ -3,8 +3,6 @@ import Foundation
 import SQLiteDriver
 import Testing
 
-import class CoreData.NSExpression
-
 /// Mapped migrations and stores with large values, struck at each deed.
 extension MigrationCrashTests {
     /// A way to another version, and what both versions hold.
@@ -40,21 +38,12 @@ extension MigrationCrashTests {
                 mappings = []
                 return
             }
-            let people = NSEntityMapping()
-            people.name = "PersonToBeing"
-            people.mappingType = .transformEntityMappingType
-            people.sourceEntityName = "Person"
-            people.destinationEntityName = "Being"
-            people.sourceEntityVersionHash = old.entityVersionHashesByName["Person"]
-            people.destinationEntityVersionHash = new.entityVersionHashesByName["Being"]
-            people.attributeMappings = [("name", "name"), ("picture", "data")].map { name, key in
-                let property = NSPropertyMapping()
-                property.name = name
-                property.valueExpression = NSExpression(format: "$source.\(key)")
-                return property
-            }
             let model = NSMappingModel()
-            model.entityMappings = [people]
+            model.entityMappings = [
+                .transforming(
+                    "Person", "Being", ["name": "$source.name", "picture": "$source.data"],
+                    from: old, to: new)
+            ]
             mappings = [model]
         }
 

@@ -2,8 +2,6 @@ import CoreData
 import Foundation
 import Testing
 
-import class CoreData.NSExpression
-
 /// Several mapping models for one step, and migrations that change the type of the store, too.
 @Suite struct MigrationPartsTests {
     private static let names = ["Person", "Place", "Thing"]
@@ -19,22 +17,13 @@ import class CoreData.NSExpression
     /// One entity for each mapping model.
     private func mappings() -> [NSMappingModel] {
         Self.names.map { name in
-            let entity = NSEntityMapping()
-            entity.name = "\(name)To\(name)"
-            entity.mappingType = .transformEntityMappingType
-            entity.sourceEntityName = name
-            entity.destinationEntityName = name
-            entity.sourceEntityVersionHash = old.entityVersionHashesByName[name]
-            entity.destinationEntityVersionHash = new.entityVersionHashesByName[name]
-            entity.attributeMappings = ["name", "size"].map { key in
-                let property = NSPropertyMapping()
-                property.name = key
-                property.valueExpression = NSExpression(
-                    format: key == "name" ? "$source.name" : "CAST($source.size, 'NSNumber')")
-                return property
-            }
             let model = NSMappingModel()
-            model.entityMappings = [entity]
+            model.entityMappings = [
+                .transforming(
+                    name, name,
+                    ["name": "$source.name", "size": "CAST($source.size, 'NSNumber')"],
+                    from: old, to: new)
+            ]
             return model
         }
     }
@@ -70,6 +59,56 @@ import class CoreData.NSExpression
                 #expect(try context.all(name).count == 30)
                 #expect(try context.one(name, "\(name) 7").int("size") == 7)
             }
+        }
+    }
+
+    /// Entities with links between them, each in a mapping model of its own; in the second test
+    /// under one name, so that they cannot be followed as one.
+    @Test(arguments: LightweightMigrationTests.files, [true, false])
+    func linksBetweenPartsStay(_ kind: StoreKind, _ hasOwnNames: Bool) throws {
+        func version(_ extra: [NSPropertyDescription]) -> NSManagedObjectModel {
+            VersionDraft.model { draft in
+                draft.entity("Person", [text("name")] + extra)
+                draft.entity("Team", [text("name")])
+                draft.link("Person", "team", .one, "Team", "people", .many)
+            }
+        }
+        let (old, new) = (version([]), version([text("note")]))
+        func link(_ property: String, _ mapping: String) -> [String: String] {
+            [
+                property: "FUNCTION($manager, "
+                    + "'destinationInstancesForEntityMappingNamed:sourceInstances:', "
+                    + "'\(mapping)', $source.\(property))"
+            ]
+        }
+        let parts = [
+            ("Person", link("team", "TeamToTeam")), ("Team", link("people", "PersonToPerson")),
+        ]
+        .map { name, links in
+            let model = NSMappingModel()
+            model.entityMappings = [
+                .transforming(
+                    name, name, named: hasOwnNames ? nil : "One", ["name": "$source.name"],
+                    relationships: links, from: old, to: new)
+            ]
+            return model
+        }
+        let bench = try MigrationBench(kind)
+        try bench.fill(old) { context in
+            let team = context.make("Team", ["name": "T"])
+            for place in 0..<5 {
+                _ = context.make("Person", ["name": "p\(place)", "team": team])
+            }
+        }
+        try ProgressiveMigration(
+            storeAt: bench.url, type: .init(rawValue: kind.type),
+            versions: ModelVersions(
+                [.init(name: "1", model: old), .init(name: "2", model: new)], mappings: parts)
+        ).run()
+        try bench.open(new, options: [:]) { context throws in
+            #expect(try context.all("Person").count == 5)
+            let team = try context.one("Team", "T")
+            #expect(team.names("people").count == (hasOwnNames ? 5 : 0))
         }
     }
 

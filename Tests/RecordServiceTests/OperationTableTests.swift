@@ -159,7 +159,7 @@ import Testing
 
     @Test func everyFieldTypeIsKeptAsItCame() throws {
         let fixture = try ServiceFixture()
-        var place = RecordLocation(latitude: -0.0, longitude: .infinity)
+        var place = RecordLocation(latitude: -0.0, longitude: -180)
         place.timestamp = .min
         let fields: [String: FieldValue?] = [
             "s": .string("é\u{0}"), "i": .int64(.min), "d": .double(-.infinity),

@@ -71,13 +71,16 @@ struct ServiceFixture {
 
     init(
         path: String = ":memory:", limits: ServiceLimits = ServiceLimits(), seed: UInt64 = 1,
-        makesZone: Bool = true, faults: OneFault = OneFault(),
+        dialect: ServiceDialect = .extended, makesZone: Bool = true, faults: OneFault = OneFault(),
+        publicAccess: PublicAccess = PublicAccess(),
         log: @escaping ServiceLog = { _ in }
     ) throws {
         self.faults = faults
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: faults)
-        service = try RecordService(path: path, platform: platform, limits: limits, log: log)
+        service = try RecordService(
+            path: path, platform: platform, limits: limits, dialect: dialect,
+            publicAccess: publicAccess, log: log)
         try service.accounts.createContainer(Self.container)
         if makesZone { try createZone(Self.zone) }
     }

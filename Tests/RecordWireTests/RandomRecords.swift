@@ -94,6 +94,7 @@ struct RandomRecords {
         switch below(8) {
         case 0: return nil
         case 1, 2: return .list(type: type, (0..<below(4)).map { _ in single(type) })
+        case 3: return .encrypted(single(.string))
         default: return single(type)
         }
     }

@@ -125,7 +125,7 @@ import Testing
             to: .lookupRecords(LookupRecords(recordNames: ["r"], zoneID: nil)), Data(text.utf8))
         guard case .records(let reply) = response, case .record(let record)? = reply.results.first
         else { throw RecordError(.badRequest, "kind") }
-        #expect(record.fields["e"] == .string("x"))
+        #expect(record.fields["e"] == .encrypted(.string("x")))
         #expect(record.fields["u"] == .list(type: .string, []))
         #expect(record.fields["b"] == .bytes(Data([0])))
         #expect(record.created == RecordStamp(timestamp: 1, userRecordName: "_u"))

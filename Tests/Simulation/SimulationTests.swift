@@ -1,6 +1,7 @@
 import Foundation
 import MirrorTestKit
 import Platform
+import RecordWire
 import Testing
 
 @Suite struct SimulationTests {
@@ -17,7 +18,8 @@ import Testing
         // Processor time, so that other work on the machine does not count.
         let seconds = Double(clock() - begin) / Double(CLOCKS_PER_SEC)
         print("\(sum.line); \(Int(Double(sum.worlds) / seconds)) worlds a processor second")
-        guard Self.seeds >= 1_000, !Self.hasFailed.withLock({ $0 }) else { return }
+        guard Self.seeds >= 1_000, Self.dialect == .extended, !Self.hasFailed.withLock({ $0 })
+        else { return }
         for (event, bound) in Self.shareBounds where sum.percent(event) < bound {
             Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
         }
@@ -36,6 +38,30 @@ import Testing
         for (event, bound) in Self.versionBounds where sum.percent(event) < bound {
             Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
         }
+    }
+
+    /// The same worlds with a service that hides every extension, a fifth as many.
+    @Test func everySeedOfThePlainDialectComesToRestInAgreement() async throws {
+        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
+            for part in 0..<Self.parts {
+                group.addTask { try Self.run(part: part, of: Self.seeds / 5, dialect: .plain) }
+            }
+            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
+        }
+        print(sum.line)
+    }
+
+    @Test(arguments: Self.remembered(prefix: "p"))
+    func aSeedOfThePlainDialectThatOnceFailedHolds(seed: UInt64) throws {
+        let run = try WorldRun(seed: seed, dialect: .plain)
+        #expect(run.broken == [], "seed p\(seed)\n\(run.story.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [2, 6, 11] as [UInt64])
+    func theSameSeedOfThePlainDialectIsTheSameStory(seed: UInt64) throws {
+        #expect(
+            try WorldRun(seed: seed, dialect: .plain).story
+                == WorldRun(seed: seed, dialect: .plain).story)
     }
 
     @Test(arguments: Self.remembered(prefix: "v"))
@@ -64,14 +90,16 @@ import Testing
     }
 
     private static func run(
-        part: Int, of seeds: UInt64 = seeds, hasVersions: Bool = false
+        part: Int, of seeds: UInt64 = seeds, hasVersions: Bool = false,
+        dialect: ServiceDialect = dialect
     ) throws -> WorldStatistics {
         var sum = WorldStatistics()
         let first = firstSeed + UInt64(part) * seeds / UInt64(parts)
         for seed in first..<firstSeed + UInt64(part + 1) * seeds / UInt64(parts) {
             if stopsEarly, hasFailed.withLock({ $0 }) { break }
-            let run = try WorldRun(seed: seed, hasVersions: hasVersions)
-            let name = "\(hasVersions ? "v" : "")\(seed)"
+            let run = try WorldRun(seed: seed, hasVersions: hasVersions, dialect: dialect)
+            let kind = (dialect == .plain ? "p" : "") + (hasVersions ? "v" : "")
+            let name = "\(kind)\(seed)"
             #expect(run.broken == [], "seed \(name)\n\(run.story.joined(separator: "\n"))")
             if !run.broken.isEmpty { hasFailed.withLock { $0 = true } }
             sum.add(run.statistics)
@@ -97,11 +125,15 @@ import Testing
     ]
 
     private static let environment = ProcessInfo.processInfo.environment
+    /// Of the worlds that are not of one dialect by their test; `DIPTYCH_DIALECT` names another.
+    private static let dialect =
+        ServiceDialect(rawValue: environment["DIPTYCH_DIALECT"] ?? "") ?? .extended
     private static let parts = 20
     private static let seeds = UInt64(environment["DIPTYCH_SEEDS"] ?? "") ?? 2_000
     private static let firstSeed = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
 
-    /// The seeds of worlds with two versions have a v before their number.
+    /// The seeds of worlds with two versions have a v before their number, those of the plain
+    /// dialect a p.
     private static func remembered(prefix: String) -> [UInt64] {
         guard let url = Bundle.module.url(forResource: "Seeds", withExtension: "txt"),
             let text = try? String(contentsOf: url, encoding: .utf8)
@@ -121,14 +153,19 @@ struct WorldRun {
     let story: [String]
     let statistics: WorldStatistics
 
-    init(seed: UInt64, settings: WorldSettings? = nil, hasVersions: Bool = false) throws {
+    init(
+        seed: UInt64, settings: WorldSettings? = nil, hasVersions: Bool = false,
+        dialect: ServiceDialect = .extended
+    ) throws {
         let folder = Self.scratch.appendingPathComponent(
             "world-\(ProcessInfo.processInfo.processIdentifier)-\(seed)-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let world = try SimulatedWorld(
             seed: seed,
             settings: settings
-                ?? .drawn(seed: seed, extremes: Self.extremes, hasVersions: hasVersions),
+                ?? .drawn(
+                    seed: seed, extremes: Self.extremes, hasVersions: hasVersions,
+                    dialect: dialect),
             folder: folder)
         do {
             broken = try world.run()

@@ -5,7 +5,7 @@ internal import Foundation
 struct Main {
     private static let usage = """
         usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [migrations] [history]
-                             [--count N] [--rounds N]
+                             [service] [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
           reading   fetches, faults, prefetching, batches, and reading beside saves
           lines     import and export by the command, against raw SQLite
@@ -13,7 +13,8 @@ struct Main {
           opening   opening a store of 100 entities
           migrations  another version of the model, in place, by copy, and by a policy in code
           history   new changes beside many old ones
-        Without a word, all seven. --count is the number of objects and records (100000).
+          service   what the record service bears, alone
+        Without a word, all eight. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -50,11 +51,13 @@ struct Main {
         case .migrationFill: try MigrationFigures.fill(arguments)
         case .migrating: try MigrationFigures.migrate(arguments)
         case .history: try HistoryFigures.play(arguments)
+        case .load: try LoadFigures.play(arguments)
+        case .pull: try LoadFigures.pull(arguments)
         }
     }
 
     private static let groups = [
-        "objects", "reading", "lines", "sync", "opening", "migrations", "history",
+        "objects", "reading", "lines", "sync", "opening", "migrations", "history", "service",
     ]
 
     private static func report(_ words: [String]) throws {
@@ -83,6 +86,7 @@ struct Main {
         if isChosen("sync") { try SyncReport.run(counts: [max(1, count / 10), count]) }
         if isChosen("opening") { try OpeningReport.run() }
         if isChosen("migrations") { try MigrationReport.run(count: count * 10) }
+        if isChosen("service") { try ServiceReport.run(count: count) }
         if isChosen("history") { try HistoryReport.run(old: [count / 10, count * 100]) }
     }
 }

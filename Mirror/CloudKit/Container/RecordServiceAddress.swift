@@ -12,6 +12,9 @@ public struct RecordServiceAddress: Sendable {
     public var authorityFile: URL?
     /// `development` or `production`.
     public var environment = "development"
+    /// Keeps the user's token where the service replaces it with its answers, as iCloud does; nil:
+    /// each channel keeps its own, until it ends.
+    public var rotatingToken: RotatingToken?
 
     public init(url: URL, credentials: Credentials, authorityFile: URL? = nil) {
         self.url = url
@@ -26,6 +29,7 @@ public struct RecordServiceAddress: Sendable {
         var configuration = ChannelConfiguration(
             serviceURL: url, target: target, credentials: credentials)
         configuration.authorityFile = authorityFile
+        configuration.rotatingToken = rotatingToken
         return try CurlChannel(configuration: configuration)
     }
 }

@@ -35,6 +35,7 @@ extension CKRecord {
                 recordID: ID(recordName: reference.recordName, zoneID: zone),
                 action: reference.action == .deleteSelf ? .deleteSelf : .none)
         case .list(_, let values): values.compactMap { Self.value($0, in: zone) }
+        case .encrypted(let plain): self.value(plain, in: zone)
         case .location, .asset: nil
         }
     }

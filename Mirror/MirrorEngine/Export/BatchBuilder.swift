@@ -18,8 +18,6 @@ struct BatchBuilder {
     private let recordsMax: Int
     /// A record did not fit any more; it begins the next batch.
     private var isClosed = false
-    /// Whether fields of other models are kept for any row; nil until somebody asks.
-    private var mayHaveForeign: Bool?
 
     /// `recordsMax` is less than the settings' where the service would not take as many at a time.
     init(mirror: MirrorTransaction, recordsMax: Int) {
@@ -44,15 +42,30 @@ struct BatchBuilder {
     private mutating func keepInFlight() throws {
         guard !batch.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
-        let naming = mirror.naming
+        var naming = mirror.naming
+        try countSeals()
+        let isPlain = try mirror.ledger.isPlain
         for index in batch.items.indices {
             let item = batch.items[index]
-            let id = try naming.writeID(of: item.result, transaction: item.subject.transaction)
-            batch.items[index].operation.record.writeID = id
+            let id = try naming.writeID(
+                of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
+            if isPlain {
+                carry(id, at: index)
+            } else {
+                batch.items[index].operation.record.writeID = id
+            }
             guard item.subject.isUpsert else { continue }
-            try mirror.ledger.keepInFlight(item.result, mark: id)
+            try mirror.ledger.keepInFlight(batch.items[index].result, mark: id)
         }
         try mirror.ledger.logExport(of: batch)
+    }
+
+    /// A service that takes no IDs is given those of objects as a field.
+    private mutating func carry(_ id: String, at index: Int) {
+        guard case .object = batch.items[index].subject else { return }
+        let field = batch.items[index].result.carriedWrites(adding: id)
+        batch.items[index].operation.record.fields[RecordNames.writes] = field
+        batch.items[index].result.fields[RecordNames.writes] = field
     }
 
     /// The ID under which the edit of a line that waits would be sent now; nil when nothing would.
@@ -60,7 +73,24 @@ struct BatchBuilder {
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else { return nil }
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
-        return try mirror.naming.writeID(of: item.result, transaction: item.subject.transaction)
+        var naming = mirror.naming
+        return try naming.writeID(
+            of: mirror.mapping.digestible(item.result), transaction: item.subject.transaction)
+    }
+
+    /// A key is worn out long before two values may have met the same nonce.
+    private func countSeals() throws {
+        guard let sealer = mirror.mapping.sealer else { return }
+        let count = batch.items.reduce(0) { sum, item in
+            sum + mirror.mapping.sealsCount(in: item.operation.record, like: item.result)
+        }
+        if count > 0 { try mirror.ledger.addSeals(count, under: sealer.keys.current) }
+    }
+
+    /// The object waits until its key is here; the others go on.
+    private func refuseForKey(_ entry: RecordEntry) throws {
+        let reason = "It has a value that travels sealed, and the key is not here."
+        try mirror.ledger.keepRefusal(of: entry.recordName, RecordError(.keyMissing, reason))
     }
 
     // MARK: Objects
@@ -87,14 +117,21 @@ struct BatchBuilder {
         let state = try mirror.state(of: row, named: entry.recordName)
         // A base without a tag was agreed on before a reset; this service may not know the record.
         guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
+            if mirror.mapping.lacksKey(for: state.changes(from: nil), of: state, upon: nil) {
+                return try refuseForKey(entry)
+            }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
+            try addCounts(to: &record, entity: row.id.entity, upon: entry.base)
             record.recordChangeTag = entry.base?.recordChangeTag
             return try append(entry, .create, record, record)
         }
         let layout = try mirror.layout(of: row.id)
         let slots = state.changes(from: mirror.mapping.agreedState(of: base, entity: layout))
+        if mirror.mapping.lacksKey(for: slots, of: state, upon: base) {
+            return try refuseForKey(entry)
+        }
         var change = Record(
             recordName: entry.recordName, recordType: base.recordType,
             recordChangeTag: base.recordChangeTag)
@@ -104,6 +141,7 @@ struct BatchBuilder {
             return try mirror.ledger.clearUpload(key: entry.key)
         }
         try addTimes(to: &change, entity: row.id.entity)
+        try addCounts(to: &change, entity: row.id.entity, upon: base)
         var result = base
         for (name, value) in change.fields {
             if let value {
@@ -132,6 +170,10 @@ struct BatchBuilder {
     /// devices that hold it recognise it.
     private mutating func addReplay(of entry: RecordEntry) throws -> Bool {
         guard let lost = try mirror.ledger.replay(of: entry.recordName) else { return false }
+        if try mirror.ledger.isPlain {
+            try mirror.ledger.dropReplay(of: entry.recordName)
+            return false
+        }
         let live = entry.base.flatMap { $0.deleted || $0.recordChangeTag == nil ? nil : $0 }
         var record = lost
         record.writeID = nil
@@ -157,14 +199,14 @@ struct BatchBuilder {
     private mutating func addForeign(
         to fields: inout [String: FieldValue?], of row: RowID, upon base: Record?
     ) throws {
-        let mayHave = try mayHaveForeign ?? mirror.ledger.hasForeign()
-        mayHaveForeign = mayHave
-        guard mayHave else { return }
         let foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
+        let locked = mirror.mapping.sealedFieldNames(of: row.entity)
+            .filter { fields[$0] == nil && (base?.fields[$0] ?? nil) == nil }
         let missing = foreign.filter { name, _ in
             fields[name] == nil && (base?.fields[name] ?? nil) == nil
                 && mirror.mapping.isForeign(name, to: row.entity)
+                || locked.contains(name)
         }
         // The service has them all.
         if missing.isEmpty { return try mirror.ledger.dropForeign(of: row) }
@@ -176,6 +218,15 @@ struct BatchBuilder {
         guard mirror.settings.timedProperties[entity]?.isEmpty == false else { return }
         let times = try mirror.ledger.editTimes(of: record.recordName)
         if let field = times.field { record.fields[RecordNames.editTimes] = field }
+    }
+
+    /// What was counted is told with the counters.
+    private func addCounts(to record: inout Record, entity: Int32, upon base: Record?) throws {
+        guard mirror.settings.countedSlots[entity] != nil else { return }
+        let own = try mirror.ledger.counts(of: record.recordName)
+        guard !own.operations.isEmpty else { return }
+        let former = base.map { CountOperations($0) } ?? CountOperations()
+        if let field = own.upon(former).field { record.fields[RecordNames.counts] = field }
     }
 
     private mutating func addDeletion(of entry: RecordEntry) throws {

@@ -39,6 +39,11 @@ package struct ExportBatch: Hashable, Sendable {
     package var items: [Item] = []
     /// A rough measure of the request's size.
     package var bytes = 0
+    /// Names of records that the service did not find, and may have deleted: nothing is concluded
+    /// from it before the zone was read.
+    package var missing: Set<String> = []
+    /// Changes that were noted in the history on the way.
+    package var noted = 0
 
     package var isEmpty: Bool { items.isEmpty }
     package var operations: [RecordOperation] { items.map(\.operation) }
@@ -57,6 +62,7 @@ extension Record {
         case .string(let text): escapedBytes(text)
         case .bytes(let data): data.count * 4 / 3
         case .list(_, let values): values.reduce(8) { $0 + bytes($1) }
+        case .encrypted(let plain): 24 + bytes(plain)
         default: 24
         }
     }

@@ -45,6 +45,7 @@ struct HistoryAnalysis {
         if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         }
+        try CountWatch(mirror: mirror).name(upTo: last.number)
         try mirror.faults.reach("export.beforeHistoryToken")
         try mirror.setHistoryToken(last.number)
         try mirror.ledger.finish()
@@ -87,14 +88,8 @@ struct HistoryAnalysis {
     }
 
     private func timedProperties(of change: HistoryChange) -> Set<String> {
-        let timed = mirror.settings.timedProperties[change.id.entity] ?? []
-        guard !timed.isEmpty, change.kind == .update else { return timed }
-        let changed = Set(change.changedProperties)
-        // An element of a composite changes with the composite.
-        return timed.filter { property in
-            changed.contains(property)
-                || changed.contains(String(property.prefix { $0 != "." }))
-        }
+        mirror.settings.timedProperties(
+            of: change.id.entity, among: change.kind == .update ? change.changedProperties : nil)
     }
 
     private func noteRelationships(_ change: HistoryChange, in net: inout NetChange) {
@@ -122,7 +117,8 @@ struct HistoryAnalysis {
             mirror.mapping.layout.entity(row.entity) != nil,
             try mirror.ledger.knownName(of: row) == nil
         else { return }
-        let name = try mirror.naming.recordName(of: row, insertedIn: inserted)
+        var naming = mirror.naming
+        let name = try naming.recordName(of: row, insertedIn: inserted)
         try mirror.ledger.addEntry(
             for: row, named: name, needsUpload: true, transaction: net.transaction)
     }
@@ -184,11 +180,7 @@ struct HistoryAnalysis {
         }
         edits.sort { ($0.date, $0.order, $0.property) < ($1.date, $1.order, $1.property) }
         for edit in edits {
-            let time = try mirror.ledger.tick(at: edit.date)
-            let name = try mirror.ledger.recordName(for: rows[edit.order])
-            let entity = try mirror.layout(of: rows[edit.order]).name
-            let key = mirror.mapping.keys.property(edit.property, of: entity)
-            try mirror.ledger.setEditTime(time, of: name, key)
+            try mirror.noteEdit(of: rows[edit.order], edit.property, at: edit.date)
         }
     }
 
@@ -198,11 +190,12 @@ struct HistoryAnalysis {
     private func takeBackDeletion(of row: RowID, insertedIn transaction: Int64) throws {
         guard let entry = try mirror.ledger.entry(for: row), entry.needsCloudDelete else { return }
         if try mirror.ledger.wasDeletionSent(key: entry.key) {
-            let name = try mirror.naming.recordName(of: row, insertedIn: transaction)
+            var naming = mirror.naming
+            let name = try naming.recordName(of: row, insertedIn: transaction)
             try mirror.ledger.rename(entry.recordName, to: name)
             try mirror.ledger.forgetInFlight(entry.recordName)
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
-            try mirror.keepForeign(of: entry.base, for: row)
+            try mirror.keepForeign(of: entry.base, for: row, isRenamed: true)
             try mirror.ledger.clearBase(key: entry.key)
             try mirror.ledger.keepAlias(entry.recordName, mergedInto: entry.key)
         }
@@ -241,6 +234,7 @@ struct HistoryAnalysis {
         }
         try noteMissingRows()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
+        try CountWatch(mirror: mirror).name(upTo: last)
         try mirror.setHistoryToken(last)
         try mirror.ledger.finish()
         return noted

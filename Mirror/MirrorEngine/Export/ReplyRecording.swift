@@ -15,6 +15,8 @@ package struct ReplyOutcome: Hashable, Sendable {
     package var zoneIsMissing = false
     /// Records whose newest state must be looked up, because the service did not send it along.
     package var unknownStates: [String] = []
+    /// Changes that were noted in the history on the way.
+    package var noted = 0
 
     package init() {}
 }
@@ -25,6 +27,8 @@ struct ReplyRecording {
     let mirror: MirrorTransaction
     private(set) var outcome = ReplyOutcome()
     private var records: [Record] = []
+    /// Names of records that the service took.
+    private var taken: [String] = []
 
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
@@ -40,9 +44,12 @@ struct ReplyRecording {
         for (item, result) in zip(batch.items, reply.results) {
             switch result {
             case .record(let record): try accept(item, record)
-            case .failure(let error): try reject(item, error)
+            case .failure(let error):
+                guard !batch.missing.contains(item.operation.record.recordName) else { continue }
+                try reject(item, error)
             }
         }
+        try mirror.ledger.expectEchoes(of: taken)
         if !records.isEmpty {
             var importing = try RecordImport(mirror: mirror)
             try importing.apply(records)
@@ -60,17 +67,20 @@ struct ReplyRecording {
     /// may have moved the ledger on meanwhile, and knows the record's newer state then.
     private mutating func accept(_ item: ExportBatch.Item, _ record: Record) throws {
         outcome.exported += 1
+        if item.subject.isUpsert { taken.append(item.result.recordName) }
         let name = item.result.recordName
         let sentUpon = item.operation.record.recordChangeTag
         var base = item.result
         base.recordChangeTag = record.recordChangeTag
         base.writeID = item.operation.record.writeID
+        base.modified = record.modified
         switch item.subject {
         case .object(let key, let transaction):
             guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
                 entry.base?.recordChangeTag == sentUpon
             else { return }
             try mirror.ledger.setExported(base, key: key, upTo: transaction)
+            try mirror.ledger.confirm(CountOperations(base), of: name)
             try mirror.ledger.dropForeign(of: entry.row)
         case .replay(let key):
             guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
@@ -107,7 +117,7 @@ struct ReplyRecording {
 
     private mutating func reject(_ item: ExportBatch.Item, _ error: RecordError) throws {
         let name = item.operation.record.recordName
-        switch error.code {
+        switch error.code.canonical {
         case .conflict, .exists:
             if let record = error.serverRecord {
                 records.append(record)

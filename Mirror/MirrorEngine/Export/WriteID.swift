@@ -15,9 +15,16 @@ struct WriteNaming {
     let connection: Connection
     /// NSStoreUUID, which a copy of the file shares.
     let storeIdentifier: String
+    /// The transaction that was asked for last, with its time: many writes are of one.
+    private var latest: (transaction: Int64, time: Int64)?
+
+    init(connection: Connection, storeIdentifier: String) {
+        self.connection = connection
+        self.storeIdentifier = storeIdentifier
+    }
 
     /// The ID under which a record is sent.
-    func writeID(of result: Record, transaction: Int64) throws -> String {
+    mutating func writeID(of result: Record, transaction: Int64) throws -> String {
         var message = Array(storeIdentifier.utf8) + [0]
         message += Array(result.recordName.utf8) + [0]
         message += Array((result.recordChangeTag ?? "").utf8) + [0]
@@ -28,7 +35,7 @@ struct WriteNaming {
     }
 
     /// The record name of an object that was inserted in a history transaction.
-    func recordName(of row: RowID, insertedIn transaction: Int64) throws -> String {
+    mutating func recordName(of row: RowID, insertedIn transaction: Int64) throws -> String {
         var message = Array(storeIdentifier.utf8) + [0]
         append(Int64(row.entity), to: &message)
         append(row.key, to: &message)
@@ -45,14 +52,30 @@ struct WriteNaming {
         ).uuidString
     }
 
+    /// The name of what a transaction counted with one object's counter.
+    mutating func countLabel(
+        of property: String, _ row: RowID, amount: Int64, transaction: Int64
+    ) throws -> String {
+        var message = Array(storeIdentifier.utf8) + [0] + Array(property.utf8) + [0]
+        append(Int64(row.entity), to: &message)
+        append(row.key, to: &message)
+        append(amount, to: &message)
+        append(transaction, to: &message)
+        append(try time(of: transaction), to: &message)
+        return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
+    }
+
     /// 96 bits: 16 characters of base64, without padding.
     private static let bytesCount = 12
 
-    private func time(of transaction: Int64) throws -> Int64 {
+    private mutating func time(of transaction: Int64) throws -> Int64 {
         guard transaction > 0 else { return 0 }
-        let time = try connection.value(
+        if let latest, latest.transaction == transaction { return latest.time }
+        let date = try connection.value(
             "SELECT ZTIMESTAMP FROM ATRANSACTION WHERE Z_PK = ?", [.integer(transaction)])
-        return Int64(bitPattern: (time?.double ?? 0).bitPattern)
+        let time = Int64(bitPattern: (date?.double ?? 0).bitPattern)
+        latest = (transaction, time)
+        return time
     }
 
     private func append(_ number: Int64, to message: inout [UInt8]) {

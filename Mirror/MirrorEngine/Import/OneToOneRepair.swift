@@ -1,4 +1,5 @@
 internal import ObjectModel
+internal import RecordWire
 internal import SQLiteDriver
 internal import SQLiteStore
 internal import Stores
@@ -252,7 +253,8 @@ struct OneToOneRepair {
             local: .link(try link(former)), remote: .link(try target.map(link)))
         conflict.take(.remote)
         try mirror.ledger.log(
-            conflict, entity: layout.name, recordName: mirror.ledger.recordName(for: row))
+            conflict, entity: layout.name, recordName: mirror.ledger.recordName(for: row),
+            by: mirror.ledger.entry(for: row)?.base?.modified)
     }
 
     private func link(_ row: RowID) throws -> NamedLink {

@@ -66,6 +66,10 @@ extension RecordImport {
             try mirror.ledger.setBase(record, key: entry.key)
             try mirror.enqueueUpload(entry.row)
         } else {
+            let losesLinks = try logLostLinks(of: entry, by: record.modified)
+            if losesLinks || !edits.isEmpty {
+                try bury(row, local, named: entry.recordName, base: entry.base)
+            }
             try remove(entry)
             try mirror.ledger.noteDeleted(entry.recordName, tag: record.recordChangeTag)
             outcome.applied += 1
@@ -75,7 +79,7 @@ extension RecordImport {
     /// What was there before a deletion, as far as this device knows: its base, or what it sent
     /// without an answer and the service says it took.
     private func lastAgreed(_ entry: RecordEntry, deleted record: Record) throws -> Record? {
-        for id in record.recentWriteIDs {
+        for id in record.knownWriteIDs {
             if let taken = try mirror.ledger.inFlight(entry.recordName, mark: id) { return taken }
         }
         return entry.base.flatMap { $0.deleted ? nil : $0 }

@@ -23,12 +23,13 @@ extension RecordImport {
             return true
         }
         if let wanted = settling[holder.row] { return try park(holder, until: wanted) }
-        guard !deletionsAhead.isEmpty, let name = try mirror.ledger.knownName(of: holder.row),
-            let place = deletionsAhead.firstIndex(where: {
+        guard !deletionsAhead.records.isEmpty,
+            let name = try mirror.ledger.knownName(of: holder.row),
+            let place = deletionsAhead.records.firstIndex(where: {
                 $0.recordName.utf8.elementsEqual(name.utf8)
             })
         else { return false }
-        try applyDeletion(of: deletionsAhead.remove(at: place))
+        try applyDeletion(of: deletionsAhead.records.remove(at: place))
         return true
     }
 

@@ -76,7 +76,9 @@ extension RecordImport {
     ) throws -> ObjectState? {
         do {
             return try mirror.mapping.state(of: record, entity: layout)
-        } catch let error as MirrorError where error.code == .fieldMismatch {
+        } catch let error as MirrorError
+            where error.code == .fieldMismatch || error.code == .sealBroken
+        {
             outcome.unknown += 1
             try forgetOutlivedDeletion(of: record)
             let reason = RecordError(Self.mismatch, error.message)
@@ -89,9 +91,11 @@ extension RecordImport {
     private mutating func makeArrival(
         _ record: Record, layout: EntityLayout, state: ObjectState
     ) throws -> Arrival? {
-        guard let key = try mirror.store.reserveKeys(entity: layout.number, count: 1).first else {
-            return nil
+        let store = mirror.store
+        let fresh = try freshKeys[layout.number, default: FreshKeys()].take {
+            try store.reserveKeys(entity: layout.number, count: $0)
         }
+        guard let key = fresh else { return nil }
         let row = RowID(entity: layout.number, key: key)
         let line = try mirror.ledger.addEntry(for: row, base: record)
         let entry = RecordEntry(
@@ -122,6 +126,7 @@ extension RecordImport {
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         guard keeps else {
+            if !changed.isEmpty { try bury(edited: record) }
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
@@ -161,12 +166,14 @@ extension RecordImport {
         arrived.append(arrival.record.recordName)
         outcome.applied += 1
         if mirror.settings.timedProperties[arrival.layout.number]?.isEmpty == false {
-            try keepTimes(EditTimes(arrival.record), of: arrival, merged: arrival.state)
+            try keepTimes(of: arrival, named: arrival.record.recordName, merged: arrival.state)
         }
     }
 
-    /// Where the object now has the service's value, it has the time of that edit too.
-    private func keepTimes(_ times: EditTimes, of arrival: Arrival, merged: ObjectState) throws {
+    /// Where the object called `name` now has the service's value, it has the time of that edit
+    /// too.
+    func keepTimes(of arrival: Arrival, named name: String, merged: ObjectState) throws {
+        let times = self.times(of: arrival)
         guard !times.times.isEmpty else { return }
         try mirror.ledger.witness(times)
         let keys = mirror.mapping.keys
@@ -175,8 +182,27 @@ extension RecordImport {
                 keys.property($0.name(in: arrival.layout), of: arrival.layout.name)
             })
         for (property, time) in times.times where !kept.contains(property) {
-            try mirror.ledger.setEditTime(time, of: arrival.record.recordName, property)
+            try mirror.ledger.setEditTime(time, of: name, property)
         }
+    }
+
+    /// When the service's side was edited, where that is asked for.
+    private func times(of arrival: Arrival) -> EditTimes {
+        let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
+        return timed.isEmpty ? EditTimes() : EditTimes(arrival.record)
+    }
+
+    /// The merge of a record that arrived with the object called `name` here.
+    func objectMerge(of arrival: Arrival, with name: String) throws -> ObjectMerge {
+        let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
+        let local = timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name)
+        let keys = mirror.mapping.keys
+        return ObjectMerge(
+            policy: mirror.settings.policy, entity: arrival.layout,
+            localTimes: local.named { keys.propertyName($0, of: arrival.layout.name) },
+            remoteTimes: times(of: arrival).named {
+                keys.propertyName($0, of: arrival.layout.name)
+            })
     }
 
     private mutating func merge(_ arrival: Arrival) throws {
@@ -185,23 +211,18 @@ extension RecordImport {
             // then.
             return try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
         }
+        if try isOlder(arrival), let base = arrival.entry.base {
+            return try keepToSendAgain(base, upon: arrival.record, arrival.entry)
+        }
         let lost = try meetLostVersion(arrival)
         if lost?.isDone == true { return }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
-        let name = arrival.entry.recordName
-        let timed = mirror.settings.timedProperties[arrival.layout.number] ?? []
-        let remoteTimes = timed.isEmpty ? EditTimes() : EditTimes(arrival.record)
-        let localTimes = timed.isEmpty ? EditTimes() : try mirror.ledger.editTimes(of: name)
-        let keys = mirror.mapping.keys
-        let merge = ObjectMerge(
-            policy: mirror.settings.policy, entity: arrival.layout,
-            localTimes: localTimes.named { keys.propertyName($0, of: arrival.layout.name) },
-            remoteTimes: remoteTimes.named { keys.propertyName($0, of: arrival.layout.name) })
-        let base =
+        let agreed =
             try lost.map {
-                $0.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
+                $0.known.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
             } ?? mergeBase(of: arrival, local: local)
-        var result = merge.merge(
+        let base = try counted(agreed, arrival, local: local, lost: lost?.known)
+        var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
@@ -212,7 +233,8 @@ extension RecordImport {
             try log(
                 conflict, arrival.layout, arrival.record.recordName, by: arrival.record.modified)
         }
-        try keepTimes(remoteTimes, of: arrival, merged: result.merged)
+        try keepTimes(
+            of: arrival, named: arrival.record.recordName, merged: result.merged)
         try write(result.merged, over: row, local: local, arrival)
     }
 
@@ -223,6 +245,7 @@ extension RecordImport {
         guard try !settleClash(merged, row: row, arrival) else { return }
         try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
         try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+        try mirror.ledger.confirm(CountOperations(arrival.record), of: arrival.record.recordName)
         let hasMore = try !mirror.ledger.foreign(of: row.id).isEmpty
         try mirror.ledger.setNeedsUpload(
             hasMore || merged != arrival.state, key: arrival.entry.key)
@@ -257,7 +280,7 @@ extension RecordImport {
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
         let base = known.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
         let name = arrival.record.recordName
-        let writes = arrival.record.recentWriteIDs
+        let writes = arrival.record.knownWriteIDs
         for id in writes {
             guard let taken = try mirror.ledger.inFlight(name, mark: id) else { continue }
             return mirror.mapping.agreedState(of: taken, entity: arrival.layout)
@@ -277,7 +300,7 @@ extension RecordImport {
         guard arrival.entry.needsUpload else { return false }
         var builder = BatchBuilder(mirror: mirror, recordsMax: 1)
         guard let id = try builder.writeID(of: arrival.entry) else { return false }
-        return arrival.record.recentWriteIDs.contains(id)
+        return arrival.record.knownWriteIDs.contains(id)
     }
 
     /// A service that does not say whose writes it took: a property that stands there as it was

@@ -6,7 +6,7 @@ internal import Stores
 extension RecordImport {
     /// Applies one record of type CDMR.
     mutating func apply(pair record: Record) throws {
-        guard let pair = JoinRecord(record), kind(of: pair) != nil else {
+        guard let pair = JoinRecord(record).flatMap(mirror.pairs.known) else {
             outcome.unknown += 1
             return try keepAside(record, .unknownRelationship)
         }
@@ -87,9 +87,11 @@ extension RecordImport {
     ) throws {
         guard let owner = try mirror.ledger.row(named: entry.pair.first) else { return }
         outcome.conflicts += 1
-        try mirror.ledger.log(
-            lostMember: entry.pair.second, of: mirror.ledger.recordName(for: owner),
-            entity: mirror.layout(of: owner).name, property: kind.first.name)
+        let lost = LostMember(
+            member: entry.pair.second, owner: try mirror.ledger.recordName(for: owner),
+            entity: try mirror.layout(of: owner).name, property: kind.first.name,
+            rule: "oneOwner")
+        try mirror.ledger.log(lost, by: winner.base?.modified)
     }
 
     /// The place among the other side's ordered members, where that side is ordered.

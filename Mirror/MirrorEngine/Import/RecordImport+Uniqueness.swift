@@ -22,18 +22,19 @@ extension RecordImport {
         let ownName = try mirror.ledger.recordName(for: holder)
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
         let local = try mirror.state(of: row, named: ownName)
-        let result = ObjectMerge(policy: mirror.settings.policy, entity: arrival.layout)
-            .merge(
-                base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
-                local: local, remote: arrival.state)
+        let result = try objectMerge(of: arrival, with: ownName).merge(
+            base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
+            local: local, remote: arrival.state)
         outcome.merged += 1
         for conflict in result.conflicts {
-            try log(conflict, arrival.layout, min(ownName, arrival.record.recordName))
+            try log(
+                conflict, arrival.layout, min(ownName, arrival.record.recordName),
+                by: arrival.record.modified)
         }
         try mirror.ledger.removeEntry(arrival.entry)
         try redirectLinks(from: arrival.entry.row, to: holder)
         if arrival.record.recordName < ownName {
-            try mirror.keepForeign(of: twin.base, for: holder)
+            try mirror.keepForeign(of: twin.base, for: holder, isRenamed: true)
             try adopt(arrival, by: twin)
             let hasMore = try !mirror.ledger.foreign(of: holder).isEmpty
             try mirror.ledger.setNeedsUpload(
@@ -41,10 +42,11 @@ extension RecordImport {
         } else {
             try mirror.ledger.keepAlias(
                 arrival.record.recordName, mergedInto: twin.key)
-            try mirror.keepForeign(of: arrival.record, for: holder)
+            try mirror.keepForeign(of: arrival.record, for: holder, isRenamed: true)
             try mirror.enqueueUpload(holder)
         }
         let name = min(ownName, arrival.record.recordName)
+        try keepTimes(of: arrival, named: name, merged: result.merged)
         arrived += [ownName, arrival.record.recordName]
         guard let survivor = try mirror.ledger.entry(named: name),
             try makeRoom(for: result.merged, survivor, arrival.layout)
@@ -173,7 +175,7 @@ extension RecordImport {
         }
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
-        try mirror.keepForeign(of: loser.base, for: survivor.row)
+        try mirror.keepForeign(of: loser.base, for: survivor.row, isRenamed: true)
         if try !mirror.ledger.foreign(of: survivor.row).isEmpty {
             try mirror.enqueueUpload(survivor.row)
         }
@@ -263,7 +265,8 @@ extension RecordImport {
     ) throws {
         guard let lost = try mirror.store.row(loser.row) else { return }
         let state = try mirror.state(of: lost, named: loser.recordName)
-        try logLost(state, try mirror.layout(of: loser.row), to: survivor.row)
+        try logLost(
+            state, try mirror.layout(of: loser.row), to: survivor.row, by: loser.base?.modified)
     }
 
     /// A record came under a name that was merged into another object here: what it says besides
@@ -272,12 +275,13 @@ extension RecordImport {
         guard let row = try mirror.ledger.row(named: record.recordName),
             let state = try? mirror.mapping.state(of: record, entity: layout)
         else { return }
-        try logLost(state, layout, to: row)
+        try logLost(state, layout, to: row, by: record.modified)
     }
 
     /// Logs the values that an object loses to the one it is merged into.
     private mutating func logLost(
-        _ lostState: ObjectState, _ layout: EntityLayout, to survivor: RowID
+        _ lostState: ObjectState, _ layout: EntityLayout, to survivor: RowID,
+        by stamp: RecordStamp?
     ) throws {
         guard let kept = try mirror.store.row(survivor) else { return }
         let name = try mirror.ledger.recordName(for: survivor)
@@ -293,7 +297,7 @@ extension RecordImport {
                 base: keptState.value(slot), local: keptState.value(slot),
                 remote: lostState.value(slot))
             conflict.take(.local)
-            try log(conflict, layout, name)
+            try log(conflict, layout, name, by: stamp)
         }
     }
 

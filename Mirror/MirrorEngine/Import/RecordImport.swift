@@ -23,15 +23,15 @@ struct RecordImport {
     /// Objects of this page that are still to be settled, by row, and the deletions that come with
     /// it: a unique key may pass from one to another within a page.
     var incomplete: [RowID: Arrival] = [:]
-    var deletionsAhead: [Record] = []
+    var deletionsAhead = DeletionsAhead()
     /// Rows that are being settled, with what they are to become.
     var settling: [RowID: ObjectState] = [:]
     /// A name was merged into another since this page began.
     var hasRenamed = false
-    /// False where no link waits for its target; nil until somebody asks.
-    private var mayHavePendingLinks: Bool?
-    /// The same of records that wait for a later model.
+    /// False where no record waits for a later model; nil until somebody asks.
     private var mayHaveAside: Bool?
+    /// Keys that were reserved for new rows of an entity, and how many at once the next time.
+    var freshKeys: [Int32: FreshKeys] = [:]
     /// How lost versions stand to what the service has; nil with a service without epochs.
     let lostTime: LostTime?
 
@@ -42,7 +42,8 @@ struct RecordImport {
         changes.contextName = RecordNames.importAuthor
     }
 
-    mutating func apply(_ records: [Record]) throws {
+    /// With `holdsBack` more of the zone is to come, and incomplete graphs are not shown before.
+    mutating func apply(_ records: [Record], holdsBack: Bool = false) throws {
         outcome.received += records.count
         var objects: [Record] = []
         var pairs: [Record] = []
@@ -56,17 +57,18 @@ struct RecordImport {
                 objects.append(record)
             }
         }
-        deletionsAhead = deletions
-        try applyObjects(objects)
+        deletionsAhead.records = deletions
+        try applyObjects(holdsBack ? showable(objects) : objects)
         try flush()
         try resolveArrivals()
+        try rememberPairs(of: deletions)
         // A pair that moved to another owner is deleted and made again, in this order.
         for record in deletions { try applyPairDeletion(of: record) }
         try flush()
         for record in pairs { try apply(pair: record) }
         try flush()
         for record in deletions { try applyDeletion(of: record) }
-        deletionsAhead = []
+        deletionsAhead = DeletionsAhead()
         try flush()
         try repairOrder()
         try flush()
@@ -76,7 +78,11 @@ struct RecordImport {
     /// Writes the gathered changes, so that later steps read them.
     mutating func flush() throws {
         guard !changes.isEmpty else { return }
-        _ = try mirror.store.apply(changes)
+        if mirror.settings.countedSlots.isEmpty {
+            _ = try mirror.store.apply(changes)
+        } else {
+            try mirror.ledger.withoutCounting { _ = try mirror.store.apply(changes) }
+        }
         changes.inserts = []
         changes.updates = []
         changes.deletes = []
@@ -101,30 +107,22 @@ struct RecordImport {
     // MARK: Links
 
     /// The link by row, or nil with a note that it waits for its target.
-    mutating func resolve(
+    func resolve(
         _ link: NamedLink?, _ relationship: NSRelationshipDescription, of name: String
     ) throws -> Link? {
         guard let link else {
-            try dropPending(name, property: relationship.name)
+            try mirror.ledger.dropPending(name, property: relationship.name)
             return nil
         }
         guard let row = try mirror.ledger.row(named: link.recordName) else {
             let pending = PendingLink(recordName: name, property: relationship.name, target: link)
             try mirror.ledger.keepPending(pending)
-            mayHavePendingLinks = true
             return nil
         }
-        try dropPending(name, property: relationship.name)
+        try mirror.ledger.dropPending(name, property: relationship.name)
         // An object that absorbed the target may be of another entity.
         guard try mirror.layout(of: row).entity.fits(relationship) else { return nil }
         return Link(row, orderKey: link.orderKey)
-    }
-
-    private mutating func dropPending(_ name: String, property: String) throws {
-        let mayHave = try mayHavePendingLinks ?? mirror.ledger.hasPendingLinks()
-        mayHavePendingLinks = mayHave
-        guard mayHave else { return }
-        try mirror.ledger.dropPending(name, property: property)
     }
 
     /// Lets links and pairs that waited for objects of this batch find them.
@@ -175,5 +173,28 @@ struct RecordImport {
         var state = try mirror.state(of: row, named: own)
         state.toOnes[slot] = link
         return try makeRoom(for: state, entry, layout)
+    }
+}
+
+/// The deletions of a page.
+struct DeletionsAhead {
+    var records: [Record] = []
+    /// The pairs of the objects that are deleted: theirs may be deleted first.
+    var pairs: [ExactName: [PairEntry]] = [:]
+}
+
+/// Keys for new rows, reserved in growing numbers: a page of new objects needs a few statements for
+/// them, and one with a single new object wastes none.
+struct FreshKeys {
+    private var keys: ArraySlice<Int64> = []
+    private var next = 1
+    private static let nextMax = 64
+
+    mutating func take(_ reserve: (Int) throws -> [Int64]) rethrows -> Int64? {
+        if keys.isEmpty {
+            keys = try reserve(next)[...]
+            next = min(next * 2, Self.nextMax)
+        }
+        return keys.popFirst()
     }
 }

@@ -13,6 +13,9 @@ public struct KeptRecord: Hashable, Sendable {
         case unknownRelationship
         /// A field has a type or a size that its attribute cannot hold.
         case unreadableField
+        /// It leads to an object that has not come, and incomplete graphs are not shown
+        /// (`MirrorSession`, `hidesIncompleteGraphs`).
+        case incompleteGraph
     }
 
     public let recordName: String
@@ -37,6 +40,7 @@ extension Ledger {
 
     package func dropAside(_ name: String) throws {
         try connection.run("DELETE FROM ADIPTYCHASIDE WHERE ZRECORDNAME = ?", [.text(name)])
+        try forgetHeld(name)
     }
 
     /// The records after the one called `name`, in the order of their names.

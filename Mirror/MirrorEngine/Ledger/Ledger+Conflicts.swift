@@ -21,9 +21,41 @@ public struct ConflictEntry: Sendable {
     /// The device that wrote the remote value, by `RecordTarget.deviceID`; nil where the service
     /// did not say.
     public let remoteDevice: String?
+    /// The device on which the local value met it: this one, or the one that this store's file was
+    /// copied from. nil for lines of older versions of this library.
+    public let localDevice: String?
 
     /// Stands as `rule` of what was decided by hand.
     public static let handRule = "hand"
+}
+
+/// A member that a to-many loses, and which of a conflict's values had it.
+package struct LostMember {
+    var member: String
+    var owner: String
+    var entity: String
+    var property: String
+    var rule: String
+    var base = true
+    var local = true
+    var remote = false
+    var winner = PropertyConflict.Winner.remote
+
+    package init(
+        member: String, owner: String, entity: String, property: String, rule: String,
+        base: Bool = true, local: Bool = true, remote: Bool = false,
+        winner: PropertyConflict.Winner = .remote
+    ) {
+        self.member = member
+        self.owner = owner
+        self.entity = entity
+        self.property = property
+        self.rule = rule
+        self.base = base
+        self.local = local
+        self.remote = remote
+        self.winner = winner
+    }
 }
 
 extension Ledger {
@@ -40,19 +72,28 @@ extension Ledger {
             [.text(entity), .text(recordName), .text(conflict.property)], rule: conflict.rule,
             winner: conflict.winner,
             [
-                Self.blob(conflict.base), Self.blob(conflict.local),
+                Self.blob(conflict.base), Self.blob(conflict.local, by: ownStamp()),
                 Self.blob(conflict.remote, by: modified),
             ])
     }
 
-    /// Logs that an owner lost a member of a to-many without inverse to another owner.
-    package func log(
-        lostMember member: String, of owner: String, entity: String, property: String
-    ) throws {
-        let link = Self.blob(.link(NamedLink(member)))
+    /// Logs that a to-many loses a member.
+    package func log(_ lost: LostMember, by modified: RecordStamp? = nil) throws {
+        let link = PropertyValue.link(NamedLink(lost.member))
+        let nothing = PropertyValue.link(nil)
         try insert(
-            [.text(entity), .text(owner), .text(property)], rule: "oneOwner", winner: .remote,
-            [link, link, .null])
+            [.text(lost.entity), .text(lost.owner), .text(lost.property)], rule: lost.rule,
+            winner: lost.winner,
+            [
+                Self.blob(lost.base ? link : nothing),
+                Self.blob(lost.local ? link : nothing, by: ownStamp()),
+                Self.blob(lost.remote ? link : nothing, by: modified),
+            ])
+    }
+
+    /// This device, as the writer of a local value.
+    private func ownStamp() throws -> RecordStamp {
+        RecordStamp(timestamp: 0, deviceID: try deviceID())
     }
 
     private func insert(
@@ -67,6 +108,7 @@ extension Ledger {
         try connection.run(
             "DELETE FROM ADIPTYCHCONFLICT WHERE ZWINNER <> 'waiting' AND Z_PK <= ?",
             [.integer(connection.lastInsertedRowID - Self.conflictsMax)])
+        if connection.changes > 0 { try dropUnloggedGraves() }
     }
 
     /// So many of the newest lines are kept; one that waits for a decision is kept at any age.
@@ -80,6 +122,7 @@ extension Ledger {
             "SELECT Z_PK, ZDATE, ZENTITY, ZRECORDNAME, ZPROPERTY, ZRULE, ZWINNER, ZBASE, ZLOCAL, "
                 + "ZREMOTE FROM ADIPTYCHCONFLICT \(condition)ORDER BY Z_PK"
         ) { row in
+            let local = try row.blob(at: 8).map(Self.decode)
             let remote = try row.blob(at: 9).map(Self.decode)
             entries.append(
                 ConflictEntry(
@@ -88,8 +131,9 @@ extension Ledger {
                     entity: row.text(at: 2) ?? "", recordName: row.text(at: 3) ?? "",
                     property: row.text(at: 4) ?? "", rule: row.text(at: 5) ?? "",
                     winner: row.text(at: 6) ?? "", base: try Self.field(row.blob(at: 7)),
-                    local: try Self.field(row.blob(at: 8)), remote: remote?.fields["v"] ?? nil,
-                    remoteDevice: remote?.modified?.deviceID))
+                    local: local?.fields["v"] ?? nil, remote: remote?.fields["v"] ?? nil,
+                    remoteDevice: remote?.modified?.deviceID,
+                    localDevice: local?.modified?.deviceID))
         }
         return entries
     }

@@ -1,5 +1,6 @@
 package import Foundation
 internal import SQLiteDriver
+package import Stores
 
 /// When the properties under the rule `latest`, by their keys, were edited last, as far as this
 /// device knows.
@@ -39,5 +40,32 @@ extension Ledger {
         let reached = min(latest, EditTime.witnessedMax)
         guard reached > (try setting(.editClock)?.int64 ?? 0) else { return }
         try set(.editClock, to: .integer(reached))
+    }
+
+    private static let unseenEdits = "ADIPTYCHUNSEENEDIT"
+
+    /// The edits that no round had looked at before the store was migrated into this file, the last
+    /// of each property, oldest first; nil for all properties of an object that was made. They are
+    /// forgotten. The store writes them, without those of `author`.
+    package func takeUnseenEdits(
+        without author: String
+    ) throws -> [(row: RowID, property: String?, date: Date)] {
+        let table = Self.unseenEdits
+        guard
+            try connection.value(
+                "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", [.text(table)])
+                != nil
+        else { return [] }
+        let rows = try connection.rows(
+            "SELECT ZENTITYID, ZENTITYPK, ZPROPERTY, max(ZDATE) FROM \(table) "
+                + "WHERE ZAUTHOR IS NOT ? GROUP BY 1, 2, 3 ORDER BY 4, 1, 2, 3", [.text(author)])
+        try connection.run("DELETE FROM \(table)")
+        return rows.compactMap { row in
+            guard let entity = row[0].int64, let key = row[1].int64 else { return nil }
+            return (
+                RowID(entity: Int32(truncatingIfNeeded: entity), key: key), row[2].string,
+                Date(timeIntervalSinceReferenceDate: row[3].double ?? 0)
+            )
+        }
     }
 }

@@ -14,6 +14,7 @@ extension Ledger {
         guard !fields.isEmpty else { return }
         var record = Record(recordName: "", recordType: "")
         record.fields = try foreign(of: row).merging(fields) { _, new in new }
+        rare.note(.foreign)
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHFOREIGN (ZENTITYID, ZENTITYPK, ZRECORD) "
                 + "VALUES (?, ?, ?)", Self.values(row) + [.blob(RecordArchive.encode(record))])
@@ -22,11 +23,8 @@ extension Ledger {
             [.integer(connection.lastInsertedRowID - Self.foreignMax)])
     }
 
-    package func hasForeign() throws -> Bool {
-        try connection.value("SELECT 1 FROM ADIPTYCHFOREIGN LIMIT 1") != nil
-    }
-
     package func foreign(of row: RowID) throws -> [String: FieldValue?] {
+        guard try mayHold(.foreign) else { return [:] }
         let bytes = try connection.value(
             "SELECT ZRECORD FROM ADIPTYCHFOREIGN WHERE ZENTITYID = ? AND ZENTITYPK = ?",
             Self.values(row))
@@ -34,6 +32,7 @@ extension Ledger {
     }
 
     package func dropForeign(of row: RowID) throws {
+        guard try mayHold(.foreign) else { return }
         try connection.run(
             "DELETE FROM ADIPTYCHFOREIGN WHERE ZENTITYID = ? AND ZENTITYPK = ?", Self.values(row))
     }

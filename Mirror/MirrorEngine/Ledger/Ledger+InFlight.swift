@@ -8,10 +8,13 @@ internal import SQLiteDriver
 /// A sent record is kept until the base advances. When the reply was lost, the service's record is
 /// recognised as our own write by its values, and is no conflict.
 extension Ledger {
+    private static let keepingInFlight =
+        "INSERT OR REPLACE INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) VALUES (?, ?, ?)"
+
     package func keepInFlight(_ record: Record, mark: String) throws {
+        rare.note(.inFlight)
         try connection.run(
-            "INSERT OR REPLACE INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) "
-                + "VALUES (?, ?, ?)",
+            Self.keepingInFlight,
             [.text(record.recordName), .text(mark), .blob(RecordArchive.encode(record))])
     }
 
@@ -30,16 +33,31 @@ extension Ledger {
     }
 
     private func inFlight(_ sql: String, _ values: [SQLiteValue]) throws -> Record? {
-        guard case .blob(let bytes)? = try connection.value(sql, values) else { return nil }
+        guard try mayHold(.inFlight), case .blob(let bytes)? = try connection.value(sql, values)
+        else { return nil }
         return try Self.decode(bytes)
     }
 
     package func forgetInFlight(_ name: String) throws {
+        guard try mayHold(.inFlight) else { return }
         try connection.run("DELETE FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ?", [.text(name)])
+    }
+
+    /// Counts values that are sealed under a key; throws `.keyWornOut` beyond what one may seal.
+    func addSeals(_ count: Int, under key: SealingKey) throws {
+        let former = try setting(.seals(under: key))?.int64 ?? 0
+        guard former <= Sealer.sealsMax - Int64(count) else {
+            throw MirrorError(
+                .keyWornOut,
+                "The key \(key) has sealed \(former) values on this device, as many as are safe. "
+                    + "Rotate the key file.", fields: ["key": key.description])
+        }
+        try set(.seals(under: key), to: .integer(former + Int64(count)))
     }
 
     /// Notes that the service will not take a record as it is. It waits until the object changes.
     package func keepRefusal(of name: String, _ error: RecordError) throws {
+        rare.note(.refusals)
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHREFUSAL (ZRECORDNAME, ZDATE, ZCODE, ZREASON) "
                 + "VALUES (?, ?, ?, ?)",
@@ -51,6 +69,7 @@ extension Ledger {
 
     /// What was refused is gone, or has changed since.
     package func forgetRefusal(of name: String) throws {
+        guard try mayHold(.refusals) else { return }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
@@ -73,11 +92,15 @@ extension Ledger {
             [.integer(other), .integer(key)])
     }
 
-    /// Names that the service is still to drop.
+    /// Names that the service is still to drop. While the object that absorbed one is held back
+    /// from export by a decision that waits, others keep theirs.
     package func aliasesToDrop(limit: Int) throws -> [String] {
         try connection.rows(
-            "SELECT ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZNEEDSCLOUDDELETE = 1 "
-                + "ORDER BY Z_PK LIMIT ?", [SQLiteValue(limit)]
+            "SELECT r.ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT r WHERE r.ZNEEDSCLOUDDELETE = 1 "
+                + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHCONFLICT c "
+                + "ON c.ZRECORDNAME = m.ZCKRECORDNAME AND c.ZWINNER = 'waiting' "
+                + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
+                + "ORDER BY r.Z_PK LIMIT ?", [SQLiteValue(limit)]
         ).compactMap { $0[0].string }
     }
 

@@ -109,6 +109,19 @@ extension Ledger {
             ])
     }
 
+    /// Gives a line other names, and its ends another order; its record stays.
+    package func rename(pair key: Int64, to pair: JoinRecord) throws {
+        let entities = pair.entityNames.split(separator: ":", omittingEmptySubsequences: false)
+        try connection.run(
+            "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZCDENTITYNAME = ?, ZRELATEDENTITYNAME = ?, "
+                + "ZRELATIONSHIPNAME = ?, ZRECORDNAME = ?, ZRELATEDRECORDNAME = ? WHERE Z_PK = ?",
+            [
+                .text(pair.entityNames), SQLiteValue(entities.last.map(String.init)),
+                .text(pair.relationshipNames), .text(pair.first), .text(pair.second),
+                .integer(key),
+            ])
+    }
+
     package func setPairBase(_ record: Record, key: Int64) throws {
         try connection.run(
             "INSERT OR REPLACE INTO ANSCKMIRROREDRELATIONSHIPSYSTEMFIELDSASSET "
@@ -158,8 +171,11 @@ extension Ledger {
             entityNames: row.text(at: 2) ?? "", relationshipNames: row.text(at: 3) ?? "",
             first: row.text(at: 4) ?? "", second: row.text(at: 5) ?? "")
         if let known = base.flatMap(JoinRecord.init) {
-            pair.firstOrder = known.firstOrder
-            pair.secondOrder = known.secondOrder
+            // Its record may be older than the keys of the ends, and have them the other way round.
+            let isTurned =
+                !known.first.isExactly(pair.first) && known.first.isExactly(pair.second)
+            pair.firstOrder = isTurned ? known.secondOrder : known.firstOrder
+            pair.secondOrder = isTurned ? known.firstOrder : known.secondOrder
         }
         return PairEntry(
             key: row.int64(at: 0), recordName: row.text(at: 1) ?? "", pair: pair,

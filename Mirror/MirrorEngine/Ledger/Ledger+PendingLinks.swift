@@ -10,6 +10,7 @@ package struct PendingLink: Hashable, Sendable {
 extension Ledger {
     package func keepPending(_ link: PendingLink) throws {
         try dropPending(link.recordName, property: link.property)
+        rare.note(.pendingLinks)
         try connection.run(
             "INSERT INTO ANSCKIMPORTPENDINGRELATIONSHIP (Z_ENT, Z_OPT, ZNEEDSDELETE, ZRECORDNAME, "
                 + "ZRELATEDRECORDNAME, ZRELATIONSHIPNAME, ZOPERATION) VALUES (17008, 1, 0, ?, "
@@ -21,6 +22,7 @@ extension Ledger {
     }
 
     package func dropPending(_ name: String, property: String) throws {
+        guard try mayHold(.pendingLinks) else { return }
         try connection.run(
             "DELETE FROM ANSCKIMPORTPENDINGRELATIONSHIP WHERE ZRECORDNAME = ? "
                 + "AND ZRELATIONSHIPNAME = ?", [.text(name), .text(property)])
@@ -28,7 +30,7 @@ extension Ledger {
 
     /// The links of one object that wait for their targets.
     package func pendingLinks(of name: String) throws -> [PendingLink] {
-        try links("ZRECORDNAME = ?", [.text(name)])
+        try mayHold(.pendingLinks) ? links("ZRECORDNAME = ?", [.text(name)]) : []
     }
 
     /// The links that wait for the object called `name`.
@@ -36,9 +38,7 @@ extension Ledger {
         try links("ZRELATEDRECORDNAME = ?", [.text(name)])
     }
 
-    package func hasPendingLinks() throws -> Bool {
-        try connection.value("SELECT 1 FROM ANSCKIMPORTPENDINGRELATIONSHIP LIMIT 1") != nil
-    }
+    package func hasPendingLinks() throws -> Bool { try mayHold(.pendingLinks) }
 
     func links(_ condition: String, _ values: [SQLiteValue]) throws -> [PendingLink] {
         try connection.rows(

@@ -44,6 +44,7 @@ extension Ledger {
 
     /// The version of a lost time that is to be sent again.
     package func replay(of name: String) throws -> Record? {
+        guard try mayHold(.replays) else { return nil }
         let bytes = try connection.value(
             "SELECT ZRECORD FROM ADIPTYCHREPLAY WHERE ZRECORDNAME = ?", [.text(name)])
         return try bytes?.data.map(Self.decode)
@@ -54,6 +55,7 @@ extension Ledger {
     }
 
     package func keepReplay(_ record: Record) throws {
+        rare.note(.replays)
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHREPLAY (ZRECORDNAME, ZRECORD) VALUES (?, ?)",
             [.text(record.recordName), .blob(RecordArchive.encode(record))])
@@ -65,16 +67,20 @@ extension Ledger {
 
     // MARK: Names of what was deleted
 
-    /// Notes a deletion that the service has under `tag`.
+    /// Notes a deletion that the service has under `tag`; a service without epochs gives it none
+    /// that says anything.
     package func noteDeleted(_ name: String, tag: String?) throws {
-        guard let tag, ChangeTag(text: tag) != nil else { return }
+        let tag = try isPlain ? "" : tag ?? ""
+        guard try isPlain || ChangeTag(text: tag) != nil else { return }
+        rare.note(.deletions)
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHDELETED (ZRECORDNAME, ZTAG) VALUES (?, ?)",
             [.text(name), .text(tag)])
     }
 
     package func deletionTag(of name: String) throws -> ChangeTag? {
-        try connection.value(
+        guard try mayHold(.deletions) else { return nil }
+        return try connection.value(
             "SELECT ZTAG FROM ADIPTYCHDELETED WHERE ZRECORDNAME = ?", [.text(name)]
         )?.string.flatMap(ChangeTag.init)
     }
@@ -92,6 +98,7 @@ extension Ledger {
     }
 
     package func forgetDeletion(of name: String) throws {
+        guard try mayHold(.deletions) else { return }
         try connection.run("DELETE FROM ADIPTYCHDELETED WHERE ZRECORDNAME = ?", [.text(name)])
     }
 

@@ -26,14 +26,17 @@ extension Ledger {
         + "m.ZPENDINGEXPORTTRANSACTIONNUMBER, a.ZBINARYDATA FROM ANSCKRECORDMETADATA m "
         + "LEFT JOIN ANSCKRECORDMETADATAENCODEDRECORDASSET a ON a.Z_PK = m.ZENCODEDRECORDASSET"
 
+    private static let entryNamed = "SELECT \(entryColumns) WHERE m.ZCKRECORDNAME = ?"
+
     package func entry(named name: String) throws -> RecordEntry? {
-        try entry("SELECT \(Self.entryColumns) WHERE m.ZCKRECORDNAME = ?", [.text(name)])
+        try entry(Self.entryNamed, [.text(name)])
     }
 
+    private static let entryOfRow =
+        "SELECT \(entryColumns) WHERE m.ZENTITYID = ? AND m.ZENTITYPK = ?"
+
     package func entry(for row: RowID) throws -> RecordEntry? {
-        try entry(
-            "SELECT \(Self.entryColumns) WHERE m.ZENTITYID = ? AND m.ZENTITYPK = ?",
-            Self.values(row))
+        try entry(Self.entryOfRow, Self.values(row))
     }
 
     /// The entries that wait for export after the line `key`, in order, without those held back by
@@ -64,30 +67,32 @@ extension Ledger {
         return entries
     }
 
+    private static let addingEntry =
+        "INSERT INTO ANSCKRECORDMETADATA (Z_ENT, Z_OPT, ZENTITYID, ZENTITYPK, ZCKRECORDNAME, "
+        + "ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, ZPENDINGEXPORTTRANSACTIONNUMBER, "
+        + "ZRECORDZONE) VALUES (17012, 1, ?, ?, ?, ?, 0, 0, ?, 1)"
+
     /// Adds the line of an object that has none. Returns its key.
     @discardableResult
     package func addEntry(
         for row: RowID, named name: String, needsUpload: Bool, transaction: Int64 = 0
     ) throws -> Int64 {
         try connection.run(
-            "INSERT INTO ANSCKRECORDMETADATA (Z_ENT, Z_OPT, ZENTITYID, ZENTITYPK, ZCKRECORDNAME, "
-                + "ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, "
-                + "ZPENDINGEXPORTTRANSACTIONNUMBER, "
-                + "ZRECORDZONE) VALUES (17012, 1, ?, ?, ?, ?, 0, 0, ?, 1)",
+            Self.addingEntry,
             Self.values(row) + [.text(name), SQLiteValue(needsUpload), .integer(transaction)])
         return connection.lastInsertedRowID
     }
 
+    private static let addingArrival =
+        "INSERT INTO ANSCKRECORDMETADATA (Z_PK, ZENCODEDRECORDASSET, Z_ENT, Z_OPT, ZENTITYID, "
+        + "ZENTITYPK, ZCKRECORDNAME, ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, "
+        + "ZPENDINGEXPORTTRANSACTIONNUMBER, ZRECORDZONE) SELECT k, k, 17012, 1, ?, ?, ?, "
+        + "0, 0, 0, 0, 1 FROM (SELECT ifnull(max(Z_PK), 0) + 1 AS k FROM ANSCKRECORDMETADATA)"
+
     /// Adds the line of an object that came from the service, whose record is its base. Returns its
     /// key.
     package func addEntry(for row: RowID, base record: Record) throws -> Int64 {
-        try connection.run(
-            "INSERT INTO ANSCKRECORDMETADATA (Z_PK, ZENCODEDRECORDASSET, Z_ENT, Z_OPT, ZENTITYID, "
-                + "ZENTITYPK, ZCKRECORDNAME, ZNEEDSUPLOAD, ZNEEDSCLOUDDELETE, ZNEEDSLOCALDELETE, "
-                + "ZPENDINGEXPORTTRANSACTIONNUMBER, ZRECORDZONE) SELECT k, k, 17012, 1, ?, ?, ?, "
-                + "0, 0, 0, 0, 1 FROM (SELECT ifnull(max(Z_PK), 0) + 1 AS k FROM "
-                + "ANSCKRECORDMETADATA)",
-            Self.values(row) + [.text(record.recordName)])
+        try connection.run(Self.addingArrival, Self.values(row) + [.text(record.recordName)])
         let key = connection.lastInsertedRowID
         try keepBase(record, key: key)
         return key
@@ -126,20 +131,21 @@ extension Ledger {
             entity: Int32(truncatingIfNeeded: statement.int64(at: 0)), key: statement.int64(at: 1))
     }
 
+    private static let enqueuing =
+        "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = "
+        + "CASE WHEN ?3 = 0 THEN 0 ELSE max(?3, ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0)) END, "
+        + "ZPENDINGEXPORTCHANGETYPENUMBER = 1 WHERE ZENTITYID = ?1 AND ZENTITYPK = ?2"
+
     /// Notes that a row changed in `transaction` and waits for export; makes its line when it has
     /// none. 0 stands for a change by the mirror itself, which no answer that is under way settles.
     package func enqueueUpload(_ row: RowID, transaction: Int64) throws {
-        try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = "
-                + "CASE WHEN ?3 = 0 THEN 0 "
-                + "ELSE max(?3, ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0)) END, "
-                + "ZPENDINGEXPORTCHANGETYPENUMBER = 1 WHERE ZENTITYID = ?1 AND ZENTITYPK = ?2",
-            Self.values(row) + [.integer(transaction)])
+        try connection.run(Self.enqueuing, Self.values(row) + [.integer(transaction)])
         if connection.changes == 0 {
             let name = platform.randomness.uuid().uuidString
             try addEntry(for: row, named: name, needsUpload: true, transaction: transaction)
             return
         }
+        guard try mayHold(.refusals) else { return }
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = (SELECT ZCKRECORDNAME FROM "
                 + "ANSCKRECORDMETADATA WHERE ZENTITYID = ? AND ZENTITYPK = ?)", Self.values(row))
@@ -224,7 +230,9 @@ extension Ledger {
     /// What hangs on a record name goes on under another: conflicts that wait, times of edits,
     /// links that wait for their targets.
     package func rename(_ name: String, to other: String) throws {
-        for table in ["ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ANSCKIMPORTPENDINGRELATIONSHIP"] {
+        for table in [
+            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ANSCKIMPORTPENDINGRELATIONSHIP",
+        ] {
             try connection.run(
                 "UPDATE OR REPLACE \(table) SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",
                 [.text(other), .text(name)])
@@ -244,24 +252,25 @@ extension Ledger {
     /// the object changed since, or the mirror marked it since.
     package func setExported(_ record: Record, key: Int64, upTo transaction: Int64) throws {
         try keepBase(record, key: key)
-        try connection.run(
-            "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1, ZNEEDSUPLOAD = CASE WHEN "
-                + "ZPENDINGEXPORTTRANSACTIONNUMBER BETWEEN 1 AND ?2 THEN 0 ELSE ZNEEDSUPLOAD END, "
-                + "ZLASTEXPORTEDTRANSACTIONNUMBER = CASE WHEN "
-                + "ZPENDINGEXPORTTRANSACTIONNUMBER BETWEEN 1 AND ?2 THEN ?2 "
-                + "ELSE ZLASTEXPORTEDTRANSACTIONNUMBER END WHERE Z_PK = ?1",
-            [.integer(key), .integer(transaction)])
+        try connection.run(Self.settingExported, [.integer(key), .integer(transaction)])
         try forgetInFlight(record.recordName)
     }
 
+    private static let settingExported =
+        "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1, ZNEEDSUPLOAD = CASE WHEN "
+        + "ZPENDINGEXPORTTRANSACTIONNUMBER BETWEEN 1 AND ?2 THEN 0 ELSE ZNEEDSUPLOAD END, "
+        + "ZLASTEXPORTEDTRANSACTIONNUMBER = CASE WHEN "
+        + "ZPENDINGEXPORTTRANSACTIONNUMBER BETWEEN 1 AND ?2 THEN ?2 "
+        + "ELSE ZLASTEXPORTEDTRANSACTIONNUMBER END WHERE Z_PK = ?1"
+
+    private static let keepingBase =
+        "INSERT OR REPLACE INTO ANSCKRECORDMETADATAENCODEDRECORDASSET "
+        + "(Z_PK, Z_ENT, Z_OPT, ZRECORDMETADATA, ZBINARYDATA) VALUES (?1, 17013, 1, ?1, ?2)"
+
     private func keepBase(_ record: Record, key: Int64) throws {
         try connection.run(
-            "INSERT OR REPLACE INTO ANSCKRECORDMETADATAENCODEDRECORDASSET "
-                + "(Z_PK, Z_ENT, Z_OPT, ZRECORDMETADATA, ZBINARYDATA) VALUES (?1, 17013, 1, ?1, "
-                + "?2)",
-            [.integer(key), .blob(RecordArchive.encode(record))])
-        try connection.run(
-            "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(record.recordName)])
+            Self.keepingBase, [.integer(key), .blob(RecordArchive.encode(record))])
+        try forgetRefusal(of: record.recordName)
     }
 
     package func clearBase(key: Int64) throws {
@@ -285,6 +294,7 @@ extension Ledger {
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try connection.run(
             "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
+        try forgetCounts(of: entry.recordName)
         try dropReplay(of: entry.recordName)
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "

@@ -32,7 +32,8 @@ extension Ledger {
         try beginReconciling(zone: zone)
         try forgetZones()
         for key: LedgerKey in [
-            .container, .initialImport, .echoesWriteIDs, .lastError, .retryAt, .lastRound,
+            .container, .initialImport, .echoesWriteIDs, .plainDialect, .lastError, .retryAt,
+            .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
     }

@@ -12,8 +12,8 @@ package struct ZoneEntry: Hashable, Sendable {
     package var token: String?
     /// What the requests of this round say of the client; nil where no round was begun.
     package var client: ClientState?
-    /// Records that waited for export when the zone was looked at.
-    package var waiting = 0
+    /// How often a service without extensions took something.
+    package var sends: Int64 = 0
 }
 
 /// What a page of changes was asked for with.
@@ -21,10 +21,13 @@ package struct PageRequest: Hashable, Sendable {
     package var token: String?
     /// Whether the records tell which writes they contain.
     package var toldWriteIDs: Bool
+    /// `ZoneEntry.sends` when it was asked for.
+    package var sends: Int64
 
-    package init(token: String?, toldWriteIDs: Bool) {
+    package init(token: String?, toldWriteIDs: Bool, sends: Int64 = 0) {
         self.token = token
         self.toldWriteIDs = toldWriteIDs
+        self.sends = sends
     }
 }
 

@@ -10,6 +10,7 @@ package import SQLiteDriver
 package struct Ledger {
     package let connection: Connection
     package let platform: Environment
+    let rare = RareTables()
 
     package init(connection: Connection, platform: Environment) {
         self.connection = connection
@@ -61,6 +62,9 @@ package struct LedgerKey: Hashable, Sendable {
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
     /// Set once the service was seen to tell a device which of its writes it took.
+    /// The service speaks without extensions.
+    package static let plainSends = LedgerKey(text: "DiptychPlainSends")
+    package static let plainDialect = LedgerKey(text: "DiptychServiceIsPlain")
     package static let echoesWriteIDs = LedgerKey(text: "DiptychServiceNamesWriters")
     /// Set while imported records may have left ends of one-to-one relationships that do not meet.
     package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")
@@ -76,6 +80,12 @@ package struct LedgerKey: Hashable, Sendable {
     package static let lostLine = LedgerKey(text: "DiptychLostEpochs")
     /// Set while the zone is read from its start to be compared with all that is known here.
     package static let reconciling = LedgerKey(text: "DiptychReconciling")
+    /// The keys that opened the sealed values in the rows.
+    package static let sealingKeys = LedgerKey(text: "DiptychSealingKeys")
+    /// How many values were sealed here under a key.
+    package static func seals(under key: SealingKey) -> LedgerKey {
+        LedgerKey(text: "DiptychSeals \(key)")
+    }
     /// The reason why sync does not run, in words; absent when the last round was whole.
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.

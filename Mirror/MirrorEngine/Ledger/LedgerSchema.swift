@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and nine of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and fourteen of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -166,11 +166,33 @@ enum LedgerSchema {
             + "ZENTITYPK)",
     ]
 
+    /// Deleted objects that can be restored, and records that are held back.
+    private static let graveTables = [
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHHELD (ZRECORDNAME VARCHAR, ZTARGET VARCHAR, "
+            + "PRIMARY KEY (ZRECORDNAME, ZTARGET)) WITHOUT ROWID",
+        "CREATE INDEX IF NOT EXISTS ADIPTYCH_HELDTARGET ON ADIPTYCHHELD (ZTARGET)",
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHGRAVE (Z_PK INTEGER PRIMARY KEY, ZRECORDNAME VARCHAR "
+            + "UNIQUE, ZISLOCAL INTEGER, ZRECORD BLOB, ZLINKS BLOB)",
+    ]
+
+    /// What was counted: as triggers note it, and named; and a line while the mirror itself writes.
+    private static let countTables = [
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHCOUNTLOG (Z_PK INTEGER PRIMARY KEY, ZENTITYID INTEGER, "
+            + "ZENTITYPK INTEGER, ZCOLUMN VARCHAR, ZAMOUNT INTEGER, ZAFTER INTEGER)",
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHCOUNT (Z_PK INTEGER PRIMARY KEY, ZRECORDNAME VARCHAR, "
+            + "ZPROPERTY VARCHAR, ZLABEL VARCHAR, ZAMOUNT INTEGER)",
+        "CREATE UNIQUE INDEX IF NOT EXISTS ADIPTYCH_COUNTLABEL ON ADIPTYCHCOUNT (ZRECORDNAME, "
+            + "ZPROPERTY, ZLABEL)",
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHQUIET (Z_PK INTEGER PRIMARY KEY)",
+    ]
+
     /// Brings the tables of an older version of this library up to date. Writes in flight moved to
     /// a table that keeps their order; where they had none, the numbers that served as write IDs
     /// tell it.
     static func upgrade(in connection: Connection) throws {
-        for sql in reconciliationTables + versionTables { try connection.run(sql) }
+        for sql in reconciliationTables + versionTables + countTables + graveTables {
+            try connection.run(sql)
+        }
         let former = try connection.value(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHSENT'")
         guard let former = former?.string, let table = ownTables.first else { return }
@@ -198,7 +220,8 @@ enum LedgerSchema {
                     + "?, 0, 0)",
                 [SQLiteValue(table.number), .text(table.entity)])
         }
-        for sql in indexes + ownTables + reconciliationTables + versionTables {
+        let own = ownTables + reconciliationTables + versionTables + countTables + graveTables
+        for sql in indexes + own {
             try connection.run(sql)
         }
     }

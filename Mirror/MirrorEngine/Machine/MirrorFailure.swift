@@ -14,7 +14,7 @@ package enum MirrorFailure: Sendable {
     case permanent(MirrorError)
 
     package init(_ error: RecordError) {
-        switch error.code {
+        switch error.code.canonical {
         case .changeTokenExpired: self = .tokenExpired
         case .zoneNotFound: self = .zoneMissing
         case .instanceForked: self = .instanceForked

@@ -14,7 +14,8 @@ package struct MirrorMachine: Sendable {
         case replied(RecordResponse)
         case failed(MirrorFailure)
         case applied(ImportOutcome, moreComing: Bool, token: String?)
-        case analysed(noted: Int, moreWaiting: Bool)
+        /// `waiting`: records that wait for export, once the history was read to its end.
+        case analysed(waiting: Int, moreWaiting: Bool)
         case built(ExportBatch)
         case recorded(ReplyOutcome)
         case woke
@@ -52,19 +53,28 @@ package struct MirrorMachine: Sendable {
 
     package let zoneID: ZoneID
     package let limits: RoundLimits
+    /// How the service speaks.
+    package let dialect: ServiceDialect
     package private(set) var result = RoundResult()
     private var phase = Phase.idle
     private var token: String?
     private var client: ClientState?
+    private var sends: Int64 = 0
     private var bounds: RoundBounds
     /// Something was sent since the zone was last read to its end.
     private var hasSent = false
     /// How many records the next batch may have, after one that was too large.
     private var recordsMax: Int?
+    /// Records that a plain service did not find: its changes tell whether they were deleted.
+    private var missing = MissingRecords()
 
-    package init(zoneName: String, limits: RoundLimits = RoundLimits()) {
+    package init(
+        zoneName: String, limits: RoundLimits = RoundLimits(),
+        dialect: ServiceDialect = .extended
+    ) {
         zoneID = ZoneID(zoneName: zoneName)
         self.limits = limits
+        self.dialect = dialect
         bounds = RoundBounds(limits: limits)
     }
 
@@ -81,11 +91,13 @@ package struct MirrorMachine: Sendable {
         case (.applying, .applied(let outcome, let moreComing, let token)):
             return applied(outcome, moreComing: moreComing, token: token)
         case (.applying, .prepared(let zone)):
+            if token != nil, zone.token == nil, dialect == .plain { result.comparisons += 1 }
             token = zone.token
             client = zone.client
+            sends = zone.sends
             return fetch()
-        case (.analysing, .analysed(let noted, let moreWaiting)):
-            bounds.expect(noted)
+        case (.analysing, .analysed(let waiting, let moreWaiting)):
+            bounds.expect(waiting)
             return moreWaiting ? enter(.analysing, .analyse) : build()
         case (.building, .built(let batch)): return send(batch)
         case (.sending(let batch), .replied(let response)): return record(batch, response)
@@ -109,7 +121,7 @@ package struct MirrorMachine: Sendable {
     private mutating func prepared(_ zone: ZoneEntry) -> Instruction {
         token = zone.token
         client = zone.client
-        bounds.expect(zone.waiting)
+        sends = zone.sends
         guard bounds.beginPass() else { return stopStorm() }
         return zone.exists ? fetch() : makeZone()
     }
@@ -156,7 +168,8 @@ package struct MirrorMachine: Sendable {
             .applying,
             .apply(
                 page,
-                PageRequest(token: token, toldWriteIDs: client?.wantsWriteIDs ?? false)))
+                PageRequest(
+                    token: token, toldWriteIDs: client?.wantsWriteIDs ?? true, sends: sends)))
     }
 
     private mutating func applied(
@@ -172,10 +185,11 @@ package struct MirrorMachine: Sendable {
     // MARK: Export
 
     private mutating func build() -> Instruction {
-        enter(.building, .build(recordsMax: recordsMax))
+        enter(.building, .build(recordsMax: min(recordsMax ?? .max, dialect.operationsMax)))
     }
 
     private mutating func send(_ batch: ExportBatch) -> Instruction {
+        bounds.expect(batch.noted)
         guard !batch.isEmpty else { return hasSent ? startNextPass() : finish() }
         hasSent = true
         guard bounds.countExport() else { return stopStorm() }
@@ -201,17 +215,21 @@ package struct MirrorMachine: Sendable {
             reply.results.map { result in
                 if case .record(let record) = result { record.recordChangeTag } else { nil }
             })
+        var batch = batch
+        if dialect == .plain { missing.note(reply, to: &batch) }
         // Back to large batches step by step: records differ in size.
         recordsMax = recordsMax.flatMap { $0 < 1_000 ? $0 * 2 : nil }
         return enter(.recording, .record(batch, reply))
     }
 
     private mutating func recorded(_ outcome: ReplyOutcome) -> Instruction {
+        bounds.expect(outcome.noted)
         result.exported += outcome.exported
         result.refused += outcome.refused
         result.imported += outcome.imported
         if outcome.exported + outcome.refused + outcome.imported.received > 0 { bounds.sentSome() }
         if outcome.zoneIsMissing { return forgetZone() }
+        if missing.takeNews() { return startNextPass() }
         if !outcome.unknownStates.isEmpty {
             var lookup = LookupRecords(recordNames: outcome.unknownStates, zoneID: zoneID)
             lookup.client = client
@@ -294,8 +312,15 @@ package struct MirrorMachine: Sendable {
         case .tooLarge(let error):
             if case .sending(let batch) = phase { return split(batch, error) }
             return end(with: MirrorError(refusal: error))
+        case .permanent(let error) where isTokenRefused(error): return handle(.tokenExpired)
         case .permanent(let error): return end(with: error)
         }
+    }
+
+    /// A plain service has no code for a token that it does not know.
+    private func isTokenRefused(_ error: MirrorError) -> Bool {
+        guard dialect == .plain, case .fetching = phase, token != nil else { return false }
+        return error.fields["code"] == RecordError.Code.badRequest.rawValue
     }
 
     /// The result when its driver will not wait as long as the service asks.

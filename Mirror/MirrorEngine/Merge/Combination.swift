@@ -30,14 +30,13 @@ enum Combination {
         precedes(one, other).map { $0 ? one : other }
     }
 
-    /// Merges by lines: lines that one side changed come from it. Answers nil where both changed
-    /// the same lines.
+    /// Keeps what either side put into a text. Answers nil for what is no text, or too long.
     static func text(
         base: AttributeValue, local: AttributeValue, remote: AttributeValue
     ) -> AttributeValue? {
         guard case .text(let local) = local, case .text(let remote) = remote else { return nil }
-        let common = if case .text(let text) = base { text } else { "" }
-        return LineMerge.merge(base: common, local: local, remote: remote).map { .text($0) }
+        let common: String? = if case .text(let text) = base { text } else { nil }
+        return TextMerge.merge(base: common, local: local, remote: remote).map { .text($0) }
     }
 
     /// The counter's base: an absent one is zero.

@@ -31,6 +31,17 @@ extension MergePolicy {
             })
     }
 
+    /// The slots of an entity's integers under the rule `counter`.
+    func countedSlots(of entity: EntityLayout) -> [Int] {
+        entity.attributes.indices.filter { slot in
+            let attribute = entity.attributes[slot]
+            return AttributeCoding.range(of: attribute.attribute.attributeType) != nil
+                && !(attribute.attribute is NSDerivedAttributeDescription)
+                && rule(entity: entity.name, property: attribute.name).name
+                    == MergeRule.counter.name
+        }
+    }
+
     private static func rule(in userInfo: [AnyHashable: Any]?, of owner: String) throws
         -> MergeRule?
     {

@@ -21,8 +21,11 @@ public enum MergeRule: Sendable {
     case max
     /// The smaller value.
     case min
-    /// A three-way merge by lines; the default rule where lines collide.
+    /// A three-way merge of texts: what either side put in is there, what either removed is gone.
     case text
+    /// Sets of strings: what either side added is there, what either removed is gone. For texts
+    /// with an element in each line, and transformables that archive an array or set of strings.
+    case set
     /// What the closure answers.
     case custom(@Sendable (MergeQuestion) -> FieldValue?)
 
@@ -39,6 +42,7 @@ public enum MergeRule: Sendable {
         case .max: "max"
         case .min: "min"
         case .text: "text"
+        case .set: "set"
         case .custom: "custom"
         }
     }
@@ -47,6 +51,7 @@ public enum MergeRule: Sendable {
     public init?(name: String) {
         let rules: [MergeRule] = [
             .local, .remote, .overwrite, .rollback, .error, .latest, .counter, .max, .min, .text,
+            .set,
         ]
         guard let rule = rules.first(where: { $0.name == name }) else { return nil }
         self = rule
@@ -55,7 +60,7 @@ public enum MergeRule: Sendable {
     /// The words that can be chosen by name.
     public static let names = [
         "local", "remote", "overwrite", "rollback", "error", "latest", "counter", "max", "min",
-        "text",
+        "text", "set",
     ]
 }
 

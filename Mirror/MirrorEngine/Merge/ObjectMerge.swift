@@ -34,11 +34,15 @@ package struct ObjectMerge: Sendable {
         var outcome = Outcome(merged: remote)
         let base = base ?? ObjectState(empty: entity)
         for slot in local.changes(from: base) {
-            if isSame(slot, remote, base) {
+            guard !isSame(slot, remote, base) else {
                 outcome.merged.copy(slot, from: local)
-            } else if !agree(slot, local, remote) || isCounter(slot) {
-                outcome.conflicts.append(resolve(slot, base: base, local: local, remote: remote))
+                continue
             }
+            let agrees = agree(slot, local, remote)
+            guard !agrees || isCounter(slot) else { continue }
+            let conflict = resolve(slot, base: base, local: local, remote: remote)
+            // Two equal values that are no counts are one value: nothing is to be decided.
+            if !agrees || conflict.winner == .merged { outcome.conflicts.append(conflict) }
         }
         apply(&outcome, base: base, local: local, remote: remote)
         return outcome
@@ -109,7 +113,7 @@ package struct ObjectMerge: Sendable {
         case .remote, .rollback: conflict.take(.remote)
         case .error: conflict.take(.waiting)
         case .latest: conflict.take(laterSide(of: property))
-        case .counter, .max, .min, .text, .custom: combine(&conflict, by: rule)
+        case .counter, .max, .min, .text, .set, .custom: combine(&conflict, by: rule)
         }
         return conflict
     }
@@ -147,6 +151,7 @@ package struct ObjectMerge: Sendable {
             case .max: Combination.larger(local, remote)
             case .min: Combination.smaller(local, remote)
             case .text: Combination.text(base: base, local: local, remote: remote)
+            case .set: SetMerge.merge(base: base, local: local, remote: remote)
             default: nil
             }
         guard let value, fits(value, conflict.slot) else { return nil }

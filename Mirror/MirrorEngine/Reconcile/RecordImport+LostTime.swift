@@ -18,11 +18,21 @@ extension RecordImport {
         return (base, tag)
     }
 
+    /// Whether a service without epochs shows an older version than the one this device knows: it
+    /// was put back. Its own clock tells, asked only while the zone is compared from its start.
+    func isOlder(_ arrival: Arrival) throws -> Bool {
+        guard lostTime == nil, let base = arrival.entry.base, !base.deleted,
+            let known = base.modified?.timestamp,
+            let shown = arrival.record.modified?.timestamp, shown < known
+        else { return false }
+        return try mirror.ledger.isPlain && mirror.ledger.isReconciling
+    }
+
     /// Settles a live record that meets a lost version. Returns the base to merge upon, or `isDone`
     /// where the service has an older state and ours will be sent again.
     mutating func meetLostVersion(
         _ arrival: Arrival
-    ) throws -> (isDone: Bool, base: Record?)? {
+    ) throws -> (isDone: Bool, known: LostBase)? {
         guard let lostTime, let (version, tag) = try lostVersion(of: arrival.entry) else {
             return nil
         }
@@ -30,14 +40,14 @@ extension RecordImport {
         switch lostTime.relation(of: arrival.record, to: tag) {
         case .descends:
             try mirror.ledger.dropReplay(of: name)
-            return (false, version.deleted ? nil : version)
+            return (false, LostBase(base: version.deleted ? nil : version, version: version))
         case .ancestor:
             try keepToSendAgain(version, upon: arrival.record, arrival.entry)
-            return (true, nil)
+            return (true, LostBase(version: version))
         case .unrelated:
             try mirror.ledger.dropReplay(of: name)
             try keepLost(version, besides: arrival.record, for: arrival.entry.row)
-            return (false, nil)
+            return (false, LostBase(version: version))
         }
     }
 
@@ -63,9 +73,11 @@ extension RecordImport {
     /// it is deleted again.
     mutating func isDeletedAgain(_ record: Record) throws -> Bool {
         let name = record.recordName
-        guard let lostTime, let deletion = try mirror.ledger.deletionTag(of: name) else {
+        guard let lostTime else {
+            try mirror.ledger.forgetDeletion(of: name)
             return false
         }
+        guard let deletion = try mirror.ledger.deletionTag(of: name) else { return false }
         let wasEdited = !lostTime.isBeforeLoss(record, of: deletion) && record.replays.isEmpty
         let isKept = wasEdited && mirror.settings.policy.deletion == .keepEdited
         if isKept || lostTime.isNewer(record, than: deletion) {
@@ -81,9 +93,11 @@ extension RecordImport {
 
     /// A record that cannot be read here has come back all the same: links to it wait.
     func forgetOutlivedDeletion(of record: Record) throws {
-        guard let deletion = try mirror.ledger.deletionTag(of: record.recordName),
-            lostTime?.isNewer(record, than: deletion) ?? true
-        else { return }
+        if let lostTime {
+            guard let deletion = try mirror.ledger.deletionTag(of: record.recordName),
+                lostTime.isNewer(record, than: deletion)
+            else { return }
+        }
         try mirror.ledger.forgetDeletion(of: record.recordName)
     }
 
@@ -94,7 +108,8 @@ extension RecordImport {
         for slot in state.changes(from: nil) {
             let conflict = deletionConflict(
                 slot, layout, base: nil, local: nil, remote: state.value(slot), winner: .local)
-            try log(conflict, layout, record.recordName)
+            try log(conflict, layout, record.recordName, by: record.modified)
         }
+        try bury(edited: record)
     }
 }

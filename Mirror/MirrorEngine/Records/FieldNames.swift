@@ -71,7 +71,8 @@ struct FieldNames: Sendable {
         for tree in trees.values {
             let names = tree.flatMap { (attributes[$0.number] ?? []) + (toOnes[$0.number] ?? []) }
             let own = Set(names.flatMap(\.all)).union([
-                RecordNames.entityName, RecordNames.editTimes,
+                RecordNames.entityName, RecordNames.editTimes, RecordNames.counts,
+                RecordNames.writes,
             ])
             for entity in tree { fields[entity.number] = own }
         }
@@ -97,7 +98,10 @@ struct FieldNames: Sendable {
     private static func names(
         for claims: Set<Claim>
     ) -> (names: [Claim: String], taken: Set<String>) {
-        var taken: Set<String> = [RecordNames.entityName, RecordNames.editTimes]
+        var taken: Set<String> = [
+            RecordNames.entityName, RecordNames.editTimes, RecordNames.counts,
+            RecordNames.writes,
+        ]
         var names: [Claim: String] = [:]
         for claim in claims.sorted(by: { ($0.path, $0.type) < ($1.path, $1.type) }) {
             var name = RecordNames.field(claim.path)
@@ -112,9 +116,11 @@ struct FieldNames: Sendable {
     private static func attributes(of entity: EntityLayout, _ keys: RecordKeys) -> [Claim] {
         entity.attributes.map { slot in
             let type = slot.attribute.attributeType
-            let hasExact = type == .dateAttributeType || type == .decimalAttributeType
+            let hasExact =
+                (type == .dateAttributeType || type == .decimalAttributeType)
+                && !slot.attribute.allowsCloudEncryption
             return Claim(
-                path: keys.property(slot.name, of: entity.name), type: wireType(of: type),
+                path: keys.property(slot.name, of: entity.name), type: wireType(of: slot.attribute),
                 companions: hasExact ? [RecordNames.exactSuffix] : [])
         }
     }
@@ -127,8 +133,10 @@ struct FieldNames: Sendable {
         }
     }
 
-    static func wireType(of type: NSAttributeType) -> String {
-        switch type {
+    /// The type of an attribute's field; of a sealed one it tells nothing.
+    static func wireType(of attribute: NSAttributeDescription) -> String {
+        guard !attribute.allowsCloudEncryption else { return "BYTES" }
+        return switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
             .booleanAttributeType:
             "INT64"

@@ -32,9 +32,10 @@ package struct PairCatalog: Sendable {
     package let kinds: [PairKind]
     private let ends: [Int32: [End]]
     private let byNames: [String: PairKind]
+    private let recordKeys: RecordKeys
 
     package init(layout: ModelLayout) {
-        let recordKeys = RecordKeys(layout: layout)
+        recordKeys = RecordKeys(layout: layout)
         var kinds: [String: PairKind] = [:]
         var ends: [Int32: [End]] = [:]
         for entity in layout.entities {
@@ -58,6 +59,49 @@ package struct PairCatalog: Sendable {
     /// The kind of a pair record; nil when this model does not know it.
     package func kind(entityNames: String, relationshipNames: String) -> PairKind? {
         byNames[Self.key(entityNames, relationshipNames)]
+    }
+
+    /// A pair under the names of its kind, also where it was recorded by the plain names of this
+    /// version of the model, as before names were keys; nil when this model does not know it.
+    func known(_ pair: JoinRecord) -> JoinRecord? {
+        known(pair) { entity, property in
+            End.Name(
+                entity: recordKeys.entity(entity),
+                property: recordKeys.property(property, of: entity))
+        }
+    }
+
+    /// The same by the plain names of another version.
+    func known(_ pair: JoinRecord, in version: ModelCatalog) -> JoinRecord? {
+        known(pair) { name, property in
+            guard let entity = version.entities.first(where: { $0.name == name }) else {
+                return nil
+            }
+            let key = entity.toManys.first { $0.value == property }?.key
+            return End.Name(entity: entity.key, property: key ?? property)
+        }
+    }
+
+    /// `naming` tells the keys of a property by its plain names.
+    private func known(
+        _ pair: JoinRecord, naming: (String, String) -> End.Name?
+    ) -> JoinRecord? {
+        if kind(entityNames: pair.entityNames, relationshipNames: pair.relationshipNames) != nil {
+            return pair
+        }
+        let entities = pair.entityNames.split(separator: ":", omittingEmptySubsequences: false)
+        let properties = pair.relationshipNames
+            .split(separator: ":", omittingEmptySubsequences: false)
+        guard entities.count == 2, properties.count == 2 else { return nil }
+        let ends = zip(entities, properties).compactMap { naming(String($0), String($1)) }
+        guard ends.count == 2 else { return nil }
+        func match(_ first: End.Name, _ second: End.Name) -> PairKind? {
+            kind(
+                entityNames: "\(first.entity):\(second.entity)",
+                relationshipNames: "\(first.property):\(second.property)")
+        }
+        if let same = match(ends[0], ends[1]) { return pair.named(same, isTurned: false) }
+        return match(ends[1], ends[0]).map { pair.named($0, isTurned: true) }
     }
 
     private static func key(_ entities: String, _ relationships: String) -> String {
@@ -136,6 +180,15 @@ package struct JoinRecord: Hashable, Sendable {
         second = String(parts[1])
         firstOrder = Self.integer(RecordNames.pairFirstOrder, record)
         secondOrder = Self.integer(RecordNames.pairSecondOrder, record)
+    }
+
+    /// The same pair under the names of a kind, whose ends may stand the other way round.
+    func named(_ kind: PairKind, isTurned: Bool) -> JoinRecord {
+        var pair = JoinRecord(
+            kind: kind, first: isTurned ? second : first, second: isTurned ? first : second)
+        pair.firstOrder = isTurned ? secondOrder : firstOrder
+        pair.secondOrder = isTurned ? firstOrder : secondOrder
+        return pair
     }
 
     package func record(named name: String) -> Record {

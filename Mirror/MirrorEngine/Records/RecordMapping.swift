@@ -16,9 +16,24 @@ package struct RecordMapping: Sendable {
     private let treeFields: [Int32: Set<String>]
     /// Slots of attributes that each store computes for itself: they do not travel.
     private let derivedSlots: [Int32: [Int]]
+    /// Slots of attributes that travel sealed; without entities that have none.
+    let sealedSlots: [Int32: [Int]]
+    /// nil where no key is given.
+    let sealer: Sealer?
 
-    package init(layout: ModelLayout) {
+    package init(layout: ModelLayout, sealer: Sealer? = nil) {
         self.layout = layout
+        self.sealer = sealer
+        sealedSlots = Dictionary(
+            uniqueKeysWithValues: layout.entities.map { entity in
+                let slots = entity.attributes.indices.filter {
+                    let attribute = entity.attributes[$0].attribute
+                    return attribute.allowsCloudEncryption
+                        && !(attribute is NSDerivedAttributeDescription)
+                }
+                return (entity.number, slots)
+            }
+        ).filter { !$0.value.isEmpty }
         keys = RecordKeys(layout: layout)
         names = FieldNames(layout: layout, keys: keys)
         treeFields = names.fieldsByTree(of: layout)
@@ -63,7 +78,7 @@ package struct RecordMapping: Sendable {
         var record = Record(recordName: name, recordType: recordType(of: state.entity))
         record.fields[RecordNames.entityName] = .string(keys.entity(entity.name))
         for slot in state.changes(from: nil) {
-            write(slot, of: state, entity, into: &record.fields)
+            try write(slot, of: state, entity, named: name, into: &record.fields)
         }
         for slot in entity.attributes.indices where state.attributes[slot].isNull {
             guard hasDefault(slot, of: entity),
@@ -82,7 +97,7 @@ package struct RecordMapping: Sendable {
         let entity = try layout(of: state)
         var fields: [String: FieldValue?] = [:]
         for slot in slots {
-            write(slot, of: state, entity, into: &fields)
+            try write(slot, of: state, entity, named: base.recordName, into: &fields)
             let field = fieldNames(of: slot, entity)
             for name in [field.cleared, field.fallback] {
                 guard let name, base.fields[name] != nil else { continue }
@@ -212,6 +227,12 @@ package struct RecordMapping: Sendable {
             let isCleared = field.cleared.map { (record.fields[$0] ?? nil) != nil } ?? false
             return isCleared ? .null : defaultValue(slot, of: entity)
         }
+        if isSealed(slot, entity) {
+            let name = (record.fields[field.plain] ?? nil) == nil ? field.fallback : field.plain
+            return try open(
+                plain, in: name ?? field.plain, of: record,
+                type: entity.attributes[slot].attribute.attributeType)
+        }
         do {
             return try AttributeCoding.value(
                 plain: plain, exact: field.companion.flatMap { record.fields[$0] ?? nil },
@@ -224,6 +245,10 @@ package struct RecordMapping: Sendable {
                     + "was written with.",
                 fields: ["record": record.recordName, "field": field.plain])
         }
+    }
+
+    private func isSealed(_ slot: Int, _ entity: EntityLayout) -> Bool {
+        sealedSlots[entity.number]?.contains(slot) ?? false
     }
 
     /// The first of some fields that has a value.
@@ -253,11 +278,16 @@ package struct RecordMapping: Sendable {
 
     private func write(
         _ slot: PropertySlot, of state: ObjectState, _ entity: EntityLayout,
-        into fields: inout [String: FieldValue?]
-    ) {
+        named name: String, into fields: inout [String: FieldValue?]
+    ) throws {
         switch slot {
         case .attribute(let index):
             let field = names.attribute(index, of: entity)
+            if isSealed(index, entity) {
+                let sealed = try seal(state.attributes[index], in: field.plain, of: name)
+                fields.updateValue(sealed, forKey: field.plain)
+                return
+            }
             let (plain, exact) = AttributeCoding.fields(for: state.attributes[index])
             fields.updateValue(plain, forKey: field.plain)
             if let companion = field.companion { fields.updateValue(exact, forKey: companion) }
@@ -285,8 +315,8 @@ extension RecordMapping {
         for entity in layout.entities {
             var own = [RecordNames.entityName: FieldType.string.rawValue]
             for slot in entity.attributes.indices {
-                let type = entity.attributes[slot].attribute.attributeType
-                own[names.attribute(slot, of: entity).plain] = FieldNames.wireType(of: type)
+                own[names.attribute(slot, of: entity).plain] = FieldNames.wireType(
+                    of: entity.attributes[slot].attribute)
             }
             for slot in entity.toOnes.indices {
                 own[names.toOne(slot, of: entity).plain] = FieldType.string.rawValue

@@ -15,6 +15,12 @@ enum RecordNames {
     /// When the properties under the rule `latest` were edited: an extension.
     static let editTimes = "CD_editTimes"
 
+    /// The last counts of the counters, by name: an extension.
+    static let counts = "CD_countOperations"
+
+    /// The IDs of the last writes, where the service tells none: an extension.
+    static let writes = "CD_mirrorWrites"
+
     static let importAuthor = "NSCloudKitMirroringDelegate.import"
     /// The mirror among those who read the history.
     static let historyConsumer = "NSCloudKitMirroringDelegate"

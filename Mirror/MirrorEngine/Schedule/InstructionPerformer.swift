@@ -1,4 +1,4 @@
-internal import RecordWire
+package import RecordWire
 
 /// Performs the machine's instructions that concern the store. Those that concern the world outside
 /// (requests, waiting, the end) are their driver's.
@@ -6,10 +6,15 @@ package struct InstructionPerformer: Sendable {
     package let mirrored: MirroredStore
     /// Names service and container, so that a store is not mirrored with two.
     package let container: String
+    /// How the service speaks.
+    package var dialect: ServiceDialect
 
-    package init(mirrored: MirroredStore, container: String) {
+    package init(
+        mirrored: MirroredStore, container: String, dialect: ServiceDialect = .extended
+    ) {
         self.mirrored = mirrored
         self.container = container
+        self.dialect = dialect
     }
 
     /// Performs a store instruction and returns what came of it; nil for an instruction of the
@@ -18,20 +23,21 @@ package struct InstructionPerformer: Sendable {
         _ instruction: MirrorMachine.Instruction
     ) throws -> MirrorMachine.Event? {
         switch instruction {
-        case .prepare: return .prepared(try mirrored.prepare(container: container))
+        case .prepare:
+            return .prepared(try mirrored.prepare(container: container, dialect: dialect))
         case .noteZone:
             try mirrored.noteZoneExists()
             return .noted
         case .apply(let page, let request):
             guard let outcome = try mirrored.apply(page, to: request) else {
-                return .prepared(try mirrored.prepare(container: container))
+                return .prepared(try mirrored.prepare(container: container, dialect: dialect))
             }
             return .applied(outcome, moreComing: page.moreComing, token: page.syncToken)
         case .applyRecords(let records, let line):
             return .applied(try mirrored.apply(records, line), moreComing: false, token: nil)
         case .analyse:
-            let (noted, moreWaiting) = try mirrored.analyse()
-            return .analysed(noted: noted, moreWaiting: moreWaiting)
+            let (waiting, moreWaiting) = try mirrored.analyse()
+            return .analysed(waiting: waiting, moreWaiting: moreWaiting)
         case .build(let recordsMax):
             return .built(try mirrored.nextBatch(recordsMax: recordsMax))
         case .refuse(let batch, let error): return .recorded(try mirrored.refuse(batch, error))

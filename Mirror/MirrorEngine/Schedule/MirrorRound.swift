@@ -32,7 +32,9 @@ package struct MirrorRound: Sendable {
     ) {
         self.performer = performer
         self.retry = retry
-        machine = MirrorMachine(zoneName: performer.mirrored.settings.zoneName, limits: limits)
+        machine = MirrorMachine(
+            zoneName: performer.mirrored.settings.zoneName, limits: limits,
+            dialect: performer.dialect)
         instruction = machine.handle(.start)
     }
 

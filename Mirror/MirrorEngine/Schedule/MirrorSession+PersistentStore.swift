@@ -46,18 +46,28 @@ extension MirrorSession {
     /// any other save, and `NSPersistentStoreRemoteChange` is posted after each round that changed
     /// something.
     ///
+    /// Attributes with `allowsCloudEncryption` are sealed under `keys`. Without them such values
+    /// stay as they are at the service, and an object with an edited one waits.
+    ///
+    /// With `hidesIncompleteGraphs` an imported object is not shown before the objects that its
+    /// to-ones lead to, or the end of what the service has to tell; else it is shown at once, and
+    /// such a link is nil until then.
+    ///
     /// The store must be an SQLite store that keeps history. Its ledger is made by the first round.
     /// Throws `MirrorError` for a store that cannot be mirrored, or a model whose userInfo names an
     /// unknown merge rule.
     public init(
         mirroring store: NSPersistentStore, to destination: MirrorDestination,
         through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
+        keys: SealingKeys? = nil, hidesIncompleteGraphs: Bool = false,
         platform: Environment = .system,
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) throws {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
-            store: rows, policy: policy, zoneName: destination.zone, platform: platform)
+            store: rows, policy: policy, zoneName: destination.zone, keys: keys,
+            platform: platform
+        ) { $0.hidesIncompleteGraphs = hidesIncompleteGraphs }
         self.init(
             mirrored: mirrored, container: destination.name, channel: channel, observe: observe,
             imported: { after in try Self.tell(store, rows, after: after) })

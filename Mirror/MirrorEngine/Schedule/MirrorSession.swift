@@ -85,6 +85,14 @@ public actor MirrorSession {
 
     private func round() async throws -> RoundResult {
         exportTotal = 0
+        var performer = performer
+        switch try await dialect() {
+        case .success(let dialect): performer.dialect = dialect
+        case .failure(let error):
+            var result = RoundResult()
+            result.error = error
+            return result
+        }
         var round = MirrorRound(performer)
         while true {
             try Task.checkCancellation()
@@ -97,6 +105,34 @@ public actor MirrorSession {
                 try await sleeper.sleep(seconds: seconds)
                 round.wake()
             case .finished(let result): return result
+            }
+        }
+    }
+
+    /// How the service speaks; asked again and again while it cannot be reached, as a request is.
+    private func dialect() async throws -> Result<ServiceDialect, MirrorError> {
+        var attempt = 0
+        while true {
+            do {
+                return .success(try await channel.dialect())
+            } catch {
+                try Task.checkCancellation()
+                attempt += 1
+                switch MirrorFailure(error) {
+                case .transient(let failure, let asked):
+                    let seconds = RetryPolicy().seconds(
+                        afterAttempt: attempt, retryAfterSeconds: asked,
+                        randomness: store.settings.platform.randomness)
+                    guard let seconds, attempt <= RoundLimits().attemptsMax else {
+                        return .failure(failure)
+                    }
+                    observe(.waiting(seconds: seconds, reason: failure.message))
+                    try await sleeper.sleep(seconds: seconds)
+                case .permanent(let failure): return .failure(failure)
+                case .tooLarge, .tokenExpired, .zoneMissing, .instanceForked:
+                    return .failure(
+                        MirrorError(.serviceRefused, "The service cannot be asked: \(error)"))
+                }
             }
         }
     }

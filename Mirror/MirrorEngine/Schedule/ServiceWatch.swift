@@ -26,7 +26,7 @@ struct ServiceWatch: Sendable {
         var failures = 0
         var told: String?
         while !Task.isCancelled {
-            guard let request = try? store.waitingRequest(seconds: Self.waitSeconds) else {
+            guard let request = await request() else {
                 // Nothing was read yet: the first round does that.
                 await settled.wait(atMostSeconds: Self.backoffSecondsMax, sleeper)
                 continue
@@ -57,6 +57,12 @@ struct ServiceWatch: Sendable {
         }
     }
 
+    /// Nothing where nobody is to be asked yet; a service in the plain dialect answers at once.
+    private func request() async -> RecordRequest? {
+        guard let dialect = try? await channel.dialect() else { return nil }
+        return try? store.waitingRequest(seconds: dialect == .plain ? nil : Self.waitSeconds)
+    }
+
     private func rest(after failures: Int) async throws {
         guard failures > 0 else { return }
         let doublings = min(failures - 1, 10)
@@ -73,9 +79,9 @@ struct ServiceWatch: Sendable {
 }
 
 extension MirroredStore {
-    /// A request whose answer comes when the zone has changed since it was last read; nil where it
-    /// was never read to its end.
-    package func waitingRequest(seconds: Int) throws -> RecordRequest? {
+    /// A request whose answer comes when the zone has changed since it was last read, or at once
+    /// without `seconds`; nil where it was never read to its end.
+    package func waitingRequest(seconds: Int?) throws -> RecordRequest? {
         guard let token = try zoneToken() else { return nil }
         var zone = ZoneChanges.Zone(
             zoneID: ZoneID(zoneName: settings.zoneName), syncToken: token, resultsLimit: 1)

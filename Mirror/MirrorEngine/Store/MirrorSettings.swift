@@ -8,8 +8,7 @@ package struct MirrorSettings: Sendable {
     package let pairs: PairCatalog
     package let exportOrder: ExportOrder
     package let policy: MergePolicy
-    /// The properties under the rule `latest`, by entity.
-    let timedProperties: [Int32: Set<String>]
+    private let ruled: RuledProperties
     package let zoneName: String
     /// Tells one model from another; computed once, since each round compares it.
     let modelDigest: String
@@ -17,23 +16,55 @@ package struct MirrorSettings: Sendable {
     /// Records and bytes that one export batch may hold.
     package var batchRecordsMax = 400
     package var batchBytesMax = 1_572_864
+    /// New objects are held back while others are to come that they lead to.
+    package var hidesIncompleteGraphs = false
     /// Transactions of the history that are looked at in one go.
     package var historyTransactionsMax = 500
 
+    /// The properties under the rule `latest`, by entity.
+    var timedProperties: [Int32: Set<String>] { ruled.timed }
+    /// The integers under the rule `counter`, by entity; without entities that have none.
+    var countedSlots: [Int32: [Int]] { ruled.counted }
+
     package init(
-        layout: ModelLayout, policy: MergePolicy, zoneName: String?, platform: Environment
+        layout: ModelLayout, policy: MergePolicy, zoneName: String?, keys: SealingKeys? = nil,
+        platform: Environment
     ) throws {
-        mapping = RecordMapping(layout: layout)
+        let sealer = keys.map { Sealer(keys: $0, randomness: platform.randomness) }
+        mapping = RecordMapping(layout: layout, sealer: sealer)
         pairs = PairCatalog(layout: layout)
         exportOrder = ExportOrder(layout: layout)
         let policy = try policy.reading(layout)
         self.policy = policy
-        timedProperties = Dictionary(
-            uniqueKeysWithValues: layout.entities.map {
-                ($0.number, policy.timedProperties(of: $0))
-            })
+        ruled = RuledProperties(layout: layout, policy: policy)
         modelDigest = layout.model.versionHashesDigest
         self.zoneName = zoneName ?? RecordNames.zone
         self.platform = platform
+    }
+
+    /// The properties under the rule `latest` that are among `changed`; all for nil.
+    func timedProperties(of entity: Int32, among changed: [String]?) -> Set<String> {
+        let timed = timedProperties[entity] ?? []
+        guard !timed.isEmpty, let changed = changed.map(Set.init) else { return timed }
+        // An element of a composite changes with the composite.
+        return timed.filter { property in
+            changed.contains(property)
+                || changed.contains(String(property.prefix { $0 != "." }))
+        }
+    }
+}
+
+/// The properties of which the ledger keeps more than their values, by their rules.
+private struct RuledProperties: Sendable {
+    let timed: [Int32: Set<String>]
+    let counted: [Int32: [Int]]
+
+    init(layout: ModelLayout, policy: MergePolicy) {
+        timed = Dictionary(
+            uniqueKeysWithValues: layout.entities.map {
+                ($0.number, policy.timedProperties(of: $0))
+            })
+        let counters = layout.entities.map { ($0.number, policy.countedSlots(of: $0)) }
+        counted = Dictionary(uniqueKeysWithValues: counters).filter { !$0.value.isEmpty }
     }
 }

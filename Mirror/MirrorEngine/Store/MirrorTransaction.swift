@@ -101,13 +101,26 @@ struct MirrorTransaction {
 
     /// Keeps the fields of a record that this model does not know: the record of `row` is to be
     /// made anew, or merged with another.
-    func keepForeign(of record: Record?, for row: RowID) throws {
+    ///
+    /// What is sealed for a name can be read under no other: with `isRenamed` it is left behind.
+    func keepForeign(of record: Record?, for row: RowID, isRenamed: Bool = false) throws {
         guard let record, !record.deleted else { return }
-        try ledger.keepForeign(mapping.foreignFields(of: record), of: row)
+        var fields = mapping.foreignFields(of: record)
+        if !isRenamed { fields.merge(mapping.lockedFields(of: record)) { own, _ in own } }
+        try ledger.keepForeign(fields, of: row)
     }
 
     /// Marks the row for export because the mirror itself changed it.
     func enqueueUpload(_ row: RowID) throws { try ledger.enqueueUpload(row, transaction: 0) }
+
+    /// Gives a property under the rule `latest` the time of an edit. Edits are told in the order in
+    /// which they were saved: each gets a later time than those before.
+    func noteEdit(of row: RowID, _ property: String, at date: Date) throws {
+        let time = try ledger.tick(at: date)
+        let name = try ledger.recordName(for: row)
+        let key = mapping.keys.property(property, of: try layout(of: row).name)
+        try ledger.setEditTime(time, of: name, key)
+    }
 
     /// Brings the pair lines of one object in step with the store's join tables: new members wait
     /// for upload, missing ones for deletion, moved ones for another upload.

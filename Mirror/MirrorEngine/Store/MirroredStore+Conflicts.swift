@@ -27,7 +27,8 @@ extension MirroredStore {
             else {
                 throw MirrorError(
                     .objectDeleted,
-                    "The object of conflict \(id) is deleted, so its value cannot be put back.")
+                    "The object of conflict \(id) is deleted, so its value cannot be put back. "
+                        + "'diptych conflicts --restore' makes the object anew.")
             }
             do {
                 try put(conflict, side, into: row, entry, mirror)

@@ -18,13 +18,14 @@ public final class MirroredStore: Sendable {
 
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
-        platform: Environment, adjust: (inout MirrorSettings) -> Void = { _ in }
+        keys: SealingKeys? = nil, platform: Environment,
+        adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
         var settings = try MirrorSettings(
             layout: store.layout, policy: policy,
-            zoneName: zoneName ?? Self.knownZone(of: store, platform),
+            zoneName: zoneName ?? Self.knownZone(of: store, platform), keys: keys,
             platform: platform)
         adjust(&settings)
         self.settings = settings
@@ -71,19 +72,24 @@ public final class MirroredStore: Sendable {
 
     /// Makes the ledger when there is none, and says where the zone stands. `container` names
     /// service and container; a store that was mirrored with another one is refused.
-    package func prepare(container: String) throws -> ZoneEntry {
+    package func prepare(
+        container: String, dialect: ServiceDialect = .extended
+    ) throws -> ZoneEntry {
         try write { mirror in
             try makeLedger(mirror)
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror)
+            try Unlocking(mirror: mirror).run()
+            try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
+            try mirror.ledger.note(dialect)
             var zone = try mirror.ledger.zone(settings.zoneName)
-            zone.client = try mirror.ledger.beginRound()
+            zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()
             zone.client?.wantsWriteIDs =
                 try mirror.ledger.hasWritesUnderWay()
                 || mirror.store.lastTransactionNumber() > mirror.ledger.historyToken() ?? 0
-            zone.waiting = try mirror.ledger.pendingCounts().total
+            zone.sends = try mirror.ledger.sends()
             try mirror.ledger.finish()
             return zone
         }
@@ -96,7 +102,8 @@ public final class MirroredStore: Sendable {
     /// Applies one page of the zone's changes and moves the token, in one transaction. Returns nil
     /// where another session, or a reset, has moved the ledger on since the page was asked for: a
     /// page from elsewhere must not end a comparison, nor one without write IDs meet writes that
-    /// are under way.
+    /// are under way. The same where the zone lacks what a plain service had taken: the ledger then
+    /// asks for its start.
     package func apply(
         _ page: ZoneChangesReply, to request: PageRequest
     ) throws -> ImportOutcome? {
@@ -105,10 +112,16 @@ public final class MirroredStore: Sendable {
             guard try mirror.ledger.zone(settings.zoneName).token == request.token,
                 try request.toldWriteIDs || !mirror.ledger.hasInFlightWrites()
             else { return nil }
+            if try mirror.ledger.lacksEchoes(in: page, to: request) {
+                try mirror.ledger.beginReconciling(zone: settings.zoneName)
+                return nil
+            }
             try catchUp(mirror)
             try noteEpochs(page, mirror.ledger)
             var importing = try RecordImport(mirror: mirror)
-            try importing.apply(page.records)
+            try importing.apply(
+                page.records, holdsBack: settings.hidesIncompleteGraphs && page.moreComing)
+            if !page.moreComing { try importing.showHeld() }
             if try !page.moreComing && mirror.ledger.isReconciling {
                 try Reconciliation(mirror: mirror).finish(&importing)
             }
@@ -134,6 +147,7 @@ public final class MirroredStore: Sendable {
             guard try mirror.ledger.row(named: link.target.recordName) == nil else { continue }
             try mirror.ledger.dropPending(link.recordName, property: link.property)
             guard let source = try mirror.ledger.row(named: link.recordName) else { continue }
+            try logDropped(link, of: source, mirror)
             try mirror.enqueueUpload(source)
         }
         for pair in try mirror.ledger.waitingPairsOfDeleted() {
@@ -141,8 +155,29 @@ public final class MirroredStore: Sendable {
             guard try !ends.allSatisfy({ try mirror.ledger.row(named: $0) != nil }) else {
                 continue
             }
+            for gone in ends where try mirror.ledger.row(named: gone) == nil {
+                guard let lost = try mirror.lostMember(pair, with: gone, isLocal: false) else {
+                    continue
+                }
+                try mirror.ledger.log(lost, by: pair.base?.modified)
+            }
             try mirror.ledger.queuePairDeletion(pair)
         }
+    }
+
+    private func logDropped(
+        _ link: PendingLink, of source: RowID, _ mirror: MirrorTransaction
+    ) throws {
+        let layout = try mirror.layout(of: source)
+        guard let slot = layout.toOneSlot(link.property) else { return }
+        var conflict = PropertyConflict(
+            slot: .toOne(slot), property: link.property,
+            rule: settings.policy.deletion.rawValue, base: .link(nil), local: .link(nil),
+            remote: .link(link.target))
+        conflict.take(.local)
+        let writer = try mirror.ledger.entry(named: link.recordName)?.base?.modified
+        try mirror.ledger.log(
+            conflict, entity: layout.name, recordName: link.recordName, by: writer)
     }
 
     /// Applies records that were looked up by name; the token stays.
@@ -156,21 +191,30 @@ public final class MirroredStore: Sendable {
         }
     }
 
-    /// Reads a stretch of the history. Returns how many changes were noted, and whether more are
-    /// waiting.
-    package func analyse() throws -> (noted: Int, moreWaiting: Bool) {
+    /// Reads a stretch of the history. Returns whether more of it is waiting, and at its end how
+    /// many records wait for export, whoever noted them.
+    package func analyse() throws -> (waiting: Int, moreWaiting: Bool) {
         try write { mirror in
             try noticeModel(mirror)
-            return try HistoryAnalysis(mirror: mirror).run(limit: settings.historyTransactionsMax)
+            let read = try HistoryAnalysis(mirror: mirror)
+                .run(limit: settings.historyTransactionsMax)
+            let waiting = try read.moreWaiting ? 0 : mirror.ledger.pendingCounts().total
+            return (waiting, read.moreWaiting)
         }
     }
 
     /// Notes what was saved since the last look before anything is merged, so that a deletion made
-    /// meanwhile is known.
-    func catchUp(_ mirror: MirrorTransaction) throws {
+    /// meanwhile is known. Returns how many changes were noted.
+    @discardableResult
+    func catchUp(_ mirror: MirrorTransaction) throws -> Int {
         try noticeModel(mirror)
         let analysis = HistoryAnalysis(mirror: mirror)
-        while try analysis.run(limit: settings.historyTransactionsMax).moreWaiting {}
+        var noted = 0
+        while true {
+            let read = try analysis.run(limit: settings.historyTransactionsMax)
+            noted += read.noted
+            guard read.moreWaiting else { return noted }
+        }
     }
 
     /// Lets the ends of one-to-one relationships meet again. Only at the end of the zone: before,
@@ -192,9 +236,11 @@ public final class MirroredStore: Sendable {
     /// the times of its old ones.
     package func nextBatch(recordsMax: Int? = nil) throws -> ExportBatch {
         try write { mirror in
-            try catchUp(mirror)
+            let noted = try catchUp(mirror)
             var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax ?? .max)
-            return try builder.build()
+            var batch = try builder.build()
+            batch.noted = noted
+            return batch
         }
     }
 
@@ -212,9 +258,10 @@ public final class MirroredStore: Sendable {
     package func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
         let started = now
         return try write { mirror in
-            try catchUp(mirror)
+            let noted = try catchUp(mirror)
             var recording = ReplyRecording(mirror: mirror)
-            let outcome = try recording.record(batch, reply)
+            var outcome = try recording.record(batch, reply)
+            outcome.noted = noted
             try mirror.ledger.log(
                 .export, started: started, affected: batch.items.count, finished: outcome.exported)
             try faults.reach("export.beforeReplyCommit")

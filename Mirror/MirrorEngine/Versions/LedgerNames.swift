@@ -16,10 +16,31 @@ struct LedgerNames {
     }
 
     func rename() throws {
+        try renamePairs()
         let renamings = self.renamings
         guard !renamings.isEmpty else { return }
         try renameConflicts(renamings)
         try renamePendingLinks(renamings)
+    }
+
+    /// Lines that an older version of this library wrote under the plain names of its model.
+    private func renamePairs() throws {
+        let kinds = try mirror.ledger.connection.rows(
+            "SELECT DISTINCT ZCDENTITYNAME, ZRELATIONSHIPNAME FROM ANSCKMIRROREDRELATIONSHIP")
+        for kind in kinds {
+            let (entities, relationships) = (kind[0].string ?? "", kind[1].string ?? "")
+            guard
+                mirror.pairs.kind(entityNames: entities, relationshipNames: relationships) == nil
+            else { continue }
+            let entries = try mirror.ledger.pairs(
+                "p.ZCDENTITYNAME = ? AND p.ZRELATIONSHIPNAME = ?", kind)
+            for entry in entries {
+                let known =
+                    mirror.pairs.known(entry.pair)
+                    ?? former.flatMap { mirror.pairs.known(entry.pair, in: $0) }
+                if let known { try mirror.ledger.rename(pair: entry.key, to: known) }
+            }
+        }
     }
 
     private var renamings: [Renaming] {

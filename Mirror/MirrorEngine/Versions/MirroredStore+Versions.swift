@@ -8,7 +8,7 @@ extension MirroredStore {
         let ledger = mirror.ledger
         let known = try ledger.setting(.modelDigest)?.string
         let text = try ledger.setting(.modelCatalog)?.string
-        if known == settings.modelDigest, text != nil { return }
+        if known == settings.modelDigest, text != nil, try ledger.keepsCounts() { return }
         _ = try ledger.prepare()
         let former = text.flatMap(ModelCatalog.init)
         var keepsAside = former?.keepsAside ?? (known == nil)
@@ -20,6 +20,8 @@ extension MirroredStore {
                 try ledger.setToken(nil, zone: settings.zoneName)
                 keepsAside = true
             }
+        } else if former == nil {
+            try LedgerNames(mirror: mirror, former: nil).rename()
         }
         try ledger.set(.modelDigest, to: .text(settings.modelDigest))
         try ledger.set(

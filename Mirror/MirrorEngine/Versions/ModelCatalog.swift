@@ -34,7 +34,7 @@ struct ModelCatalog: Codable, Equatable {
                 Property(
                     name: attribute.name, key: keys.property(attribute.name, of: layout.name),
                     field: mapping.names.attribute(slot, of: layout).plain,
-                    type: FieldNames.wireType(of: attribute.attribute.attributeType))
+                    type: FieldNames.wireType(of: attribute.attribute))
             }
             let toOnes = layout.toOnes.enumerated().map { slot, relationship in
                 Property(

@@ -29,10 +29,12 @@ struct ModelChange {
 
     mutating func run() throws {
         try LedgerNames(mirror: mirror, former: former).rename()
+        try noteUnseenEdits()
         try putOrphansAside()
         try putUnknownPairsAside()
         // A migration that makes a new file numbers members anew, and has a new history.
         if try mirror.ledger.historyToken() == nil {
+            if try mirror.ledger.keepsCounts() { try mirror.ledger.forgetCountLog() }
             var places = PlaceRestoring(mirror: mirror)
             try places.run()
         }
@@ -45,6 +47,19 @@ struct ModelChange {
         try refuseUnreadable()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         try mirror.ledger.finish()
+    }
+
+    /// Edits of which only the history of the file that the store was migrated from knew.
+    private func noteUnseenEdits() throws {
+        let edits = try mirror.ledger.takeUnseenEdits(without: RecordNames.importAuthor)
+        for edit in edits where mirror.mapping.layout.entity(edit.row.entity) != nil {
+            let timed = mirror.settings.timedProperties(
+                of: edit.row.entity, among: edit.property.map { [$0] })
+            guard !timed.isEmpty, try mirror.store.row(edit.row) != nil else { continue }
+            for property in timed.sorted() {
+                try mirror.noteEdit(of: edit.row, property, at: edit.date)
+            }
+        }
     }
 
     // MARK: What the model has no more
@@ -136,7 +151,9 @@ struct ModelChange {
         }
         let outcome = ObjectMerge(policy: mirror.settings.policy, entity: layout)
             .merge(base: base, local: own, remote: remote)
-        for conflict in outcome.conflicts { try importing.log(conflict, layout, entry.recordName) }
+        for conflict in outcome.conflicts {
+            try importing.log(conflict, layout, entry.recordName, by: record.modified)
+        }
         return outcome.merged
     }
 
@@ -178,7 +195,7 @@ struct ModelChange {
         let type: String
         switch slot {
         case .attribute(let index):
-            type = FieldNames.wireType(of: layout.attributes[index].attribute.attributeType)
+            type = FieldNames.wireType(of: layout.attributes[index].attribute)
         case .toOne: type = "LINK"
         }
         let entity = formerEntities[mirror.mapping.keys.entity(layout.name)]

@@ -28,7 +28,8 @@ struct MemoryLaws {
             broken.append("The object \(name.prefix(6)) was saved and is lost.")
         }
         guard world.settings.policy.deletion != .keepEdited else { return broken }
-        for name in memory.dead.sorted() where image.objects[name] != nil {
+        for name in memory.dead.sorted()
+        where image.objects[name] != nil && !world.network.revivals.contains(name) {
             broken.append("The object \(name.prefix(6)) was deleted and came back.")
         }
         return broken
@@ -60,7 +61,9 @@ struct MemoryLaws {
             if history.removals == 0, !isThere {
                 broken.append("The pair \(pair) was added and is lost.")
             }
-            if history.adders.count == 1, history.removals > 0, isThere, wereMadeHere(pair) {
+            if history.adders.count == 1, history.removals > 0, isThere, wereMadeHere(pair),
+                !world.network.revivals.contains(pairOf: history.ends)
+            {
                 broken.append("The pair \(pair) was removed and came back.")
             }
         }

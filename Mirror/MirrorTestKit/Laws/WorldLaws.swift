@@ -30,6 +30,7 @@ struct WorldLaws {
         let log = try ConflictLog(world)
         log.count(in: &world.statistics)
         broken += OrderLaws(world: world, image: first.image).check()
+        if world.mayRollBack { return broken }
         if world.settings.faults.lostTime.isPossible {
             broken += HeldLaws(world: world, image: first.image).check()
         } else {
@@ -74,6 +75,16 @@ struct WorldLaws {
             }
         }
         return broken
+    }
+}
+
+extension SimulatedWorld {
+    /// Whether a plain service may be put back or lost: without epochs the devices agree, and on
+    /// what is not said. (docs/MERGE.md §14)
+    var mayRollBack: Bool {
+        let faults = settings.faults.lostTime
+        return settings.dialect == .plain
+            && faults.serviceRestorePercent + faults.serviceLossPercent > 0
     }
 }
 

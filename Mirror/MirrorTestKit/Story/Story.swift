@@ -48,6 +48,8 @@ public struct StoryDevice: Sendable, Equatable {
     public var model = ""
     /// Seconds by which its clock is ahead.
     public var clockSeconds = 0.0
+    /// Whether it has the key of sealed values; all others have one and the same.
+    public var hasKey = true
     /// The device whose file it works on, as a second process.
     public var sharedStore: String?
 

@@ -41,6 +41,7 @@ extension RecordResponse {
         switch self {
         case .records(let reply): reply.results.count
         case .zoneChanges(let pages): pages.reduce(0) { $0 + $1.records.count }
+        case .recordChanges(let page): page.records.count
         case .databaseChanges, .zones, .caller, .assetUploads, .assets: 0
         }
     }
@@ -71,7 +72,7 @@ extension WorldStatistics {
             }
         case .zoneChanges(let pages):
             if pages.contains(where: \.moreComing) { count(.continuedPage) }
-        case .databaseChanges, .zones, .caller, .assetUploads, .assets: break
+        case .recordChanges, .databaseChanges, .zones, .caller, .assetUploads, .assets: break
         }
     }
 }

@@ -9,7 +9,8 @@ extension RecordRequest {
                 + request.operations.map { "\($0.kind.rawValue) \($0.record.recordName.prefix(6))" }
                 .joined(separator: ", ")
         case .lookupRecords(let request): "looks up \(request.recordNames.count)"
-        case .zoneChanges: "asks for changes"
+        case .queryRecords(let request): "queries \(request.query.recordType)"
+        case .zoneChanges, .recordChanges: "asks for changes"
         case .databaseChanges: "asks for zones that changed"
         case .modifyZones: "makes the zone"
         case .listZones: "lists zones"
@@ -39,6 +40,7 @@ extension RecordResponse {
                         "\($0.recordName.prefix(6))\($0.mark)"
                     }.joined(separator: " ")
             }.joined(separator: "; ")
+        case .recordChanges(let page): "\(page.records.count) records"
         case .databaseChanges(let reply): "\(reply.zones.count) zones"
         case .zones(let zones): "\(zones.count) zones"
         case .caller(let reply): reply.userRecordName

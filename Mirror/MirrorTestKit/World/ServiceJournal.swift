@@ -23,9 +23,9 @@ struct ServiceJournal {
             return
         }
         for (operation, result) in zip(modify.operations, reply.results) {
-            guard case .record(let record) = result, let tag = record.recordChangeTag else {
-                continue
-            }
+            guard case .record(let record) = result,
+                let tag = record.recordChangeTag ?? (record.deleted ? "" : nil)
+            else { continue }
             writes.append(
                 Write(
                     recordName: operation.record.recordName, tag: tag, isDeletion: record.deleted))

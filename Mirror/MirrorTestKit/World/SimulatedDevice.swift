@@ -59,9 +59,9 @@ final class SimulatedDevice {
     /// The processes die and start again: what was in memory is gone, the file is as the last
     /// commit left it. Once the world calms down there is one process.
     func restart(calm: Bool = false) throws {
-        sessions = [SimulatedSession(mirrored: try open())]
+        sessions = [SimulatedSession(mirrored: try open(), dialect: settings.dialect)]
         if settings.faults.devices.hasSecondProcess && !calm {
-            sessions.append(SimulatedSession(mirrored: try open()))
+            sessions.append(SimulatedSession(mirrored: try open(), dialect: settings.dialect))
         }
     }
 

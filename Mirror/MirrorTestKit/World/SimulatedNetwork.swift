@@ -14,6 +14,8 @@ final class SimulatedNetwork {
     private var delayed: [(request: RecordRequest, device: String, id: String)] = []
     /// Each write that the service took.
     var journal = ServiceJournal()
+    /// What a plain service let come back.
+    private(set) var revivals = Revivals()
     var statistics = WorldStatistics()
     /// Until so many requests more the service makes no zone, or lets nobody in.
     private var zonesRefused = 0
@@ -35,7 +37,7 @@ final class SimulatedNetwork {
             clock: clock, randomness: SeededRandomness(seed: seed ^ 0x5E), faults: faults)
         service = try SimulatedService(
             platform: platform, folder: settings.faults.needsServiceFile ? folder : nil,
-            limits: limits)
+            limits: limits, dialect: settings.dialect)
         if settings.usesWire { try service.issueTokens() }
     }
 
@@ -109,6 +111,7 @@ final class SimulatedNetwork {
             let response = try answer(request, id: id, &notes)
             tell("\(device) \(request.summary) → \(response.summary)")
             journal.note(request, response)
+            revivals.note(request, response)
             statistics.count(answerTo: request, response, sizes: settings.sizes)
             return .success(response)
         } catch {

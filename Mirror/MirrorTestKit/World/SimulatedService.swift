@@ -25,24 +25,29 @@ package final class SimulatedService: Sendable {
     private var credentials: Credentials? { state.withLock { $0.credentials } }
     private let platform: Environment
     private let limits: ServiceLimits
+    package let dialect: ServiceDialect
     private let folder: URL?
     package static let container = "iCloud.test.world"
 
     package init(
-        platform: Environment, folder: URL? = nil, limits: ServiceLimits = ServiceLimits()
+        platform: Environment, folder: URL? = nil, limits: ServiceLimits = ServiceLimits(),
+        dialect: ServiceDialect = .extended
     ) throws {
         self.platform = platform
+        self.dialect = dialect
         self.folder = folder
         self.limits = limits
-        state = Lock(State(service: try Self.open(Self.file(folder, 0), platform, limits)))
+        state = Lock(State(service: try Self.open(Self.file(folder, 0), platform, limits, dialect)))
         try service.accounts.createContainer(Self.container)
     }
 
     private static func open(
-        _ file: URL?, _ platform: Environment, _ limits: ServiceLimits
+        _ file: URL?, _ platform: Environment, _ limits: ServiceLimits,
+        _ dialect: ServiceDialect
     ) throws -> RecordService {
         let service = try RecordService(
-            path: file?.path ?? ":memory:", platform: platform, limits: limits)
+            path: file?.path ?? ":memory:", platform: platform, limits: limits,
+            dialect: dialect)
         // A kill while it removes what is left of deleted zones is told by the next request.
         try? platform.faults.reach("service.opened")
         return service
@@ -195,7 +200,7 @@ package final class SimulatedService: Sendable {
     }
 
     private func open(_ file: URL?) throws {
-        let service = try Self.open(file, platform, limits)
+        let service = try Self.open(file, platform, limits, dialect)
         state.withLock { $0.service = service }
     }
 }

@@ -15,9 +15,13 @@ final class SimulatedSession {
     /// What the world notes of the round that runs.
     var notes = RoundNotes()
 
-    init(mirrored: MirroredStore, container: String = SimulatedService.container) {
+    init(
+        mirrored: MirroredStore, container: String = SimulatedService.container,
+        dialect: ServiceDialect = .extended
+    ) {
         self.mirrored = mirrored
-        performer = InstructionPerformer(mirrored: mirrored, container: container)
+        performer = InstructionPerformer(
+            mirrored: mirrored, container: container, dialect: dialect)
     }
 
     var isRunning: Bool { round != nil }

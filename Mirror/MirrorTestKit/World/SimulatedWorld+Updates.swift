@@ -26,11 +26,6 @@ extension SimulatedWorld {
         // What strikes a migration that makes a new file is tried by tests of its own.
         if byMapping { disarmDevices() }
         defer { armDevices() }
-        // A new file has a history of its own: the times of edits that nobody has looked at are
-        // gone with the old one.
-        if byMapping, settings.policy.standard.name == MergeRule.latest.name {
-            while try device.mirrored.analyse().moreWaiting {}
-        }
         let kept = try device.mirrored.status()?.keptForLater.count ?? 0
         tell("\(device.name) is updated\(byMapping ? " by mapping" : "")")
         try device.update(byMapping: byMapping, calm: calm)

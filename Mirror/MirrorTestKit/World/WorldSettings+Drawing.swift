@@ -1,18 +1,22 @@
 internal import MirrorEngine
 internal import ObjectModel
+public import RecordWire
 
 extension WorldSettings {
     /// A world as a seed draws it: model, sizes, rules, edits and faults. Each kind of fault is
     /// there or not by dice of its own, and in some worlds one kind is alone. `extremes` adds the
     /// kinds of which `WorldExtreme` speaks. With `hasVersions` devices have two versions of the
-    /// model, and are updated on the way; but for that it is the same world.
+    /// model, and are updated on the way; but for that it is the same world. `dialect` is the
+    /// service's.
     public static func drawn(
-        seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false
+        seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
+        dialect: ServiceDialect = .extended
     ) -> WorldSettings {
         let dice = SeededRandomness(seed: seed &* 7919)
         let isKeyed = dice.chance(percent: 35)
         let isOrdered = dice.chance(percent: 25)
         var settings = WorldSettings(model: models[isKeyed ? 1 : 0][isOrdered ? 1 : 0])
+        settings.dialect = dialect
         settings.devices = 2 + dice.below(2)
         settings.policy = .drawn(by: dice)
         settings.sizes = .drawn(by: dice)
@@ -28,6 +32,7 @@ extension WorldSettings {
             settings.laterModel = laterModels[isKeyed ? 1 : 0][isOrdered ? 1 : 0]
             settings.updatePercent = 2
         }
+        if dice.chance(percent: 25) { settings.policy.addMergedTexts() }
         return settings
     }
 }
@@ -80,6 +85,14 @@ public enum WorldExtreme: String, CaseIterable, Sendable {
 }
 
 extension MergePolicy {
+    /// Notes' titles are merged as texts, folders' names as sets, under all their names.
+    fileprivate mutating func addMergedTexts() {
+        for entity in ["Note", "TodoNote", "DraftNote"] {
+            for name in ["title", "headline"] { set(.text, entity: entity, property: name) }
+        }
+        for entity in ["Folder", "Binder"] { set(.set, entity: entity, property: "name") }
+    }
+
     static func drawn(by dice: SeededRandomness) -> MergePolicy {
         let rules: [MergeRule] = [
             .local, .local, .remote, .overwrite, .rollback, .max, .latest, .latest,

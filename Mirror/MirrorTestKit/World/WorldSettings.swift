@@ -1,5 +1,6 @@
 public import MirrorEngine
 public import ObjectModel
+public import RecordWire
 
 /// What a simulated world is made of. Faults are chosen by dice per world, so that some worlds have
 /// only lost replies, others only kills, others none.
@@ -20,6 +21,8 @@ public struct WorldSettings: Sendable {
     public var updatePercent = 0
     /// Requests and answers travel as the bytes of the wire, with tokens, as from afar.
     public var usesWire = false
+    /// How the service speaks.
+    public var dialect = ServiceDialect.extended
 
     public init(model: NSManagedObjectModel) { self.model = model }
 }

@@ -15,6 +15,8 @@ package struct Authenticator: Sendable {
         /// Names the user, for limits.
         package var user: String
         package var ask: Asking
+        /// Whether only the app is known; limits count the address then.
+        package var isWorld = false
         /// nil where the service tells nobody of changes: no answer is held back.
         package var listen: Listening?
 

@@ -9,8 +9,9 @@ public struct HTTPConfiguration: Sendable {
     public var connections = ConnectionLimits()
     public var buffers = BufferLimits()
     public var held = HeldRequestLimits()
-    /// Threads that read, answer and write. A slow answer holds only the connections of its thread.
-    public var threads = 4
+    /// Threads that read, answer and write. A slow answer holds only the connections of its thread;
+    /// as many writes as threads share a trip to the disk.
+    public var threads = 32
     /// How long `stop` waits for answers under way.
     public var drainSeconds = 10
 

@@ -38,12 +38,14 @@ enum RoutePath {
         }
     }
 
+    static let publicDatabase = "public"
+
     private static func check(_ target: RecordTarget) throws {
         guard !target.container.isEmpty else { throw RouteRefusal.notHere }
         guard ["development", "production"].contains(target.environment) else {
             throw RecordError(.badRequest, "The environment is development or production.")
         }
-        guard ["public", "private", "shared"].contains(target.database) else {
+        guard [publicDatabase, "private", "shared"].contains(target.database) else {
             throw RecordError(.badRequest, "The database is public, private or shared.")
         }
     }

@@ -7,7 +7,8 @@ internal import RecordWire
 /// its own.
 package struct Router: Sendable {
     private let door: Authenticator
-    private let capabilities: ServerCapabilities
+    /// nil where the service publishes nothing: it speaks the plain dialect.
+    private let capabilities: ServerCapabilities?
     private let bodyBytesMax: Int
     private let expandedBytesMax: Int
     private let platform: Environment
@@ -17,7 +18,7 @@ package struct Router: Sendable {
     private let scheme: String
 
     package init(
-        door: Authenticator, capabilities: ServerCapabilities, configuration: ServerConfiguration,
+        door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
         platform: Environment
     ) {
         self.door = door
@@ -54,6 +55,8 @@ package struct Router: Sendable {
         }
     }
 
+    private var isPlain: Bool { capabilities == nil }
+
     private enum Route {
         case answer(Data)
         case ask(String, RecordTarget, Authenticator.Admitted)
@@ -65,9 +68,11 @@ package struct Router: Sendable {
         let isReading = request.method == "GET" || request.method == "HEAD"
         switch try RoutePath(request.path) {
         case .health:
+            guard !isPlain else { throw RouteRefusal.notHere }
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return .answer(Data(#"{"status":"ok"}"#.utf8))
         case .capabilities:
+            guard let capabilities else { throw RouteRefusal.notHere }
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return .answer(try capabilities.json())
         case .assetFile:
@@ -79,7 +84,7 @@ package struct Router: Sendable {
             }
             return .upload(try upload(for: request))
         case .operation(let operation, var target):
-            let tokens = AccessTokens(of: request)
+            let tokens = tokens(of: request, for: target)
             let caller = try admitted(tokens, target.container, request)
             target.deviceID = tokens.deviceID
             target.serviceAddress = request.serviceAddress(scheme: scheme)
@@ -96,7 +101,7 @@ package struct Router: Sendable {
     ) throws -> Authenticator.Admitted {
         try lettingIn(request) {
             let caller = try door.admit(tokens, container)
-            try throttle.check(.user(caller.user))
+            try throttle.check(asker(caller, request))
             return caller
         }
     }
@@ -113,6 +118,18 @@ package struct Router: Sendable {
             try throttle.check(stranger)
             throw error
         }
+    }
+
+    private func tokens(of request: HTTPRequest, for target: RecordTarget) -> AccessTokens {
+        var tokens = AccessTokens(of: request, isPlain: isPlain)
+        tokens.isForWorld = target.database == RoutePath.publicDatabase
+        return tokens
+    }
+
+    private func asker(
+        _ caller: Authenticator.Admitted, _ request: HTTPRequest
+    ) -> Throttle.Asker {
+        caller.isWorld ? .address(request.address) : .user(caller.user)
     }
 
     private func refusal(for error: any Error, _ uuid: String) -> HTTPResponse {
@@ -137,6 +154,11 @@ package struct Router: Sendable {
         response.headers.append("X-Apple-Request-UUID", uuid)
         response.headers.append("Content-Type", "application/json; charset=utf-8")
         response.headers.append("Cache-Control", "no-store")
+        if isPlain, response.status == 200, let shown = request.query["ckWebAuthToken"] {
+            let number = platform.randomness.next()
+            response.headers.append(
+                TokenRotation.header, TokenRotation.next(after: shown, number))
+        }
         compress(&response, for: request)
         return response
     }
@@ -164,7 +186,7 @@ package struct Router: Sendable {
             let upload = try assets.upload(
                 request.query["key"] ?? "",
                 request.headers["Content-Length"].flatMap { Int64($0) })
-            let tokens = AccessTokens(of: request)
+            let tokens = AccessTokens(of: request, isPlain: isPlain)
             if tokens.userToken != nil,
                 try door.admit(tokens, upload.container).user != upload.userRecordName
             {
@@ -209,10 +231,10 @@ package struct Router: Sendable {
         do {
             let method = request.method == "HEAD" ? "GET" : request.method
             let began = platform.clock.now()
-            defer { throttle.charge(.user(caller.user), since: began) }
+            defer { throttle.charge(asker(caller, request), since: began) }
             let question = try WireCodec.decodeRequest(
                 path: operation, method: method, body: try plainBody(of: request))
-            guard question.waitSeconds > 0, let listen = caller.listen else {
+            guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
                 let answer = try WireCodec.encode(caller.ask(question, target), to: question)
                 return .response(finished(HTTPResponse(status: 200, body: answer), request, uuid))
             }
@@ -236,8 +258,8 @@ package struct Router: Sendable {
     ) -> HTTPResponse? {
         do {
             let began = platform.clock.now()
-            let caller = try door.admit(AccessTokens(of: request), target.container)
-            defer { throttle.charge(.user(caller.user), since: began) }
+            let caller = try door.admit(tokens(of: request, for: target), target.container)
+            defer { throttle.charge(asker(caller, request), since: began) }
             let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
             let body = try WireCodec.encode(answer, to: question)

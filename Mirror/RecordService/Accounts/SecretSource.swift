@@ -26,16 +26,16 @@ public struct OpenSSLSecrets: SecretSource {
 /// SHA-256, and a comparison whose time tells nothing.
 enum SecretHash {
     static func sha256(_ text: String) throws -> Data {
-        var text = text
+        Data(try sha256(bytes: Array(text.utf8)))
+    }
+
+    static func sha256(bytes: [UInt8]) throws -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var length: UInt32 = 0
-        let status = text.withUTF8 { utf8 in
-            EVP_Digest(utf8.baseAddress, utf8.count, &digest, &length, EVP_sha256(), nil)
-        }
-        guard status == 1 else {
+        guard EVP_Digest(bytes, bytes.count, &digest, &length, EVP_sha256(), nil) == 1 else {
             throw RecordError(.internalError, "OpenSSL cannot compute SHA-256 on this machine.")
         }
-        return Data(digest.prefix(Int(length)))
+        return Array(digest.prefix(Int(length)))
     }
 
     static func areEqual(_ one: Data, _ other: Data) -> Bool {

@@ -19,7 +19,7 @@ extension ServiceAccounts {
             TokenDescription(
                 id: "", kind: .api, container: container, label: label, createdAt: now))
         let user = try lost(
-            userToken,
+            TokenRotation.issued(userToken),
             TokenDescription(
                 id: "", kind: .user, userRecordName: userRecordName, label: label, createdAt: now))
         try backend.write { transaction in

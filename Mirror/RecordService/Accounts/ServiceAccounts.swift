@@ -136,7 +136,7 @@ public final class ServiceAccounts: Sendable {
     // MARK: Authentication
 
     func authenticate(
-        apiToken: String?, userToken: String?, container: String
+        apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
     ) throws(RecordError) -> Caller {
         try requireContainer(container)
         guard let apiToken, !apiToken.isEmpty else {
@@ -149,10 +149,11 @@ public final class ServiceAccounts: Sendable {
                 .authenticationFailed, "The API token is for another container than \(container).")
         }
         guard let userToken, !userToken.isEmpty else {
+            if admitsWorld { return .world }
             throw RecordError(
                 .authenticationRequired, "Send the user's token as ckWebAuthToken.")
         }
-        let user = try good(userToken, .user)
+        let user = try good(TokenRotation.issued(userToken), .user)
         guard let name = user.userRecordName else { throw Self.refused(.user) }
         return Caller(userRecordName: name, tokenID: user.id)
     }

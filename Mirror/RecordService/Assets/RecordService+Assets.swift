@@ -6,6 +6,9 @@ extension RecordService {
     func uploadAddresses(
         _ upload: UploadAssets, _ key: DatabaseKey, _ target: RecordTarget, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
+        guard !key.isPublic else {
+            throw RecordError(.notFound, "Public databases keep no assets on this service.")
+        }
         try limits.checkCount(upload.tokens.count, of: "tokens")
         _ = try (upload.zoneID ?? ZoneID()).owned(by: key.owner)
         var addresses: [AssetUploadAddress] = []
@@ -23,6 +26,9 @@ extension RecordService {
     func rereferenceAssets(
         _ request: RereferenceAssets, _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
+        guard !key.isPublic else {
+            throw RecordError(.notFound, "Public databases keep no assets on this service.")
+        }
         try limits.checkCount(request.assets.count, of: "assets")
         let zoneID = try (request.zoneID ?? ZoneID()).owned(by: key.owner)
         return try backend.write { transaction in
@@ -109,6 +115,9 @@ extension RecordService {
                 }
             }
             return links.wereAdded ? .zoneChanges(zones) : response
+        case .recordChanges(var page):
+            for index in page.records.indices { try links.add(to: &page.records[index]) }
+            return links.wereAdded ? .recordChanges(page) : response
         case .databaseChanges, .zones, .caller, .assetUploads, .assets: return response
         }
     }

@@ -18,7 +18,7 @@ protocol Backend: Sendable {
 }
 
 /// The rows, inside one transaction.
-protocol BackendTransaction: AssetRows {
+protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow
     func save(_ database: DatabaseRow) throws
@@ -66,6 +66,8 @@ protocol BackendTransaction: AssetRows {
     /// Keeps the use; one of no record is forgotten.
     func save(_ use: FieldUse, of field: FieldKey, in database: Int64) throws
 
+    /// What each environment of a container holds. Looks at every record.
+    func usage() throws -> [ContainerUsage]
     func containers() throws -> [String]
     func hasContainer(_ name: String) throws -> Bool
     func addContainer(_ name: String, at milliseconds: Int64) throws

@@ -20,6 +20,18 @@ extension RecordService {
         }
     }
 
+    /// `records/changes` has one zone, so its refusal is the request's.
+    func recordChanges(
+        _ changes: RecordChanges, _ key: DatabaseKey
+    ) throws(RecordError) -> RecordResponse {
+        guard
+            case .zoneChanges(let pages) = try zoneChanges(ZoneChanges(zones: [changes.zone]), key),
+            let page = pages.first
+        else { throw RecordError(.internalError, "The zone got no answer.") }
+        if let failure = page.failure { throw failure }
+        return .recordChanges(page)
+    }
+
     func databaseChanges(
         _ changes: DatabaseChanges, _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
@@ -39,13 +51,14 @@ extension RecordService {
             let page = (zones ?? []).prefix(limit)
             let moreComing = (zones?.count ?? 0) > limit
             let reached = moreComing ? page.last?.databaseChange ?? after : line.newest
-            return .databaseChanges(
-                DatabaseChangesReply(
-                    zones: page.map {
-                        .init(zoneID: ZoneID(zoneName: $0.name), deleted: $0.isDeleted)
-                    },
-                    syncToken: SyncToken(line, of: .database, change: reached).text,
-                    moreComing: moreComing))
+            var reply = DatabaseChangesReply(
+                zones: page.map {
+                    .init(zoneID: ZoneID(zoneName: $0.name), deleted: $0.isDeleted)
+                },
+                syncToken: SyncToken(line, of: .database, change: reached).text,
+                moreComing: moreComing)
+            reply.isMeta = changes.isMeta
+            return .databaseChanges(reply)
         }
     }
 
@@ -61,8 +74,12 @@ extension RecordService {
         var reply = ZoneChangesReply(zoneID: ZoneID(zoneName: zone.zoneID.zoneName))
         do {
             let zoneID = try zone.zoneID.owned(by: key.owner)
-            guard !zoneID.isDefault else { throw Self.noFeed }
+            guard key.hasFeed(zoneID) else { throw Self.noFeed }
             try budget.admit(zoneID)
+            if zoneID.isDefault, try !isMade(zoneID, database, transaction) {
+                reply.syncToken = Self.zoneStart
+                return reply
+            }
             guard let database else { throw zoneID.notFound(wasDeleted: false) }
             let row = try transaction.liveZone(zoneID, in: database)
             try readPage(of: row, zone, into: &reply, transaction, &budget)
@@ -71,6 +88,18 @@ extension RecordService {
             reply.failure = error
         }
         return reply
+    }
+
+    /// Of a public database's zone, to which nothing was written yet.
+    private static let zoneStart = SyncToken(
+        EpochLine(incarnation: 0, floor: 0, newest: 0, epochs: []), of: .zone, change: 0
+    ).text
+
+    private func isMade(
+        _ zone: ZoneID, _ database: DatabaseRow?, _ transaction: any BackendTransaction
+    ) throws -> Bool {
+        guard let database else { return false }
+        return try transaction.zone(named: zone.zoneName, in: database.id) != nil
     }
 
     private static let noFeed = RecordError(
@@ -85,8 +114,9 @@ extension RecordService {
         let line = try transaction.line(of: row)
         try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
             .run(line, transaction)
+        let token = zone.syncToken == Self.zoneStart ? nil : zone.syncToken
         var reached = try SyncToken.change(
-            in: zone.syncToken, on: line, of: .zone, zoneID: reply.zoneID)
+            in: token, on: line, of: .zone, zoneID: reply.zoneID)
         if zone.syncToken == nil || line.isNews(to: zone.client) { reply.epochs = line }
         reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
         let limit = limits.pageCount(zone.resultsLimit)

@@ -39,10 +39,20 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     /// Archived fields that one request may make the service write: a small edit of a large record
     /// writes the whole record.
     public var writtenBytesMax = 64 << 20
-    /// Rows that one request for changes may look at, also those of types it does not want.
+    /// Rows that one request for changes or one query may look at, also those it does not want.
     public var rowsMax = 20_000
     /// How long a request waits while another process writes, before TRY_AGAIN_LATER.
     public var lockWaitMilliseconds = 10_000
+    /// Records that are deleted with one target (DELETE_SELF).
+    public var sourcesMax = 750
+    /// Records that one request deletes beside those it names.
+    public var cascadeMax = 5_000
+    /// Filters of one query.
+    public var filtersMax = 32
+    /// Sort keys of one query.
+    public var sortsMax = 8
+    /// Indexes that queries may have made in one database.
+    public var queryIndexesMax = 200
 
     public init() {}
 }
@@ -58,6 +68,14 @@ public struct RetentionLimits: Hashable, Sendable, Codable {
 }
 
 extension ServiceLimits {
+    func bounded(by dialect: ServiceDialect) -> ServiceLimits {
+        guard dialect == .plain else { return self }
+        var bounded = self
+        bounded.operationsPerRequestMax = min(operationsPerRequestMax, dialect.operationsMax)
+        bounded.resultsMax = min(resultsMax, dialect.operationsMax)
+        return bounded
+    }
+
     /// Refuses more than the limit of things in one request.
     func checkCount(_ count: Int, of things: String) throws(RecordError) {
         guard count > operationsPerRequestMax else { return }

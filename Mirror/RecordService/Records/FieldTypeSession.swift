@@ -5,11 +5,22 @@ internal import RecordWire
 /// The first type saved in a field of a record type stays as long as a record has the field; when
 /// the last one is gone, another type may come. Users share no types: each has a database.
 final class FieldTypeSession {
+    /// What is known of one field; the use is nil where no record has it.
+    private final class Field {
+        let key: FieldKey
+        var use: FieldUse?
+        var isChanged = false
+
+        init(_ key: FieldKey, _ use: FieldUse?) {
+            self.key = key
+            self.use = use
+        }
+    }
+
     private let database: Int64
     private let transaction: any BackendTransaction
-    /// What was read; the inner nil is a field that no record has.
-    private var known: [FieldKey: FieldUse?] = [:]
-    private var changed: Set<FieldKey> = []
+    /// What was read, by record type and by name.
+    private var known: [ExactName: [ExactName: Field]] = [:]
 
     init(_ database: Int64, _ transaction: any BackendTransaction) {
         self.database = database
@@ -18,12 +29,12 @@ final class FieldTypeSession {
 
     /// Throws BAD_REQUEST when a field has another type than records that are there.
     func check(_ fields: [String: FieldValue?], of recordType: String) throws {
+        let recordType = ExactName(recordType)
         for (name, value) in fields {
-            guard let type = value?.wireType,
-                let use = try use(FieldKey(name, of: recordType)), use.records > 0,
-                use.type != type
+            guard let type = value?.schemaType,
+                let use = try field(name, of: recordType).use, use.records > 0, use.type != type
             else { continue }
-            throw Self.mismatch(name, recordType, type, use.type)
+            throw Self.mismatch(name, recordType.text, type, use.type)
         }
     }
 
@@ -31,13 +42,14 @@ final class FieldTypeSession {
     func replace(
         _ old: [String: FieldValue?], with new: [String: FieldValue?], of recordType: String
     ) throws {
+        let recordType = ExactName(recordType)
         for (name, value) in new {
-            guard let type = value?.wireType, old[name].flatMap({ $0 }) == nil else { continue }
-            try add(1, to: FieldKey(name, of: recordType), type)
+            guard let type = value?.schemaType, (old[name] ?? nil) == nil else { continue }
+            add(1, to: try field(name, of: recordType), type)
         }
         for (name, value) in old {
-            guard let type = value?.wireType, new[name].flatMap({ $0 }) == nil else { continue }
-            try add(-1, to: FieldKey(name, of: recordType), type)
+            guard let type = value?.schemaType, (new[name] ?? nil) == nil else { continue }
+            add(-1, to: try field(name, of: recordType), type)
         }
     }
 
@@ -47,26 +59,28 @@ final class FieldTypeSession {
     }
 
     func save() throws {
-        for field in changed {
-            guard let use = known[field].flatMap({ $0 }) else { continue }
-            try transaction.save(use, of: field, in: database)
+        for field in known.values.flatMap(\.values) where field.isChanged {
+            guard let use = field.use else { continue }
+            try transaction.save(use, of: field.key, in: database)
+            field.isChanged = false
         }
-        changed = []
     }
 
-    private func use(_ field: FieldKey) throws -> FieldUse? {
-        if let read = known[field] { return read }
-        let read = try transaction.fieldUse(field, in: database)
-        known[field] = .some(read)
-        return read
+    private func field(_ name: String, of recordType: ExactName) throws -> Field {
+        let name = ExactName(name)
+        if let field = known[recordType]?[name] { return field }
+        let key = FieldKey(name.text, of: recordType.text)
+        let field = Field(key, try transaction.fieldUse(key, in: database))
+        known[recordType, default: [:]][name] = field
+        return field
     }
 
-    private func add(_ count: Int64, to field: FieldKey, _ type: String) throws {
-        var use = try use(field) ?? FieldUse(type: type, records: 0)
+    private func add(_ count: Int64, to field: Field, _ type: String) {
+        var use = field.use ?? FieldUse(type: type, records: 0)
         if use.records <= 0 { use = FieldUse(type: type, records: 0) }
         use.records = max(0, use.records + count)
-        known[field] = use
-        changed.insert(field)
+        field.use = use
+        field.isChanged = true
     }
 
     private static func mismatch(

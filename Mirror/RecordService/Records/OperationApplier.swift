@@ -18,6 +18,7 @@ struct OperationApplier {
     let zone: ZoneID
     let stamp: RecordStamp
     let limits: ServiceLimits
+    let dialect: ServiceDialect
     /// The fields that the answer shows.
     let keys: Set<String>?
     let sessions: Sessions
@@ -28,6 +29,7 @@ struct OperationApplier {
     let epoch: UInt64
     /// Whether refusals tell the last writes of the record.
     let tellsWrites: Bool
+    private(set) var references: ReferenceCheck
     private(set) var rows: [RecordRow] = []
     private(set) var use = RequestUse()
 
@@ -38,13 +40,15 @@ struct OperationApplier {
     }
 
     init(
-        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, keys: Set<String>?,
-        sessions: Sessions, damage: DamageReport, counter: Int64, epoch: UInt64,
-        tellsWrites: Bool
+        zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, dialect: ServiceDialect,
+        keys: Set<String>?, sessions: Sessions, damage: DamageReport, counter: Int64,
+        epoch: UInt64, tellsWrites: Bool, references: ReferenceCheck
     ) {
+        self.references = references
         self.zone = zone
         self.stamp = stamp
         self.limits = limits
+        self.dialect = dialect
         self.keys = keys
         self.sessions = sessions
         self.damage = damage
@@ -78,10 +82,10 @@ struct OperationApplier {
         switch operation.kind {
         case .create:
             if let live { throw try exists(live) }
-            if let row { try checkRevival(operation.record, of: row) }
+            if let row, dialect == .extended { try checkRevival(operation.record, of: row) }
             return try write(operation.record, over: nil, after: row, keeping: false)
         case .update, .replace:
-            guard let row else {
+            guard let row, live != nil || dialect == .extended else {
                 throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
             }
             let tag = try checkTag(of: operation, row)
@@ -125,6 +129,7 @@ struct OperationApplier {
         try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
         let former = try oldFields(of: live)
+        try references.write(given.recordName, fields)
         try sessions.types.replace(former, with: fields, of: type)
         sessions.assets.replace(former, with: fields, of: given.recordName)
         counter += 1
@@ -142,25 +147,57 @@ struct OperationApplier {
     /// sent again.
     private mutating func delete(_ operation: RecordOperation, _ row: RecordRow?) throws -> Record {
         let name = operation.record.recordName
-        guard var row = try row ?? newTombstone(for: operation) else {
+        if dialect == .plain, row?.isDeleted ?? true { return try deleteNothing(operation) }
+        guard let row = try row ?? newTombstone(for: operation) else {
             throw RecordService.notFound(name, wasDeleted: false)
         }
         guard !row.isDeleted || row.change == 0 else { return row.record(in: zone, fields: [:]) }
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
+        try references.delete(name)
+        return try bury(row, by: operation.record).record(in: zone, fields: [:])
+    }
+
+    private mutating func bury(_ row: RecordRow, by given: Record) throws -> RecordRow {
         let former = try oldFields(of: row.isDeleted ? nil : row)
         try sessions.types.remove(former, of: row.type)
-        sessions.assets.replace(former, with: [:], of: name)
+        sessions.assets.replace(former, with: [:], of: row.name)
+        var row = row
         counter += 1
         row.change = counter
         row.epoch = epoch
-        row.descend(from: row, by: operation.record)
+        row.descend(from: row, by: given)
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp
         rows.append(row)
-        return row.record(in: zone, fields: [:])
+        return row
+    }
+
+    /// Deletes what goes with the records that were deleted. `row` reads what the request did not
+    /// write. Throws VALIDATING_REFERENCE_ERROR where a reference would lead nowhere.
+    mutating func finish(_ row: (String) throws -> RecordRow?) throws {
+        let written = Dictionary(rows.map { (ExactName($0.name), $0) }) { _, last in last }
+        var check = references
+        try check.finish { name in
+            guard let row = try written[ExactName(name)] ?? row(name), !row.isDeleted else {
+                return
+            }
+            _ = try bury(row, by: Record(recordName: name, recordType: row.type))
+        }
+    }
+
+    /// What the plain dialect answers where there is nothing to delete, or nothing any more.
+    private func deleteNothing(_ operation: RecordOperation) throws -> Record {
+        guard operation.kind == .forceDelete else {
+            throw RecordService.notFound(operation.record.recordName, wasDeleted: false)
+        }
+        var gone = operation.record
+        gone.deleted = true
+        gone.fields = [:]
+        gone.zoneID = zone
+        return gone
     }
 
     /// The name of a record that never came is closed by a forceDelete, so that a late copy of the
@@ -304,11 +341,11 @@ struct OperationApplier {
     private func check(_ fields: [String: FieldValue?]) throws {
         for (name, value) in fields {
             try limits.checkName(name, of: "field name")
-            try checkReferences(value, in: name)
+            try checkValue(value, in: name)
         }
     }
 
-    private func checkReferences(_ value: FieldValue?, in field: String) throws {
+    private func checkValue(_ value: FieldValue?, in field: String) throws {
         switch value {
         case .list(let type, let elements):
             for element in elements {
@@ -317,15 +354,22 @@ struct OperationApplier {
                         .badRequest,
                         "The list \(field) is of \(type.rawValue) and holds \(element.wireType).")
                 }
-                try checkReferences(element, in: field)
+                try checkValue(element, in: field)
             }
+        case .encrypted(let plain): try checkValue(plain, in: field)
+        case .location(let place): try check(place, in: field)
         case .reference(let target):
-            guard let action = target.action, action != .none else { return }
+            try limits.checkName(target.recordName, of: "name of the record in \(field)")
+        case .string, .int64, .double, .timestamp, .bytes, .asset, nil: return
+        }
+    }
+
+    private func check(_ place: RecordLocation, in field: String) throws {
+        guard (-90...90).contains(place.latitude), (-180...180).contains(place.longitude) else {
             throw RecordError(
                 .badRequest,
-                "The reference \(field) asks for \(action.rawValue), which this service does not "
-                    + "perform; send NONE and delete dependent records yourself.")
-        case .string, .int64, .double, .timestamp, .bytes, .location, .asset, nil: return
+                "The location \(field) is no place of the earth: a latitude is from -90 to 90, a "
+                    + "longitude from -180 to 180.")
         }
     }
 

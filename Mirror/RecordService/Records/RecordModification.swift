@@ -9,14 +9,18 @@ struct RecordModification {
     private let keys: Set<String>?
     private let stamp: RecordStamp
     private let limits: ServiceLimits
+    private let dialect: ServiceDialect
     private let client: ClientState?
+    /// nil in a database of the caller's own.
+    private let access: PublicAccess?
     /// For a place that this request makes.
     private let incarnation: UInt64
 
     /// Checks what concerns the request as a whole, and names the records that come without a name.
     init(
         _ modify: ModifyRecords, owner: String, stamp: RecordStamp, limits: ServiceLimits,
-        incarnation: UInt64, makeName: () -> String
+        dialect: ServiceDialect, access: PublicAccess?, incarnation: UInt64,
+        makeName: () -> String
     ) throws(RecordError) {
         try limits.checkCount(modify.operations.count, of: "operations")
         zone = try (modify.zoneID ?? ZoneID()).owned(by: owner)
@@ -24,7 +28,9 @@ struct RecordModification {
         keys = modify.desiredKeys.map { Set($0) }
         self.stamp = stamp
         self.limits = limits
+        self.dialect = dialect
         client = modify.client
+        self.access = access
         self.incarnation = incarnation
         var names: Set<ExactName> = []
         var named: [RecordOperation] = []
@@ -57,14 +63,17 @@ struct RecordModification {
         let check = ClientCheck(client, zone: zoneRow, zoneID: zone, limits: limits)
         try check?.run(known, transaction)
         let line = try transaction.lineForWriting(known)
-        let before = token(zoneRow.counter, known)
+        let before = token(zoneRow.counter, known, key)
         let types = FieldTypeSession(database.id, transaction)
         let assets = AssetSession(database.id, transaction, now: stamp.timestamp)
         var change = OperationApplier(
-            zone: zone, stamp: stamp, limits: limits, keys: keys,
+            zone: zone, stamp: stamp, limits: limits, dialect: dialect, keys: keys,
             sessions: .init(types: types, assets: assets), damage: damage,
             counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
-            tellsWrites: client != nil)
+            tellsWrites: client != nil,
+            references: ReferenceCheck(
+                zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
+                operations: operations))
         var results: [RecordResult] = []
         results.reserveCapacity(operations.count)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
@@ -73,6 +82,7 @@ struct RecordModification {
                 try change.result(of: operation) {
                     var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
                     if let change = row?.change { row?.epoch = known.epoch(of: change) }
+                    try access?.check(operation, on: row, of: stamp.userRecordName)
                     return row
                 })
             guard change.use.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
@@ -85,21 +95,35 @@ struct RecordModification {
         var reply = RecordsReply(results: results, syncToken: before, previousSyncToken: before)
         if known.isNews(to: client) { reply.epochs = known }
         guard !change.rows.isEmpty else { return reply }
+        let own = change.counter
+        try change.finish { try row($0, zoneRow.id, transaction, &broken) }
         var written = line
         written.newest = change.counter
-        reply.syncToken = token(change.counter, written)
+        reply.syncToken = token(own, written, key)
+        // The client has not heard of what went with its deletions: it reads on from its writes.
+        if change.counter > own { reply.previousSyncToken = nil }
         if written.isNews(to: client) { reply.epochs = written }
-        try transaction.save(change.rows, in: zoneRow.id)
-        try types.save()
-        try assets.save(in: zoneRow.id)
+        try save(change, database, zoneRow, transaction)
         try transaction.keep(line, of: .zone, zoneRow.id, newest: change.counter)
         try check?.remember(transaction, at: stamp.timestamp)
-        try raiseCounters(database, zoneRow, to: change.counter, transaction)
+        try raiseCounters(
+            database, zoneRow, to: change.counter, hasFeed: key.hasFeed(zone), transaction)
         return reply
     }
 
-    private func token(_ change: Int64, _ line: EpochLine) -> String? {
-        zone.isDefault ? nil : SyncToken(line, of: .zone, change: change).text
+    private func save(
+        _ change: OperationApplier, _ database: DatabaseRow, _ zoneRow: ZoneRow,
+        _ transaction: any BackendTransaction
+    ) throws {
+        try transaction.save(change.rows, in: zoneRow.id)
+        try change.sessions.types.save()
+        try change.sessions.assets.save(in: zoneRow.id)
+        try change.references.links.save()
+        try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
+    }
+
+    private func token(_ change: Int64, _ line: EpochLine, _ key: DatabaseKey) -> String? {
+        key.hasFeed(zone) ? SyncToken(line, of: .zone, change: change).text : nil
     }
 
     /// The row of a record. One on a broken page is not touched twice.
@@ -136,13 +160,13 @@ struct RecordModification {
     }
 
     private func raiseCounters(
-        _ database: DatabaseRow, _ zoneRow: ZoneRow, to counter: Int64,
+        _ database: DatabaseRow, _ zoneRow: ZoneRow, to counter: Int64, hasFeed: Bool,
         _ transaction: any BackendTransaction
     ) throws {
         var database = database
         var zoneRow = zoneRow
         zoneRow.counter = counter
-        if !zone.isDefault {
+        if hasFeed {
             try transaction.raiseCounter(of: &database)
             zoneRow.databaseChange = database.counter
             try transaction.save(database)

@@ -1,14 +1,16 @@
 internal import RecordWire
 
-/// Names one database of one user.
+/// Names one database: of one user, or a container's public one.
 struct DatabaseKey: Hashable {
     let container: String
     let environment: String
     let scope: String
     let owner: String
 
-    private static let environments = ["development", "production"]
-    private static let kept = "private"
+    static let development = "development"
+    private static let environments = [development, "production"]
+    private static let privateScope = "private"
+    private static let publicScope = "public"
 
     /// Throws NOT_FOUND for what this service does not keep. Asking who one is works in every
     /// database.
@@ -20,16 +22,24 @@ struct DatabaseKey: Hashable {
                 .notFound,
                 "There is no environment \(target.environment); use development or production.")
         }
-        guard target.database == Self.kept || request == .caller else {
+        let kept = [Self.privateScope, Self.publicScope]
+        guard kept.contains(target.database) || request == .caller else {
             throw RecordError(
                 .notFound,
-                "This service keeps no \(target.database) database; use \(Self.kept).")
+                "This service keeps no \(target.database) database; use "
+                    + "\(kept.joined(separator: " or ")).")
         }
         container = target.container
         environment = target.environment
         scope = target.database
-        owner = caller.userRecordName
+        owner = target.database == Self.publicScope ? "" : caller.userRecordName
     }
+
+    var isPublic: Bool { scope == Self.publicScope }
+
+    /// Whether the zone tells what changed in it: zones of users' own do, and the one zone of a
+    /// public database.
+    func hasFeed(_ zone: ZoneID) -> Bool { isPublic || !zone.isDefault }
 }
 
 extension DatabaseKey {
@@ -48,10 +58,13 @@ extension ZoneID {
 
     var isDefault: Bool { zoneName == ZoneID.defaultName }
 
-    /// The zone with the caller's ownership spelled as nil. Throws ZONE_NOT_FOUND for another
-    /// owner's.
+    /// The zone with the caller's ownership spelled as nil. `owner` is empty for a public database.
+    /// Throws ZONE_NOT_FOUND for another owner's.
     func owned(by owner: String) throws(RecordError) -> ZoneID {
-        guard let named = ownerRecordName, named != owner, !Self.ownerAliases.contains(named) else {
+        // A public database is nobody's: whatever owner is named, its zone is meant.
+        guard let named = ownerRecordName, named != owner, !owner.isEmpty,
+            !Self.ownerAliases.contains(named)
+        else {
             return ZoneID(zoneName: zoneName)
         }
         throw RecordError(

@@ -12,6 +12,10 @@ extension RecordService {
             throw RecordError(
                 .badRequest, "Two operations name one zone; send them one after another.")
         }
+        guard !key.isPublic else {
+            throw RecordError(
+                .badRequest, "A public database has its default zone and takes no others.")
+        }
         return try backend.write { transaction in
             var database = try transaction.databaseForWriting(
                 key, incarnation: self.platform.randomness.next())

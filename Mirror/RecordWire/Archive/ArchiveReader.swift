@@ -54,7 +54,14 @@ struct ArchiveReader {
         case .location: .location(try location())
         case .asset: .asset(try asset())
         case .list: try list(depth: depth)
+        case .encrypted: try encrypted(depth: depth)
         }
+    }
+
+    private mutating func encrypted(depth: Int) throws -> FieldValue {
+        guard depth < Self.depthMax else { throw malformed("encrypted values too deep") }
+        guard let plain = try value(depth: depth + 1) else { throw malformed("nothing encrypted") }
+        return .encrypted(plain)
     }
 
     private mutating func list(depth: Int) throws -> FieldValue {

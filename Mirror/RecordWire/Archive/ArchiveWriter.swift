@@ -38,8 +38,9 @@ struct ArchiveWriter {
     }
 
     private mutating func value(_ value: FieldValue) {
-        byte((value.type?.archiveMark ?? .list).rawValue)
+        byte(mark(of: value).rawValue)
         switch value {
+        case .encrypted(let plain): self.value(plain)
         case .string(let text): self.text(text)
         case .int64(let number), .timestamp(let number): integer(number)
         case .double(let number): double(number)
@@ -54,6 +55,10 @@ struct ArchiveWriter {
             count(elements.count)
             for element in elements { self.value(element) }
         }
+    }
+
+    private func mark(of value: FieldValue) -> ArchiveMark {
+        if case .encrypted = value { .encrypted } else { value.type?.archiveMark ?? .list }
     }
 
     // MARK: Parts

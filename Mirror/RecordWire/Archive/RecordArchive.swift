@@ -71,7 +71,7 @@ struct ArchiveParts: OptionSet {
 /// The byte before each value of an archive. Numbers are kept for ever.
 enum ArchiveMark: UInt8 {
     case null = 0
-    case string, int64, double, timestamp, bytes, reference, location, asset, list
+    case string, int64, double, timestamp, bytes, reference, location, asset, list, encrypted
 }
 
 extension FieldType {
@@ -99,7 +99,7 @@ extension FieldType {
         case .reference: self = .reference
         case .location: self = .location
         case .asset: self = .asset
-        case .null, .list: return nil
+        case .null, .list, .encrypted: return nil
         }
     }
 }

@@ -61,7 +61,7 @@ extension JSONWriter {
 }
 
 extension WireObject {
-    private static let assetKeys: Set<String> = [
+    private static let assetKeys: [WireKey] = [
         "fileChecksum", "size", "downloadURL", "referenceChecksum", "wrappingKey", "receipt",
     ]
 

@@ -10,36 +10,44 @@ struct FieldReading {
     func read() throws -> FieldValue? {
         if field.isStrict { try checkKeys() }
         let type = try field.string("type")
-        if try field.container.decodeNil(forKey: Self.value) { return nil }
-        guard let type else { return try guessed() }
-        return try tagged(type)
+        let value = try field.wanted(Self.value)
+        if value.isNull { return nil }
+        guard try field.bool("isEncrypted") == true else {
+            guard let type else { return try guessed(value) }
+            return try tagged(type, value)
+        }
+        guard let type else {
+            throw field.refusal("type", "is missing; an encrypted field needs it")
+        }
+        return .encrypted(try encryptable(type, value))
     }
 
-    /// Most of a body is fields, so their few keys are compared one by one, which is quicker than a
-    /// set.
+    /// The types that a schema can encrypt.
+    private func encryptable(_ name: String, _ given: JSONValue) throws -> FieldValue {
+        let value = try tagged(name, given)
+        switch value {
+        case .string, .int64, .double, .timestamp, .bytes, .location, .list: return value
+        case .reference, .asset, .encrypted:
+            throw field.refusal("isEncrypted", "is true, but no \(name) can be encrypted")
+        }
+    }
+
     private func checkKeys() throws {
-        for key in field.container.allKeys {
-            switch key.stringValue {
-            case "value", "type": continue
-            case "isEncrypted":
-                guard try field.bool("isEncrypted") == true else { continue }
-                throw field.refusal(
-                    "isEncrypted", "is true, but this service keeps no encrypted fields; remove it")
-            default: throw field.unknown(key)
-            }
+        for member in field.members {
+            if member.isNamed(Self.value) || member.isNamed("type") { continue }
+            guard member.isNamed("isEncrypted") else { throw field.unknown(member) }
         }
     }
 
     // MARK: With a type
 
-    private func tagged(_ name: String) throws -> FieldValue {
-        if let type = Self.type(named: name) { return try single(type) }
+    private func tagged(_ name: String, _ value: JSONValue) throws -> FieldValue {
+        if let type = Self.type(named: name) { return try single(type, value) }
         if name.hasSuffix("_LIST"), let type = Self.type(named: String(name.dropLast(5))) {
-            return try list(type)
+            return try list(type, value)
         }
-        if name == "UNKNOWN_LIST" {
-            let list = try field.container.nestedUnkeyedContainer(forKey: Self.value)
-            if list.isAtEnd { return .list(type: .string, []) }
+        if name == "UNKNOWN_LIST", try value.array().isAtEnd {
+            return .list(type: .string, [])
         }
         let known = FieldType.allCases.map(\.rawValue).joined(separator: ", ")
         throw field.refusal("type", "is \(name); known are \(known), each also with _LIST")
@@ -54,77 +62,39 @@ struct FieldReading {
         }
     }
 
-    private func single(_ type: FieldType) throws -> FieldValue {
-        switch type {
-        case .string: .string(try field.container.decode(String.self, forKey: Self.value))
-        case .int64: .int64(try wholeNumber())
-        case .double: .double(try field.required(Self.value, field.double))
-        case .timestamp: .timestamp(try wholeNumber())
-        case .bytes: .bytes(try bytes(field.container.decode(String.self, forKey: Self.value)))
-        case .reference: .reference(try reference(field.required(Self.value, field.object)))
-        case .location: .location(try location(field.required(Self.value, field.object)))
-        case .asset: .asset(try field.required(Self.value, field.object).asAsset())
+    private func single(
+        _ type: FieldType, _ value: JSONValue, isElement: Bool = false
+    ) throws -> FieldValue {
+        func problem(_ reason: String) -> RecordError {
+            field.refusal(Self.value, isElement ? "holds an element that \(reason)" : reason)
+        }
+        return switch type {
+        case .string: .string(try value.string())
+        case .int64: .int64(try value.wholeNumber(or: problem))
+        case .double: .double(try value.double(or: problem))
+        case .timestamp: .timestamp(try value.wholeNumber(or: problem))
+        case .bytes: .bytes(try bytes(value))
+        case .reference: .reference(try reference(field.child(value)))
+        case .location: .location(try location(field.child(value)))
+        case .asset: .asset(try field.child(value).asAsset())
         }
     }
 
-    private func wholeNumber() throws -> Int64 {
-        try field.number(Self.value, WireNumber.wanted) { Int64($0) }
-    }
-
-    private func bytes(_ text: String) throws -> Data {
-        guard let data = Data(base64Encoded: text) else {
-            throw field.refusal(Self.value, "is no base64 text")
+    private func bytes(_ value: JSONValue) throws -> Data {
+        guard let data = Data(base64Encoded: try value.string()) else {
+            throw WireProblem.at(value.place, "is no base64 text")
         }
         return data
     }
 
-    // MARK: Lists
-
-    private func list(_ type: FieldType) throws -> FieldValue {
-        var list = try field.container.nestedUnkeyedContainer(forKey: Self.value)
-        guard (list.count ?? 0) <= WireLimits.elementsMax else {
+    private func list(_ type: FieldType, _ value: JSONValue) throws -> FieldValue {
+        let elements = try value.array()
+        guard value.count <= WireLimits.elementsMax else {
             throw field.refusal(
                 Self.value, "has more than \(WireLimits.elementsMax) elements; send fewer")
         }
-        var elements: [FieldValue] = []
-        elements.reserveCapacity(list.count ?? 0)
-        while !list.isAtEnd { elements.append(try element(type, of: &list)) }
-        return .list(type: type, elements)
-    }
-
-    private func element(
-        _ type: FieldType, of list: inout any UnkeyedDecodingContainer
-    ) throws -> FieldValue {
-        switch type {
-        case .string: .string(try list.decode(String.self))
-        case .int64: .int64(try number(&list, WireNumber.wanted) { Int64($0) })
-        case .double: .double(try number(&list, WireNumber.tooLarge, spelled: WireNumber.double))
-        case .timestamp: .timestamp(try number(&list, WireNumber.wanted) { Int64($0) })
-        case .bytes: .bytes(try bytes(list.decode(String.self)))
-        case .reference: .reference(try reference(object(&list)))
-        case .location: .location(try location(object(&list)))
-        case .asset: .asset(try object(&list).asAsset())
-        }
-    }
-
-    private func object(_ list: inout any UnkeyedDecodingContainer) throws -> WireObject {
-        WireObject(try list.nestedContainer(keyedBy: WireKey.self), isStrict: field.isStrict)
-    }
-
-    private func number<Number: Decodable>(
-        _ list: inout any UnkeyedDecodingContainer, _ reason: String, spelled: (String) -> Number?
-    ) throws -> Number {
-        do {
-            return try list.decode(Number.self)
-        } catch let error as DecodingError {
-            guard let text = try? list.decode(String.self) else { throw error }
-            guard let number = spelled(text) else {
-                throw field.refusal(Self.value, "holds an element that \(WireNumber.misspelled)")
-            }
-            return number
-        } catch {
-            throw field.refusal(Self.value, "holds an element that \(reason)")
-        }
+        return .list(
+            type: type, try elements.map { try single(type, $0, isElement: true) })
     }
 
     // MARK: Compound values
@@ -141,7 +111,7 @@ struct FieldReading {
         return RecordReference(recordName: name, zoneID: try object.zoneID(), action: action)
     }
 
-    private func location(_ object: WireObject) throws -> RecordLocation {
+    func location(_ object: WireObject) throws -> RecordLocation {
         try object.allow([
             "latitude", "longitude", "horizontalAccuracy", "verticalAccuracy", "altitude", "speed",
             "course", "timestamp",
@@ -162,69 +132,45 @@ struct FieldReading {
 /// Values without a type: text is STRING, a whole number INT64, another number DOUBLE, an object
 /// what its keys say. Times and bytes look like numbers and text, so they need their type.
 extension FieldReading {
-    private func guessed() throws -> FieldValue {
-        let container = field.container
-        let key = Self.value
-        if let text = try text() { return .string(text) }
-        if let number = try? container.decode(Int64.self, forKey: key) { return .int64(number) }
-        if let number = try number() { return try fraction(number) }
-        if let object = try? container.nestedContainer(keyedBy: WireKey.self, forKey: key) {
-            return try single(type(of: object))
-        }
-        if var list = try? container.nestedUnkeyedContainer(forKey: key) {
-            return try self.list(elementType(&list))
-        }
-        throw field.refusal(key, "has no type of this protocol; spell a Boolean as INT64 0 or 1")
-    }
-
-    /// nil where the value is no text.
-    private func text() throws -> String? {
-        do {
-            return try field.container.decode(String.self, forKey: Self.value)
-        } catch DecodingError.typeMismatch {
-            return nil
-        } catch {
-            throw field.refusal(Self.value, WireNumber.brokenText)
-        }
-    }
-
-    /// nil where the value is no number.
-    private func number() throws -> Double? {
-        do {
-            return try field.container.decode(Double.self, forKey: Self.value)
-        } catch DecodingError.typeMismatch {
-            return nil
-        } catch {
-            throw field.refusal(Self.value, WireNumber.tooLarge)
+    private func guessed(_ value: JSONValue) throws -> FieldValue {
+        switch value.kind {
+        case .text: return .string(try value.string())
+        case .whole, .number: return try number(value)
+        case .object: return try single(type(of: field.child(value)), value)
+        case .array: return try list(elementType(value), value)
+        case .yes, .no, .null:
+            throw field.refusal(
+                Self.value, "has no type of this protocol; spell a Boolean as INT64 0 or 1")
         }
     }
 
     /// A whole number past 64 bits would lose digits unseen as a double.
-    private func fraction(_ number: Double) throws -> FieldValue {
-        guard number != number.rounded() else {
-            throw field.refusal(Self.value, "does not fit INT64; add the type DOUBLE if it is one")
+    private func number(_ value: JSONValue) throws -> FieldValue {
+        if let whole = try value.wholeNumber() { return .int64(whole) }
+        let fraction = try value.double { field.refusal(Self.value, $0) }
+        guard fraction != fraction.rounded() else {
+            throw field.refusal(
+                Self.value, "does not fit INT64; add the type DOUBLE if it is one")
         }
-        return .double(number)
+        return .double(fraction)
     }
 
-    private func type(of object: WireObject.Keyed) throws -> FieldType {
+    private func type(of object: WireObject) throws -> FieldType {
         if object.contains("recordName") { return .reference }
         if object.contains("latitude") { return .location }
         if object.contains("fileChecksum") || object.contains("receipt") { return .asset }
         throw untyped()
     }
 
-    private func elementType(_ list: inout any UnkeyedDecodingContainer) throws -> FieldType {
-        if list.isAtEnd { throw untyped() }
-        if (try? list.decode(String.self)) != nil { return .string }
-        if let object = try? list.nestedContainer(keyedBy: WireKey.self) {
-            return try type(of: object)
-        }
+    private func elementType(_ value: JSONValue) throws -> FieldType {
+        let elements = try value.array()
+        guard let first = elements.first(where: { _ in true }) else { throw untyped() }
+        if first.kind == .text { return .string }
+        if first.kind == .object { return try type(of: field.child(first)) }
         var type = FieldType.int64
-        while !list.isAtEnd {
-            if (try? list.decode(Int64.self)) != nil { continue }
-            guard (try? list.decode(Double.self)) != nil else { throw untyped() }
-            type = .double
+        for element in elements {
+            guard element.kind == .whole || element.kind == .number else { throw untyped() }
+            if try element.wholeNumber() == nil { type = .double }
         }
         return type
     }

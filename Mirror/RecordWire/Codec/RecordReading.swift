@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Reads zones, records and errors. (SERVICE §4 and §5)
 extension WireObject {
     func zoneID(_ key: WireKey = "zoneID") throws -> ZoneID? { try object(key)?.asZoneID() }
@@ -17,11 +15,11 @@ extension WireObject {
         try bool("numbersAsStrings") ?? bool("numberAsStrings") ?? false
     }
 
-    private static let recordKeys: Set<String> = [
+    private static let recordKeys: [WireKey] = [
         "recordName", "recordType", "recordChangeTag", "writeID", "writeIDs", "replays", "fields",
         "pluginFields", "created", "modified", "deleted", "zoneID",
     ]
-    private static let sharingKeys = [
+    private static let sharingKeys: [WireKey] = [
         "createShortGUID", "parent", "share", "forRecord", "publicPermission", "participants",
     ]
 
@@ -45,19 +43,22 @@ extension WireObject {
 
     private func fields() throws -> [String: FieldValue?] {
         guard let object = try object("fields") else { return [:] }
-        let names = object.container.allKeys
-        guard names.count <= WireLimits.fieldsMax else {
+        let count = object.value.count
+        guard count <= WireLimits.fieldsMax else {
             var error = refusal(
-                "fields", "has \(names.count) fields; a record takes \(WireLimits.fieldsMax)")
+                "fields", "has \(count) fields; a record takes \(WireLimits.fieldsMax)")
             error.code = .limitExceeded
             throw error
         }
         var fields: [String: FieldValue?] = [:]
-        fields.reserveCapacity(names.count)
-        for name in names {
-            let isNull = try object.container.decodeNil(forKey: name)
-            let value = isNull ? nil : try FieldReading(object.child(name)).read()
-            fields.updateValue(value, forKey: name.stringValue)
+        fields.reserveCapacity(count)
+        for member in object.members {
+            let isNull = member.value.isNull
+            let value = isNull ? nil : try FieldReading(object.child(member.value)).read()
+            let name = member.name
+            if let first = fields.updateValue(value, forKey: name) {
+                fields.updateValue(first, forKey: name)
+            }
         }
         return fields
     }

@@ -47,9 +47,17 @@ extension JSONWriter {
                     guard let value else { return field.null() }
                     try field.value(value, numbersAsStrings: numbersAsStrings)
                     field.member("type", value.wireType)
+                    if case .encrypted = value { field.member("isEncrypted", true) }
                 }
             }
         }
+    }
+
+    /// Writes the members of a field with its type into the innermost object.
+    mutating func typedValue(_ value: FieldValue, _ numbersAsStrings: Bool) throws {
+        key("value")
+        try self.value(value, numbersAsStrings: numbersAsStrings)
+        member("type", value.wireType)
     }
 
     private mutating func stamp(_ name: String, _ stamp: RecordStamp?) {
@@ -72,6 +80,7 @@ extension JSONWriter {
         case .reference(let target): reference(target)
         case .location(let place): location(place)
         case .asset(let file): object { $0.asset(file) }
+        case .encrypted(let plain): try self.value(plain, numbersAsStrings: numbersAsStrings)
         case .list(let type, let elements):
             try array(elements) { writer, element in
                 guard element.type == type else { throw Self.mixedList(type) }
@@ -95,7 +104,7 @@ extension JSONWriter {
         }
     }
 
-    private mutating func location(_ place: RecordLocation) {
+    mutating func location(_ place: RecordLocation) {
         object {
             $0.member("latitude", place.latitude)
             $0.member("longitude", place.longitude)
@@ -110,7 +119,7 @@ extension JSONWriter {
 }
 
 extension FieldValue {
-    /// The type of a value that is no list; nil for a list.
+    /// The type of a value that is no list and not encrypted; nil for others.
     public var type: FieldType? {
         switch self {
         case .string: .string
@@ -121,12 +130,22 @@ extension FieldValue {
         case .reference: .reference
         case .location: .location
         case .asset: .asset
-        case .list: nil
+        case .list, .encrypted: nil
         }
     }
 
     /// The type as the wire names it: `STRING`, or `STRING_LIST` for a list.
     public var wireType: String {
-        if case .list(let type, _) = self { type.rawValue + "_LIST" } else { type?.rawValue ?? "" }
+        switch self {
+        case .list(let type, _): type.rawValue + "_LIST"
+        case .encrypted(let plain): plain.wireType
+        default: type?.rawValue ?? ""
+        }
+    }
+
+    /// The type as a schema names it: `ENCRYPTED_STRING` for an encrypted text, else as on the
+    /// wire.
+    public var schemaType: String {
+        if case .encrypted = self { "ENCRYPTED_" + wireType } else { wireType }
     }
 }

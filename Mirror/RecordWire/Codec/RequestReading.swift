@@ -16,8 +16,10 @@ extension WireObject {
         return modify
     }
 
+    private static let operationKeys: [WireKey] = ["operationType", "record"]
+
     private func recordOperation() throws -> RecordOperation {
-        try allow(["operationType", "record"])
+        try allow(Self.operationKeys)
         let name = try required("operationType", string)
         guard let kind = RecordOperation.Kind(rawValue: name) else {
             let known = RecordOperation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -48,21 +50,21 @@ extension WireObject {
         return lookup
     }
 
-    private static let zoneChangeKeys: Set<String> = [
-        "zoneID", "syncToken", "reverse", "desiredKeys", "desiredRecordTypes", "resultsLimit",
-        "numbersAsStrings", "numberAsStrings", "client",
+    /// What may stand at the top, as the default of each zone, and in one zone.
+    private static let zoneDefaultKeys: [WireKey] = [
+        "syncToken", "reverse", "desiredKeys", "desiredRecordTypes", "resultsLimit",
+        "numbersAsStrings", "numberAsStrings",
     ]
 
     /// Keys at the top are defaults of each zone. `numbersAsStrings` in one zone counts for the
     /// whole answer, whose values name their types anyway.
     func zoneChanges() throws -> ZoneChanges {
-        try allow(
-            Self.zoneChangeKeys.subtracting(["zoneID", "client"]).union(["zones", "waitSeconds"]))
+        try allow(Self.zoneDefaultKeys + ["zones", "waitSeconds"])
         let defaults = try zoneChangesEntry(zoneID: ZoneID())
         var asStrings = try numbersAsStrings()
         let zones = try required("zones") {
             try objects($0) { entry in
-                try entry.allow(Self.zoneChangeKeys)
+                try entry.allow(Self.zoneDefaultKeys + ["zoneID", "client"])
                 var zone = try entry.zoneChangesEntry(
                     zoneID: entry.required("zoneID") { try entry.zoneID($0) })
                 zone.syncToken = zone.syncToken ?? defaults.syncToken
@@ -92,11 +94,28 @@ extension WireObject {
         return zone
     }
 
-    func databaseChanges() throws -> DatabaseChanges {
-        try refuse(["metaSyncToken"], "belongs to zones/changes; send syncToken here")
-        try allow(["syncToken", "resultsLimit"])
-        return DatabaseChanges(
-            syncToken: try string("syncToken"), resultsLimit: try limit("resultsLimit"))
+    /// One zone at the top, as it was before `changes/zone`.
+    func recordChanges() throws -> RecordChanges {
+        try allow(Self.zoneDefaultKeys + ["zoneID", "client"])
+        var changes = RecordChanges(
+            zone: try zoneChangesEntry(zoneID: required("zoneID") { try zoneID($0) }))
+        changes.numbersAsStrings = try numbersAsStrings()
+        return changes
+    }
+
+    /// Both operations take both names of the token: a name that is passed over would give the
+    /// first page for ever.
+    func databaseChanges(isMeta: Bool) throws -> DatabaseChanges {
+        try allow(["syncToken", "metaSyncToken", "resultsLimit"])
+        let token = try string("syncToken")
+        let metaToken = try string("metaSyncToken")
+        guard token == nil || metaToken == nil || token == metaToken else {
+            throw refusal("metaSyncToken", "is another token than syncToken; send one of them")
+        }
+        var changes = DatabaseChanges(
+            syncToken: token ?? metaToken, resultsLimit: try limit("resultsLimit"))
+        changes.isMeta = isMeta
+        return changes
     }
 
     func modifyZones() throws -> [ZoneOperation] {

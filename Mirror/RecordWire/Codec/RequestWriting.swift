@@ -6,11 +6,17 @@ extension JSONWriter {
         switch request {
         case .modifyRecords(let modify): try object { try $0.modify(modify) }
         case .lookupRecords(let lookup): object { $0.lookup(lookup) }
+        case .queryRecords(let query): try object { try $0.query(query) }
         case .zoneChanges(let changes): object { $0.zoneChanges(changes) }
         case .databaseChanges(let changes):
             object {
-                $0.member("syncToken", changes.syncToken)
+                $0.member(changes.isMeta ? "metaSyncToken" : "syncToken", changes.syncToken)
                 $0.member("resultsLimit", changes.resultsLimit.map(Int64.init))
+            }
+        case .recordChanges(let changes):
+            object {
+                $0.zoneEntry(changes.zone)
+                if changes.numbersAsStrings { $0.member("numbersAsStrings", true) }
             }
         case .modifyZones(let operations): object { $0.modifyZones(operations) }
         case .lookupZones(let zones):
@@ -59,17 +65,19 @@ extension JSONWriter {
     private mutating func zoneChanges(_ changes: ZoneChanges) {
         key("zones")
         array(changes.zones) { writer, zone in
-            writer.object {
-                $0.member("zoneID", zone.zoneID)
-                $0.member("syncToken", zone.syncToken)
-                $0.member("resultsLimit", zone.resultsLimit.map(Int64.init))
-                $0.member("desiredKeys", zone.desiredKeys)
-                $0.member("desiredRecordTypes", zone.desiredRecordTypes)
-                $0.member("client", zone.client)
-            }
+            writer.object { $0.zoneEntry(zone) }
         }
         if changes.numbersAsStrings { member("numbersAsStrings", true) }
         member("waitSeconds", changes.waitSeconds.map(Int64.init))
+    }
+
+    private mutating func zoneEntry(_ zone: ZoneChanges.Zone) {
+        member("zoneID", zone.zoneID)
+        member("syncToken", zone.syncToken)
+        member("resultsLimit", zone.resultsLimit.map(Int64.init))
+        member("desiredKeys", zone.desiredKeys)
+        member("desiredRecordTypes", zone.desiredRecordTypes)
+        member("client", zone.client)
     }
 
     private mutating func modifyZones(_ operations: [ZoneOperation]) {

@@ -4,10 +4,13 @@ internal import Foundation
 extension WireObject {
     func response(to request: RecordRequest) throws -> RecordResponse {
         switch request {
-        case .modifyRecords, .lookupRecords: .records(try recordsReply())
+        case .modifyRecords, .lookupRecords, .queryRecords: .records(try recordsReply())
         case .zoneChanges:
             .zoneChanges(try required("zones") { try objects($0) { try $0.zoneChangesReply() } })
-        case .databaseChanges: .databaseChanges(try databaseChangesReply())
+        case .recordChanges(let changes):
+            .recordChanges(try zoneChangesPage(of: changes.zone.zoneID))
+        case .databaseChanges(let changes):
+            .databaseChanges(try databaseChangesReply(isMeta: changes.isMeta))
         case .modifyZones, .listZones, .lookupZones:
             .zones(try required("zones") { try objects($0) { try $0.zoneResult() } })
         case .caller:
@@ -30,6 +33,8 @@ extension WireObject {
             results: results, syncToken: try string("syncToken"),
             previousSyncToken: try string("previousSyncToken"))
         reply.epochs = try epochLine()
+        reply.continuationMarker = try string("continuationMarker")
+        reply.damagedRecords = try strings("damagedRecords") ?? []
         return reply
     }
 
@@ -37,6 +42,11 @@ extension WireObject {
         var reply = ZoneChangesReply(zoneID: try required("zoneID") { try zoneID($0) })
         reply.failure = try asError()
         guard reply.failure == nil else { return reply }
+        return try zoneChangesPage(of: reply.zoneID)
+    }
+
+    private func zoneChangesPage(of zone: ZoneID) throws -> ZoneChangesReply {
+        var reply = ZoneChangesReply(zoneID: zone)
         reply.records = try objects("records") { try $0.asRecord() } ?? []
         reply.syncToken = try string("syncToken")
         reply.moreComing = try bool("moreComing") ?? false
@@ -46,7 +56,7 @@ extension WireObject {
         return reply
     }
 
-    private func databaseChangesReply() throws -> DatabaseChangesReply {
+    private func databaseChangesReply(isMeta: Bool) throws -> DatabaseChangesReply {
         let zones = try required("zones") {
             try objects($0) { entry -> DatabaseChangesReply.Zone in
                 if let error = try entry.asError() { throw error }
@@ -55,9 +65,11 @@ extension WireObject {
                     deleted: try entry.bool("deleted") ?? false)
             }
         }
-        return DatabaseChangesReply(
-            zones: zones, syncToken: try required("syncToken", string),
+        var reply = DatabaseChangesReply(
+            zones: zones, syncToken: try required(isMeta ? "metaSyncToken" : "syncToken", string),
             moreComing: try bool("moreComing") ?? false)
+        reply.isMeta = isMeta
+        return reply
     }
 
     private func zoneResult() throws -> ZoneResult {

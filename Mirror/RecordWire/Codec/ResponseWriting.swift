@@ -12,6 +12,8 @@ extension JSONWriter {
                 try writer.array(zones) {
                     try $0.zoneChanges($1, numbersAsStrings: numbersAsStrings)
                 }
+            case .recordChanges(let page):
+                try writer.zoneChangesPage(page, numbersAsStrings: numbersAsStrings)
             case .databaseChanges(let reply): writer.databaseChanges(reply)
             case .zones(let results):
                 writer.key("zones")
@@ -52,6 +54,8 @@ extension JSONWriter {
         member("syncToken", reply.syncToken)
         member("previousSyncToken", reply.previousSyncToken)
         member("epochs", reply.epochs)
+        member("continuationMarker", reply.continuationMarker)
+        if !reply.damagedRecords.isEmpty { member("damagedRecords", reply.damagedRecords) }
     }
 
     private mutating func zoneChanges(_ reply: ZoneChangesReply, numbersAsStrings: Bool) throws {
@@ -61,18 +65,22 @@ extension JSONWriter {
                 return try writer.error(failure, numbersAsStrings: numbersAsStrings)
             }
             writer.member("zoneID", reply.zoneID)
-            writer.member("syncToken", reply.syncToken)
-            writer.member("moreComing", reply.moreComing)
-            writer.member("epochs", reply.epochs)
-            if reply.echoesWriteIDs { writer.member("writeIDs", true) }
-            writer.key("records")
-            try writer.array(reply.records) { writer, record in
-                try writer.object { try $0.record(record, numbersAsStrings: numbersAsStrings) }
-            }
-            if !reply.damagedRecords.isEmpty {
-                writer.member("damagedRecords", reply.damagedRecords)
-            }
+            try writer.zoneChangesPage(reply, numbersAsStrings: numbersAsStrings)
         }
+    }
+
+    private mutating func zoneChangesPage(
+        _ reply: ZoneChangesReply, numbersAsStrings: Bool
+    ) throws {
+        member("syncToken", reply.syncToken)
+        member("moreComing", reply.moreComing)
+        member("epochs", reply.epochs)
+        if reply.echoesWriteIDs { member("writeIDs", true) }
+        key("records")
+        try array(reply.records) { writer, record in
+            try writer.object { try $0.record(record, numbersAsStrings: numbersAsStrings) }
+        }
+        if !reply.damagedRecords.isEmpty { member("damagedRecords", reply.damagedRecords) }
     }
 
     private mutating func databaseChanges(_ reply: DatabaseChangesReply) {
@@ -83,7 +91,7 @@ extension JSONWriter {
                 $0.member("deleted", zone.deleted)
             }
         }
-        member("syncToken", reply.syncToken)
+        member(reply.isMeta ? "metaSyncToken" : "syncToken", reply.syncToken)
         member("moreComing", reply.moreComing)
     }
 

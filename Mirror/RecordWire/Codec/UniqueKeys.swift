@@ -1,105 +1,44 @@
-internal import Foundation
-
 /// Refuses a body in which one object names a member twice: the reader would keep one of the two
-/// values and lose the other without a word. Foundation also takes two spellings of one letter for
-/// one name.
-///
-/// Runs before the body is parsed, so that it must judge any bytes. Cost: one pass.
+/// values and lose the other without a word. Two spellings of one letter are one name.
 struct UniqueKeys {
-    private struct Frame {
-        var isObject: Bool
-        var awaitsKey: Bool
-        var keys: [Range<Int>] = []
-        /// Whether a key has bytes outside ASCII, or escapes.
-        var hasOddKey = false
-    }
-
-    private let bytes: UnsafeRawBufferPointer
-    private var frames: [Frame] = []
+    private let text: JSONText
     private static let fewKeys = 12
 
-    static func check(_ body: Data) throws(RecordError) {
-        let key = body.withUnsafeBytes { bytes -> String? in
-            var scan = UniqueKeys(bytes: bytes)
-            return scan.firstRepeated()
-        }
-        guard let key else { return }
-        throw RecordError(
-            .badRequest,
-            "The body names \(key) twice in one object, by the same letters; name it once.")
-    }
-
-    private init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-    private mutating func firstRepeated() -> String? {
-        var index = 0
-        while index < bytes.count {
-            switch bytes[index] {
-            case UInt8(ascii: "\""):
-                let end = endOfText(from: index + 1)
-                take(index + 1..<end.index, isOdd: end.isOdd)
-                index = end.index
-            case UInt8(ascii: "{"): frames.append(Frame(isObject: true, awaitsKey: true))
-            case UInt8(ascii: "["): frames.append(Frame(isObject: false, awaitsKey: false))
-            case UInt8(ascii: ","):
-                if let last = frames.indices.last { frames[last].awaitsKey = frames[last].isObject }
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if let frame = frames.popLast(), let key = repeated(in: frame) { return key }
-            default: break
+    /// Cost: one pass over the nodes.
+    static func check(_ text: JSONText) throws(RecordError) {
+        let keys = UniqueKeys(text: text)
+        for index in text.nodes.indices where text.nodes[index].kind == .object {
+            guard text.nodes[index].length > 1, let key = keys.firstRepeated(in: index) else {
+                continue
             }
-            index += 1
+            throw RecordError(
+                .badRequest,
+                "The body names \(key) twice in one object, by the same letters; name it once.")
         }
-        return nil
     }
 
-    private func endOfText(from start: Int) -> (index: Int, isOdd: Bool) {
-        var index = start
-        var isOdd = false
-        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
-            if bytes[index] == UInt8(ascii: "\\") {
-                isOdd = true
-                index += 1
-            } else if bytes[index] >= 0x80 {
-                isOdd = true
-            }
-            index += 1
+    private func firstRepeated(in object: Int) -> String? {
+        let members = JSONMembers(of: JSONValue(text: text, index: object))
+        let isOdd = members.contains { $0.key.isForeign || $0.key.hasEscapes }
+        guard isOdd || text.nodes[object].length > Self.fewKeys else {
+            return firstRepeatedOfFew(members)
         }
-        return (min(index, bytes.count), isOdd)
+        var seen: Set<String> = []
+        return members.lazy.map(\.name).first { !seen.insert($0).inserted }
     }
 
-    private mutating func take(_ text: Range<Int>, isOdd: Bool) {
-        guard let last = frames.indices.last, frames[last].awaitsKey else { return }
-        frames[last].awaitsKey = false
-        frames[last].keys.append(text)
-        if isOdd { frames[last].hasOddKey = true }
-    }
-
-    // MARK: Comparing
-
-    private func repeated(in frame: Frame) -> String? {
-        if frame.hasOddKey {
-            var seen: Set<String> = []
-            return frame.keys.lazy.map(text).first { !seen.insert($0).inserted }
-        }
-        guard frame.keys.count > Self.fewKeys else { return repeatedOfFew(frame.keys) }
-        var seen: Set<Data> = []
-        return frame.keys.first { !seen.insert(Data(bytes[$0])).inserted }.map(text)
-    }
-
-    private func repeatedOfFew(_ keys: [Range<Int>]) -> String? {
-        for (place, key) in keys.enumerated() {
-            for other in keys[..<place]
-            where other.count == key.count && bytes[other].elementsEqual(bytes[key]) {
-                return text(key)
+    /// Few names are compared one by one, which is quicker than a set.
+    private func firstRepeatedOfFew(_ members: JSONMembers) -> String? {
+        var rest = members
+        while let member = rest.next() {
+            let name = text.bytes(of: member.key)
+            for other in rest
+            where other.key.length == member.key.length
+                && text.bytes(of: other.key).elementsEqual(name)
+            {
+                return member.name
             }
         }
         return nil
-    }
-
-    private func text(_ range: Range<Int>) -> String {
-        let plain = String(decoding: bytes[range], as: UTF8.self)
-        guard bytes[range].contains(UInt8(ascii: "\\")) else { return plain }
-        let list = Data("[\"".utf8) + Data(bytes[range]) + Data("\"]".utf8)
-        return (try? JSONDecoder().decode([String].self, from: list))?.first ?? plain
     }
 }

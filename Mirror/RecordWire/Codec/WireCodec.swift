@@ -32,8 +32,11 @@ public enum WireCodec {
             switch operation {
             case .modifyRecords: .modifyRecords(try body.modifyRecords())
             case .lookupRecords: .lookupRecords(try body.lookupRecords())
+            case .queryRecords: .queryRecords(try body.queryRecords())
             case .zoneChanges: .zoneChanges(try body.zoneChanges())
-            case .databaseChanges: .databaseChanges(try body.databaseChanges())
+            case .recordChanges: .recordChanges(try body.recordChanges())
+            case .databaseChanges: .databaseChanges(try body.databaseChanges(isMeta: false))
+            case .zonesChanged: .databaseChanges(try body.databaseChanges(isMeta: true))
             case .modifyZones: .modifyZones(try body.modifyZones())
             case .lookupZones: .lookupZones(try body.lookupZones())
             case .listZones: try Self.nothing(body, .listZones)
@@ -95,18 +98,22 @@ public enum WireCodec {
         return request
     }
 
+    /// An empty body stands for an object without members.
     private static func read<Value>(
-        _ body: Data, isStrict: Bool, _ read: @escaping (WireObject) throws -> Value
+        _ body: Data, isStrict: Bool, _ read: (WireObject) throws -> Value
     ) throws(RecordError) -> Value {
         try WireLimits.check(body)
-        if isStrict { try UniqueKeys.check(body) }
         do {
-            return try JSONDecoder().decode(
-                Body<Value>.self, from: body.isEmpty ? Data("{}".utf8) : body,
-                configuration: { try read(WireObject($0, isStrict: isStrict)) }
-            ).value
+            return try (body.isEmpty ? Data("{}".utf8) : body).withUnsafeBytes { bytes in
+                try JSONText.read(bytes) { text in
+                    if isStrict { try UniqueKeys.check(text) }
+                    return try read(WireObject(text.root, isStrict: isStrict))
+                }
+            }
+        } catch let error as RecordError {
+            throw error
         } catch {
-            throw WireProblem.translate(error)
+            throw RecordError(.badRequest, "The body cannot be read: \(error).")
         }
     }
 
@@ -119,14 +126,5 @@ public enum WireCodec {
             throw RecordError(
                 .unexpectedServerResponse, "The answer cannot be read. \(error.reason)")
         }
-    }
-}
-
-/// What a function makes of the whole body, while the decoder still holds it.
-private struct Body<Value>: DecodableWithConfiguration {
-    let value: Value
-
-    init(from decoder: any Decoder, configuration: (any Decoder) throws -> Value) throws {
-        value = try configuration(decoder)
     }
 }

@@ -1,10 +1,16 @@
-/// A member name of a JSON object, known or not.
-struct WireKey: CodingKey, ExpressibleByStringLiteral {
-    let stringValue: String
-    var intValue: Int? { nil }
+/// A member name of the protocol.
+struct WireKey: ExpressibleByStringLiteral {
+    private let name: StaticString
 
-    init(_ name: String) { stringValue = name }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-    init(stringLiteral value: String) { stringValue = value }
+    init(stringLiteral value: StaticString) { name = value }
+
+    var text: String { name.description }
+
+    /// Whether a key without escapes is this name.
+    @inline(__always)
+    func matches(_ key: UnsafeRawBufferPointer) -> Bool {
+        guard key.count == name.utf8CodeUnitCount else { return false }
+        for index in 0..<key.count where key[index] != name.utf8Start[index] { return false }
+        return true
+    }
 }

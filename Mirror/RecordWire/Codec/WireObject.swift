@@ -1,96 +1,84 @@
-internal import Foundation
-
 /// A JSON object being read. Requests are read strictly: a key that is not known is refused.
 /// Answers are read leniently, since a service may say more than this version knows.
 struct WireObject {
-    typealias Keyed = KeyedDecodingContainer<WireKey>
-
-    let container: Keyed
+    let value: JSONValue
     let isStrict: Bool
 
-    init(_ container: Keyed, isStrict: Bool) {
-        self.container = container
+    /// Throws where the value is no object.
+    init(_ value: JSONValue, isStrict: Bool) throws {
+        guard value.kind == .object else { throw value.mismatch("an object") }
+        self.value = value
         self.isStrict = isStrict
     }
 
-    init(_ decoder: any Decoder, isStrict: Bool) throws {
-        self.init(try decoder.container(keyedBy: WireKey.self), isStrict: isStrict)
-    }
+    var members: JSONMembers { JSONMembers(of: value) }
 
     /// Refuses any key outside `known`, naming it.
-    func allow(_ known: Set<String>) throws {
+    func allow(_ known: @autoclosure () -> [WireKey]) throws {
         guard isStrict else { return }
-        for key in container.allKeys where !known.contains(key.stringValue) {
-            throw unknown(key)
+        let known = known()
+        for member in members where !known.contains(where: { member.isNamed($0) }) {
+            throw unknown(member)
         }
     }
 
-    func unknown(_ key: WireKey) -> RecordError {
-        refusal(key, "is not a key of this request; remove it")
+    func unknown(_ member: JSONMembers.Member) -> RecordError {
+        WireProblem.at(member.value.place, "is not a key of this request; remove it")
     }
 
     /// Refuses `keys` with a reason of their own, before `allow` calls them unknown.
-    func refuse(_ keys: [String], _ reason: String) throws {
+    func refuse(_ keys: @autoclosure () -> [WireKey], _ reason: String) throws {
         guard isStrict else { return }
-        for name in keys where container.contains(WireKey(name)) {
-            throw refusal(WireKey(name), reason)
-        }
+        for key in keys() where contains(key) { throw refusal(key, reason) }
     }
 
-    func has(_ key: WireKey) -> Bool {
-        guard container.contains(key) else { return false }
-        return (try? container.decodeNil(forKey: key)) == false
+    /// The value under a key, which may be null; nil when the key is absent. The first counts where
+    /// an answer names a key twice.
+    func find(_ key: WireKey) -> JSONValue? {
+        for member in members where member.isNamed(key) { return member.value }
+        return nil
+    }
+
+    func contains(_ key: WireKey) -> Bool { find(key) != nil }
+
+    /// The value under a key; nil when it is absent or null.
+    private func present(_ key: WireKey) -> JSONValue? {
+        guard let value = find(key), !value.isNull else { return nil }
+        return value
+    }
+
+    func has(_ key: WireKey) -> Bool { present(key) != nil }
+
+    /// The value under a key, which may be null. Throws when the key is absent.
+    func wanted(_ key: WireKey) throws -> JSONValue {
+        guard let value = find(key) else { throw refusal(key, "is missing") }
+        return value
     }
 
     // MARK: Values. Each is nil when the key is absent or null.
 
-    func string(_ key: WireKey) throws -> String? {
-        try container.decodeIfPresent(String.self, forKey: key)
-    }
+    func string(_ key: WireKey) throws -> String? { try present(key)?.string() }
 
     func integer(_ key: WireKey) throws -> Int64? {
-        has(key) ? try wholeNumber(key) : nil
-    }
-
-    func wholeNumber(_ key: WireKey) throws -> Int64 {
-        try number(key, WireNumber.wanted, spelled: nil)
-    }
-
-    /// A number, or text that `spelled` understands. Text is tried second, because a throw costs
-    /// more than reading a whole record. Foundation throws an error of its own, without a place,
-    /// for a number out of the type's range; `reason` says that in our words.
-    func number<Number: Decodable>(
-        _ key: WireKey, _ reason: String, spelled: ((String) -> Number?)?
-    ) throws -> Number {
-        do {
-            return try container.decode(Number.self, forKey: key)
-        } catch let error as DecodingError {
-            guard let spelled, let text = try? container.decode(String.self, forKey: key) else {
-                throw error
-            }
-            guard let number = spelled(text) else { throw refusal(key, WireNumber.misspelled) }
-            return number
-        } catch {
-            throw refusal(key, reason)
+        guard let value = present(key) else { return nil }
+        guard let number = try value.wholeNumber() else {
+            throw refusal(key, WireNumber.wanted)
         }
+        return number
     }
 
-    func bool(_ key: WireKey) throws -> Bool? {
-        try container.decodeIfPresent(Bool.self, forKey: key)
-    }
+    func bool(_ key: WireKey) throws -> Bool? { try present(key)?.bool() }
 
+    /// A number, or text that spells one.
     func double(_ key: WireKey) throws -> Double? {
-        guard has(key) else { return nil }
-        return try number(key, WireNumber.tooLarge, spelled: WireNumber.double)
+        try present(key)?.double { refusal(key, $0) }
     }
 
-    func object(_ key: WireKey) throws -> WireObject? {
-        has(key) ? try child(key) : nil
-    }
+    func object(_ key: WireKey) throws -> WireObject? { try present(key).map(child) }
 
-    func child(_ key: WireKey) throws -> WireObject {
-        WireObject(
-            try container.nestedContainer(keyedBy: WireKey.self, forKey: key), isStrict: isStrict)
+    /// A value within this one as an object that is read as strictly.
+    func child(_ value: JSONValue) throws -> WireObject {
+        try WireObject(value, isStrict: isStrict)
     }
 
     func required<Value>(
@@ -108,41 +96,34 @@ struct WireObject {
     }
 
     func strings(_ key: WireKey) throws -> [String]? {
-        guard has(key) else { return nil }
-        var list = try container.nestedUnkeyedContainer(forKey: key)
-        try checkCount(list.count, key)
-        var result: [String] = []
-        while !list.isAtEnd { result.append(try list.decode(String.self)) }
-        return result
+        try elements(key)?.map { try $0.string() }
     }
 
     /// Reads the array at `key`, one object after another; nil when it is absent.
     func objects<Value>(
         _ key: WireKey, _ read: (WireObject) throws -> Value
     ) throws -> [Value]? {
-        guard has(key) else { return nil }
-        var list = try container.nestedUnkeyedContainer(forKey: key)
-        try checkCount(list.count, key)
-        var result: [Value] = []
-        result.reserveCapacity(list.count ?? 0)
-        while !list.isAtEnd {
-            let element = try list.nestedContainer(keyedBy: WireKey.self)
-            result.append(try read(WireObject(element, isStrict: isStrict)))
+        try elements(key)?.map { try read(child($0)) }
+    }
+
+    private func elements(_ key: WireKey) throws -> JSONElements? {
+        guard let value = present(key) else { return nil }
+        let elements = try value.array()
+        guard value.count <= WireLimits.elementsMax else {
+            var error = refusal(
+                key,
+                "has \(value.count) elements; at most \(WireLimits.elementsMax) fit in one "
+                    + "body")
+            error.code = .limitExceeded
+            throw error
         }
-        return result
+        return elements
     }
 
     // MARK: Refusals
 
     func refusal(_ key: WireKey, _ reason: String) -> RecordError {
-        WireProblem.at(container.codingPath + [key], reason)
-    }
-
-    private func checkCount(_ count: Int?, _ key: WireKey) throws {
-        guard let count, count > WireLimits.elementsMax else { return }
-        var error = refusal(
-            key, "has \(count) elements; at most \(WireLimits.elementsMax) fit in one body")
-        error.code = .limitExceeded
-        throw error
+        let place = value.place
+        return WireProblem.at(place.isEmpty ? key.text : "\(place).\(key.text)", reason)
     }
 }

@@ -2,8 +2,12 @@
 enum WireOperation: String, CaseIterable {
     case modifyRecords = "records/modify"
     case lookupRecords = "records/lookup"
+    case queryRecords = "records/query"
     case zoneChanges = "changes/zone"
+    case recordChanges = "records/changes"
     case databaseChanges = "changes/database"
+    /// The deprecated form of `changes/database`.
+    case zonesChanged = "zones/changes"
     case modifyZones = "zones/modify"
     case listZones = "zones/list"
     case lookupZones = "zones/lookup"
@@ -16,8 +20,10 @@ enum WireOperation: String, CaseIterable {
             switch request {
             case .modifyRecords: .modifyRecords
             case .lookupRecords: .lookupRecords
+            case .queryRecords: .queryRecords
             case .zoneChanges: .zoneChanges
-            case .databaseChanges: .databaseChanges
+            case .recordChanges: .recordChanges
+            case .databaseChanges(let changes): changes.isMeta ? .zonesChanged : .databaseChanges
             case .modifyZones: .modifyZones
             case .listZones: .listZones
             case .lookupZones: .lookupZones
@@ -40,16 +46,10 @@ enum WireOperation: String, CaseIterable {
     /// Whether the request has no body, so that GET carries it.
     var isList: Bool { self == .listZones || self == .caller }
 
-    private static let replacements = [
-        "records/changes": "Use changes/zone.",
-        "zones/changes": "Use changes/database.",
-        "records/query": "Read the zone with changes/zone, or records by name with records/lookup.",
-    ]
-
     private static func refusal(_ path: String) -> RecordError {
         let known = allCases.map(\.rawValue).joined(separator: ", ")
         return RecordError(
             .notFound,
-            "This service does not offer \(path). \(replacements[path] ?? "It offers \(known).")")
+            "This service does not offer \(path). It offers \(known).")
     }
 }

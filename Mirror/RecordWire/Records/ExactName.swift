@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// A name compared by its bytes, as files and tables compare it.
 ///
 /// Swift takes an accented letter as one scalar and the same as two for equal text. They are two
@@ -23,5 +25,16 @@ public struct ExactName: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 
 extension String {
     /// Whether both are spelled by the same bytes.
-    public func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    public func isExactly(_ other: String) -> Bool {
+        let isEqual = utf8.withContiguousStorageIfAvailable { own in
+            other.utf8.withContiguousStorageIfAvailable { other in
+                guard own.count == other.count else { return false }
+                guard let first = own.baseAddress, let second = other.baseAddress else {
+                    return own.isEmpty
+                }
+                return memcmp(first, second, own.count) == 0
+            }
+        }
+        return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
 }

@@ -13,6 +13,9 @@ public indirect enum FieldValue: Hashable, Sendable {
     case asset(RecordAsset)
     /// All elements have one type, which `type` names; an empty list keeps it.
     case list(type: FieldType, [FieldValue])
+    /// A value of a field that is encrypted: kept and given back, but never compared. Holds no
+    /// value that is encrypted itself.
+    case encrypted(FieldValue)
 }
 
 /// The names of field types on the wire.

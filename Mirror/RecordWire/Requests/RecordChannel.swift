@@ -9,6 +9,9 @@ public import Foundation
 public protocol RecordChannel: Sendable {
     func send(_ request: RecordRequest) async throws -> RecordResponse
 
+    /// How the service speaks, as it publishes; asked before anything is sent. Throws as `send`.
+    func dialect() async throws -> ServiceDialect
+
     /// Bytes of the largest asset that the service takes; nil for a service that keeps no assets.
     func assetBytesMax() async throws -> Int64?
     /// Sends the bytes of an asset to an address of `assets/upload`, and returns what a record may
@@ -17,6 +20,11 @@ public protocol RecordChannel: Sendable {
     /// Brings the content of an asset into a file, which is whole and on the disk when this
     /// returns. Goes on where an earlier call was interrupted.
     func download(_ asset: RecordAsset, to file: URL) async throws
+}
+
+extension RecordChannel {
+    /// A channel that leads to a service of this project, unless it says otherwise.
+    public func dialect() async throws -> ServiceDialect { .extended }
 }
 
 /// A channel to a service that keeps no assets.

@@ -2,7 +2,10 @@
 public enum RecordRequest: Hashable, Sendable {
     case modifyRecords(ModifyRecords)
     case lookupRecords(LookupRecords)
+    case queryRecords(QueryRecords)
     case zoneChanges(ZoneChanges)
+    /// The deprecated form of `zoneChanges` for one zone.
+    case recordChanges(RecordChanges)
     case databaseChanges(DatabaseChanges)
     case modifyZones([ZoneOperation])
     case listZones
@@ -18,7 +21,9 @@ extension RecordRequest {
         switch self {
         case .modifyRecords(let request): request.numbersAsStrings
         case .lookupRecords(let request): request.numbersAsStrings
+        case .queryRecords(let request): request.numbersAsStrings
         case .zoneChanges(let request): request.numbersAsStrings
+        case .recordChanges(let request): request.numbersAsStrings
         case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller, .uploadAssets,
             .rereferenceAssets:
             false
@@ -48,6 +53,7 @@ extension RecordResponse {
 public enum RecordResponse: Hashable, Sendable {
     case records(RecordsReply)
     case zoneChanges([ZoneChangesReply])
+    case recordChanges(ZoneChangesReply)
     case databaseChanges(DatabaseChangesReply)
     case zones([ZoneResult])
     case caller(CallerReply)
@@ -128,7 +134,8 @@ public struct LookupRecords: Hashable, Sendable {
     }
 }
 
-/// Answers `records/modify` and `records/lookup`: one entry per operation, in order.
+/// Answers `records/modify` and `records/lookup`, one entry per operation, in order; and
+/// `records/query`, one entry per record of the page.
 public struct RecordsReply: Hashable, Sendable {
     public var results: [RecordResult]
     /// The zone's token after this request.
@@ -139,6 +146,10 @@ public struct RecordsReply: Hashable, Sendable {
     public var previousSyncToken: String?
     /// The zone's epochs (our extension), where the client has not seen the newest.
     public var epochs: EpochLine?
+    /// Where the next page of a query begins; nil at its end.
+    public var continuationMarker: String?
+    /// Names of records that a query met and cannot read (our extension).
+    public var damagedRecords: [String] = []
 
     public init(
         results: [RecordResult], syncToken: String? = nil, previousSyncToken: String? = nil
@@ -183,6 +194,14 @@ public struct ZoneChanges: Hashable, Sendable {
     public init(zones: [Zone]) { self.zones = zones }
 }
 
+/// `records/changes`, which `changes/zone` took the place of.
+public struct RecordChanges: Hashable, Sendable {
+    public var zone: ZoneChanges.Zone
+    public var numbersAsStrings = false
+
+    public init(zone: ZoneChanges.Zone) { self.zone = zone }
+}
+
 /// One zone's page of changes, oldest first; a deletion is a record with `deleted` and no fields.
 public struct ZoneChangesReply: Hashable, Sendable {
     public var zoneID: ZoneID
@@ -201,10 +220,12 @@ public struct ZoneChangesReply: Hashable, Sendable {
     public init(zoneID: ZoneID) { self.zoneID = zoneID }
 }
 
-/// `changes/database`
+/// `changes/database`, and the deprecated `zones/changes`.
 public struct DatabaseChanges: Hashable, Sendable {
     public var syncToken: String?
     public var resultsLimit: Int?
+    /// Whether it is `zones/changes`, which calls its token `metaSyncToken`.
+    public var isMeta = false
 
     public init(syncToken: String?, resultsLimit: Int? = nil) {
         self.syncToken = syncToken
@@ -224,6 +245,8 @@ public struct DatabaseChangesReply: Hashable, Sendable {
     public var zones: [Zone]
     public var syncToken: String
     public var moreComing: Bool
+    /// Whether it answers `zones/changes`.
+    public var isMeta = false
 
     public init(zones: [Zone], syncToken: String, moreComing: Bool) {
         self.zones = zones

@@ -59,6 +59,18 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
         }
     }
 
+    /// Parts as one mapping model, so that what one makes is found by the expressions of another;
+    /// as they are where mappings of several have one name.
+    static func joined(_ parts: [NSMappingModel]) -> [NSMappingModel] {
+        let mappings = parts.flatMap { $0.entityMappings ?? [] }
+        guard parts.count > 1, Set(mappings.map(\.name)).count == mappings.count else {
+            return parts
+        }
+        let joined = NSMappingModel()
+        joined.entityMappings = mappings
+        return [joined]
+    }
+
     /// Whether the mapping was made for these versions of a model.
     final func fits(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> Bool {
         let old = source.entityVersionHashesByName

@@ -113,6 +113,7 @@ struct AutomaticMigration {
         _ url: URL, from source: NSManagedObjectModel, to model: NSManagedObjectModel,
         _ mappings: [NSMappingModel], telling tell: ((Float) -> Void)? = nil
     ) throws {
+        let mappings = NSMappingModel.joined(mappings)
         for mapping in mappings { MigrationTrace.tell(url, from: source, to: model, mapping) }
         let file = try StoreFileType(parameters.type)
         let draft = StoreFileType.draft(of: url, platform: parameters.platform)

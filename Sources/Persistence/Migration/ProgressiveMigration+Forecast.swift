@@ -19,6 +19,9 @@ public struct MigrationForecast: Sendable {
     public let tables: [Table]
     /// How much room the disk must have beside the store, at most and as an estimate.
     public let bytesNeeded: Int64
+    /// How many objects of a mirrored store have edits that no round has sent. Those of properties
+    /// and entities that the migration drops are not sent any more: sync before.
+    public let unsentObjects: Int
     /// The migration policies that mapping models name and this program does not have.
     public let missingPolicies: [String]
 
@@ -35,15 +38,18 @@ extension ProgressiveMigration {
             .filter { (try? MigrationPolicies.policy(of: $0)) == nil }
             .compactMap(\.entityMigrationPolicyClassName)
         let missing = Set(names).sorted()
+        let unsent =
+            parameters.type == NSSQLiteStoreType
+            ? try SQLiteRowStore.objectsWaitingForMirror(at: url) : 0
         if step.mappings.isEmpty, parameters.type == NSSQLiteStoreType {
-            return try withinFile(step)
+            return try withinFile(step, unsent)
         }
         return MigrationForecast(
             tables: try entities(of: step), bytesNeeded: StoreSize(at: url).bytes,
-            missingPolicies: missing)
+            unsentObjects: unsent, missingPolicies: missing)
     }
 
-    private func withinFile(_ step: Step) throws -> MigrationForecast {
+    private func withinFile(_ step: Step, _ unsent: Int) throws -> MigrationForecast {
         let mapping = try InferredMapping(
             from: step.from.model.entities, to: step.to.model.entities)
         let found = try SQLiteRowStore.upgradeForecast(
@@ -53,7 +59,7 @@ extension ProgressiveMigration {
         return MigrationForecast(
             tables: found.tables.map {
                 .init(name: $0.name, rows: Int($0.rows), isRewritten: $0.isRewritten)
-            }, bytesNeeded: found.bytesNeeded, missingPolicies: [])
+            }, bytesNeeded: found.bytesNeeded, unsentObjects: unsent, missingPolicies: [])
     }
 
     private func entities(of step: Step) throws -> [MigrationForecast.Table] {

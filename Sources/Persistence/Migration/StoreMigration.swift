@@ -120,7 +120,7 @@ struct StoreMigration {
             writesBatches: isDraft && parameters.type == NSSQLiteStoreType)
         try handOnMetadata(from: former, to: coordinator)
         for store in coordinator.persistentStores { try coordinator.remove(store) }
-        if isDraft { try handOnMirror(to: writing) }
+        if isDraft { try handOnMirror(from: former, to: writing) }
     }
 
     private func handOnMetadata(

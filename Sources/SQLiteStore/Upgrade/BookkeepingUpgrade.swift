@@ -10,6 +10,7 @@ struct BookkeepingUpgrade {
     let connection: Connection
 
     func run() throws {
+        try renameUnseenEdits()
         try moveReferences()
         try moveHistory()
         try rewriteKeys()
@@ -41,6 +42,16 @@ struct BookkeepingUpgrade {
         for table in tables.sorted(by: { $0.name < $1.name }) {
             if table.has("ZCKRECORDNAME") { try orphanLines(in: table.quoted) }
             try move(table.quoted, entity: "ZENTITYID", isUnique: true)
+        }
+    }
+
+    private func renameUnseenEdits() throws {
+        try UnseenEdits(connection: connection).rename { entity, name in
+            let path = name.split(separator: ".", maxSplits: 1)
+            guard let top = path.first else { return nil }
+            return plan.move(from: entity)?.match.name(ofFormer: String(top)).map {
+                ([$0] + path.dropFirst().map(String.init)).joined(separator: ".")
+            }
         }
     }
 

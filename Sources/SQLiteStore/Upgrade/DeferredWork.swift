@@ -23,7 +23,7 @@ struct DeferredWork {
     let schema: StoreSchema
     let path: String
 
-    private static let table = "ADIPTYCHDEFERRED"
+    static let table = "ADIPTYCHDEFERRED"
     /// The names of tables that upgrades have set aside begin so.
     static let formerPrefix = "Z_FORMER_"
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Platform
 internal import SQLiteDriver
 internal import Stores
 
@@ -8,12 +9,14 @@ internal import Stores
 /// Lines that name a row follow it to its new one. A line whose row has none keeps its entity, with
 /// a key that no row has: to the mirror the object was deleted. One of an entity that the mapping
 /// does not take along gets the entity number 0. The history does not follow, so the mirror is told
-/// to compare every row.
+/// to compare every row, and when edits were made that it has not looked at (`UnseenEdits`).
 struct MirrorTables {
     let source: Connection
     let destination: Connection
     /// What the entities that were taken along have become, by their former names.
     let entities: [String: String]
+    let history: FormerHistory
+    let faults: any FaultPoints
 
     /// Tables that name rows, by `ZENTITYID` and `ZENTITYPK`.
     private static let linedTables = ["ANSCKRECORDMETADATA", "ADIPTYCHFOREIGN"]
@@ -21,6 +24,10 @@ struct MirrorTables {
     /// Where mirroring stands in the history, and with which model.
     private static let historyKey = "NSCloudKitMirroringDelegateLastHistoryTokenKey"
     private static let modelKey = "DiptychModelDigest"
+    /// Tables of what the old file alone needs, or that are made anew.
+    private static let tablesLeft =
+        [HistoryConsumers.table, UnseenEdits.table, DeferredWork.table]
+        .map { "'\($0)'" }.joined(separator: ", ")
     private static let systemNumbers = "Z_ENT > 17000 AND Z_ENT < 18000"
 
     /// Whether there is a mirror at all.
@@ -28,16 +35,45 @@ struct MirrorTables {
         try has(lines, connection)
     }
 
+    /// Who a transaction of the mirror's own names as its author.
+    private static let author = "NSCloudKitMirroringDelegate.import"
+
+    /// Objects that wait for export, and those that others changed since the mirror looked last.
+    static func waitingObjects(in connection: Connection) throws -> Int {
+        var waiting = "SELECT ZENTITYID, ZENTITYPK FROM \(lines) WHERE ZNEEDSUPLOAD = 1"
+        var values: [SQLiteValue] = []
+        if try HistoryTables.columns(of: "ATRANSACTION", connection).contains("ZAUTHORTS") {
+            waiting +=
+                " UNION SELECT c.ZENTITY, c.ZENTITYPK FROM ACHANGE c JOIN ATRANSACTION t "
+                + "ON t.Z_PK = c.ZTRANSACTIONID LEFT JOIN ATRANSACTIONSTRING s "
+                + "ON s.Z_PK = t.ZAUTHORTS WHERE c.ZCHANGETYPE <> 2 AND t.Z_PK > ? "
+                + "AND ifnull(s.ZNAME, t.ZAUTHOR) IS NOT ?"
+            values = [.integer(try seenTransaction(in: connection) ?? 0), .text(author)]
+        }
+        let count = try connection.value("SELECT count(*) FROM (\(waiting))", values)
+        return Int(clamping: count?.int64 ?? 0)
+    }
+
+    /// The last transaction that the mirror has looked at.
+    private static func seenTransaction(in connection: Connection) throws -> Int64? {
+        try connection.value(
+            "SELECT ZINTEGERVALUE FROM ANSCKMETADATAENTRY WHERE ZKEY = ?", [.text(historyKey)]
+        )?.int64
+    }
+
     /// `rows` tells each old row with what came of it.
     func handOn(rows: ((RowID, RowID) throws -> Void) throws -> Void) throws {
         try destination.transaction(.immediate) {
             if try !Self.has(Self.lines, destination) { try copyTables() }
+            try faults.reach("handOn.copied")
             let successors = try successors()
             try noteMoves(rows, successors)
             for table in Self.linedTables where try Self.has(table, destination) {
                 try follow(table, successors)
             }
+            try handOnEdits()
             try destination.script("DROP TABLE temp.moved")
+            try faults.reach("handOn.beforeCommit")
         }
     }
 
@@ -51,7 +87,7 @@ struct MirrorTables {
     private func copyTables() throws {
         let tables = try source.rows(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND (name GLOB 'ANSCK*' "
-                + "OR name GLOB 'ADIPTYCH*') AND name <> '\(HistoryConsumers.table)'")
+                + "OR name GLOB 'ADIPTYCH*') AND name NOT IN (\(Self.tablesLeft))")
         for table in tables {
             guard let name = table[0].string, let sql = table[1].string else { continue }
             try destination.script(sql)
@@ -61,7 +97,7 @@ struct MirrorTables {
         let indexes = try source.rows(
             "SELECT sql FROM sqlite_master WHERE type = 'index' AND sql NOT NULL AND "
                 + "(tbl_name GLOB 'ANSCK*' OR tbl_name GLOB 'ADIPTYCH*') "
-                + "AND tbl_name <> '\(HistoryConsumers.table)'")
+                + "AND tbl_name NOT IN (\(Self.tablesLeft))")
         for case let sql? in indexes.map({ $0[0].string }) { try destination.script(sql) }
         for row in try source.rows(
             "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE \(Self.systemNumbers)")
@@ -145,6 +181,27 @@ struct MirrorTables {
                 "UPDATE \(table) SET ZENTITYID = m.newEntity, ZENTITYPK = m.newKey "
                     + "FROM temp.moved AS m WHERE \(table).Z_PK = ? AND \(table).ZENTITYPK < 0 "
                     + "AND m.entity = ? AND m.key = ?", (0..<3).map { line.value(at: $0) })
+        }
+    }
+
+    // MARK: Edits
+
+    /// A mirror that has not looked at the history at all asks for no times, unless it has come
+    /// from another file itself.
+    private func handOnEdits() throws {
+        let (old, new) = (UnseenEdits(connection: source), UnseenEdits(connection: destination))
+        try new.prepare()
+        let token = try Self.seenTransaction(in: source)
+        let wasHandedOn = try old.exist
+        if wasHandedOn { try old.forEach { try add($0, to: new) } }
+        guard let last = token ?? (wasHandedOn ? 0 : nil) else { return }
+        try history.edits(last) { try add($0, to: new) }
+    }
+
+    private func add(_ edit: UnseenEdit, to edits: UnseenEdits) throws {
+        guard let property = edit.property else { return try edits.add(edit, named: nil) }
+        for name in history.names(edit.row.entity, property) {
+            try edits.add(edit, named: name)
         }
     }
 }

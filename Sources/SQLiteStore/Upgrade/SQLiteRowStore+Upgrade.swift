@@ -40,10 +40,12 @@ extension SQLiteRowStore {
 
     /// Hands what a mirror keeps in the store at `source` on to the one at `destination`, a new
     /// file that a mapping made of it; does nothing where there is no mirror. `entities` says what
-    /// the entities that were taken along have become, and `rows` tells each old row with what came
-    /// of it. May be called again with more rows. Cost: O(lines of the mirror).
+    /// the entities that were taken along have become, `history` when edits were made that the
+    /// mirror has not looked at, and `rows` tells each old row with what came of it. May be called
+    /// again with more rows. Cost: O(lines of the mirror, edits since its last round).
     package static func handOnMirror(
         from source: URL, to destination: URL, entities: [String: String],
+        history: FormerHistory, platform: Environment = .system,
         rows: ((RowID, RowID) throws -> Void) throws -> Void
     ) throws {
         let options = SQLiteStoreOptions()
@@ -53,8 +55,22 @@ extension SQLiteRowStore {
         try StoreError.mapping(path: new.path) {
             let reading = try old.openForReading()
             guard try MirrorTables.exist(in: reading) else { return }
-            try MirrorTables(source: reading, destination: new.open(), entities: entities)
-                .handOn(rows: rows)
+            try MirrorTables(
+                source: reading, destination: new.open(), entities: entities, history: history,
+                faults: platform.faults
+            ).handOn(rows: rows)
+        }
+    }
+
+    /// How many objects of the mirrored store at `url` have edits that no round of its mirror has
+    /// sent; 0 where there is no mirror. Only reads. Cost: O(lines that wait, history since the
+    /// mirror's last look).
+    package static func objectsWaitingForMirror(at url: URL) throws -> Int {
+        let file = StoreFile(url: url, options: SQLiteStoreOptions())
+        return try StoreError.mapping(path: file.path) {
+            let reading = try file.openForReading()
+            guard try MirrorTables.exist(in: reading) else { return 0 }
+            return try MirrorTables.waitingObjects(in: reading)
         }
     }
 

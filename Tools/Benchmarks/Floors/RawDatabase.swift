@@ -1,16 +1,24 @@
 internal import CSQLite
 
-/// A database by SQLite's C interface: WAL, synchronous NORMAL. One thread at a time.
+/// A database by SQLite's C interface, in WAL. One thread at a time.
 final class RawDatabase {
+    /// When SQLite waits for the disk.
+    enum Synchronous: String {
+        /// At checkpoints.
+        case normal = "NORMAL"
+        /// At each commit.
+        case full = "FULL"
+    }
+
     private let handle: OpaquePointer
 
-    init(path: String) throws {
+    init(path: String, synchronous: Synchronous = .normal) throws {
         var opened: OpaquePointer?
         guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else {
             throw BenchmarkError("SQLite cannot open \(path).")
         }
         handle = opened
-        try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+        try run("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous.rawValue)")
     }
 
     deinit { sqlite3_close(handle) }

@@ -5,8 +5,8 @@ internal import Foundation
 final class RawRecords {
     private let database: RawDatabase
 
-    init(path: String) throws {
-        database = try RawDatabase(path: path)
+    init(path: String, synchronous: RawDatabase.Synchronous = .normal) throws {
+        database = try RawDatabase(path: path, synchronous: synchronous)
         try database.run(
             "CREATE TABLE IF NOT EXISTS records (change INTEGER PRIMARY KEY, name TEXT UNIQUE, "
                 + "fields BLOB)")

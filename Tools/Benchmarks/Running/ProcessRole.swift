@@ -5,7 +5,7 @@ internal import Foundation
 enum ProcessRole: String {
     case objects, changes, memory, single, fetches, reading, walk, beside
     case serve, bareServe, bareSend, fill, sync, make, open
-    case migrationFill, migrating, history
+    case migrationFill, migrating, history, load, pull
 }
 
 /// The words after the role: folder or file first, then whatever the role needs.

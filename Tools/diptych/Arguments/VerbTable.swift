@@ -5,15 +5,15 @@ enum VerbTable {
     static func answers(_ name: String) -> Bool {
         [
             "conflicts", "events", "trace", "verify", "history", "inspect", "export", "model",
-            "scenario", "simulate", "completion",
+            "key", "scenario", "simulate", "service", "completion",
         ].contains(name)
     }
 
     static let verbs: [any Verb.Type] = [
         Sync.self, Status.self, Conflicts.self, Events.self, Trace.self, Verify.self,
-        Reset.self, Serve.self,
+        Reset.self, Serve.self, ServiceVerb.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
-        Convert.self, Migrate.self, ModelVerb.self, Scenario.self, Simulate.self,
+        Convert.self, Migrate.self, ModelVerb.self, Key.self, Scenario.self, Simulate.self,
         Completion.self,
     ]
 

@@ -18,6 +18,8 @@ final class PreviewChannel: RecordChannel {
     /// What would have been sent, in order.
     var operations: [RecordOperation] { state.withLock { $0.operations } }
 
+    func dialect() async throws -> ServiceDialect { try await carrier.dialect() }
+
     func send(_ request: RecordRequest) async throws -> RecordResponse {
         switch request {
         case .modifyRecords(let modify): return .records(take(modify.operations))

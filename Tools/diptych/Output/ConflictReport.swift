@@ -143,6 +143,7 @@ struct ConflictReport {
             "rule": .string(entry.rule), "winner": .string(entry.winner),
             "base": FieldText.json(entry.base), "local": FieldText.json(entry.local),
             "remote": FieldText.json(entry.remote), "device": JSON(entry.remoteDevice),
+            "localDevice": JSON(entry.localDevice),
         ]
     }
 }

@@ -20,6 +20,7 @@ enum FieldText {
             case .location(let place): "\(place.latitude), \(place.longitude)"
             case .asset(let asset): "asset of \(Figure.bytes(asset.size ?? 0))"
             case .list(_, let values): Figure.count(values.count, "value")
+            case .encrypted: "encrypted"
             }
         return columns.map { PlainText.cut(text, to: $0) } ?? text
     }
@@ -39,6 +40,7 @@ enum FieldText {
             return ["latitude": .double(place.latitude), "longitude": .double(place.longitude)]
         case .asset(let asset): return JSON(asset.downloadURL)
         case .list(_, let values): return .array(values.map { json($0) })
+        case .encrypted(let plain): return json(plain)
         }
     }
 

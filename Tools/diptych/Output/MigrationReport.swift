@@ -26,6 +26,17 @@ struct MigrationReport {
         ]
     }
 
+    /// What a mirrored store would not tell its service any more.
+    private var warning: String? {
+        let count = forecast?.unsentObjects ?? 0
+        guard count > 0, path.contains(where: { $0.explanation?.losesValues ?? true }) else {
+            return nil
+        }
+        return "\(Figure.count(count, "object")) of this mirrored store "
+            + "\(count == 1 ? "has" : "have") edits that were not sent yet; those of what the "
+            + "migration drops will not be. Run 'diptych sync' before."
+    }
+
     // MARK: Before
 
     /// Shows what would be done.
@@ -72,6 +83,7 @@ struct MigrationReport {
             "\(Figure.count(forecast.rows, "row")) in all; about "
                 + "\(Figure.bytes(forecast.bytesNeeded)) of the disk are needed meanwhile"
                 + (bytesFree.map { ", \(Figure.bytes($0)) are free." } ?? "."))
+        if let warning { console.line(warning) }
         for obstacle in obstacles { console.line("It cannot be done: \(obstacle).") }
     }
 
@@ -81,6 +93,8 @@ struct MigrationReport {
             "steps": .array(path.map(Self.json)), "rows": JSON(forecast?.rows ?? 0),
             "bytesNeeded": JSON(Int(forecast?.bytesNeeded ?? 0)),
             "bytesFree": bytesFree.map { JSON(Int($0)) } ?? .null,
+            "unsentObjects": JSON(forecast?.unsentObjects ?? 0),
+            "warnings": .array(warning.map { [.string($0)] } ?? []),
             "tables": .array(
                 (forecast?.tables ?? []).map {
                     [
@@ -106,6 +120,11 @@ struct MigrationReport {
                     ]
                 }),
         ]
+    }
+
+    /// Tells before a migration begins what it will keep from the service.
+    func warn(_ console: Console) {
+        if let warning { console.warn(warning) }
     }
 
     // MARK: After

@@ -30,9 +30,13 @@ final class DataFolder {
 
     deinit { close(lock) }
 
-    var database: URL { url.appendingPathComponent("records.sqlite") }
+    var database: URL { Self.database(in: url) }
     var certificates: URL { url.appendingPathComponent("tls") }
     func tokens(of container: String) -> URL { url.appendingPathComponent("\(container).tokens") }
+
+    static func database(in folder: URL) -> URL {
+        folder.appendingPathComponent("records.sqlite")
+    }
 
     /// Where the folder is when nobody says: in XDG_DATA_HOME.
     static func standard(_ environment: [String: String]) -> URL {

@@ -36,6 +36,24 @@ enum TokenFile {
         return fields
     }
 
+    /// Puts another user token into a file that is there, and leaves the rest of it.
+    static func replaceUserToken(by token: String, in file: URL) throws {
+        let data = try Data(contentsOf: file)
+        if var object = try? JSONSerialization.jsonObject(with: data) as? [String: Any] {
+            object["user"] = token
+            let text = try JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
+            return try PrivateFile.write(String(decoding: text, as: UTF8.self) + "\n", to: file)
+        }
+        let lines = String(decoding: data, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        let renewed = lines.map { line in
+            let isUser =
+                line.split(separator: ":").first?.trimmingCharacters(in: .whitespaces) == "user"
+            return isUser ? "user: \(token)" : String(line)
+        }
+        try PrivateFile.write(renewed.joined(separator: "\n"), to: file)
+    }
+
     /// The tokens of the variables DIPTYCH_API_TOKEN and DIPTYCH_USER_TOKEN.
     static func credentials(in environment: [String: String]) -> Credentials? {
         environment["DIPTYCH_API_TOKEN"].map {

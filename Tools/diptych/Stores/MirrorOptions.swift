@@ -50,7 +50,10 @@ extension MirroredStore {
 
 extension StoreAccess {
     /// Opens the store with its mirror.
-    func openMirrored(policy: MergePolicy = MergePolicy(), zone: String?) throws -> MirroredStore {
-        try MirroredStore(store: open(), policy: policy, zoneName: zone, platform: .system)
+    func openMirrored(
+        policy: MergePolicy = MergePolicy(), zone: String?, keys: SealingKeys? = nil
+    ) throws -> MirroredStore {
+        try MirroredStore(
+            store: open(), policy: policy, zoneName: zone, keys: keys, platform: .system)
     }
 }

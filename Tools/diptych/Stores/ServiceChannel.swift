@@ -120,7 +120,18 @@ struct ServiceChannel: Sendable {
             configuration.authorityFile = file
         }
         configuration.bytesPerSecondMax = rate
+        configuration.rotatingToken = RotatingToken(
+            credentials.userToken, keep: keeper(arguments.file(MirrorOptions.tokenFile)))
         return (configuration, warnings)
+    }
+
+    /// Keeps a token that replaces the one of the file; without a file it lasts as long as the
+    /// process.
+    private static func keeper(_ file: URL?) -> @Sendable (String) -> Void {
+        { token in
+            // One that cannot be written is given again with the next answer.
+            if let file { try? TokenFile.replaceUserToken(by: token, in: file) }
+        }
     }
 
     private static func address(_ arguments: Arguments) throws -> URL {

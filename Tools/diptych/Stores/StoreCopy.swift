@@ -21,14 +21,15 @@ extension StoreAccess {
 extension StoreAccess {
     /// Opens a copy of the store with its mirror: what is done there is gone with the copy.
     func openMirrored(
-        _ copy: StoreCopy, policy: MergePolicy = MergePolicy(), zone: String?
+        _ copy: StoreCopy, policy: MergePolicy = MergePolicy(), zone: String?,
+        keys: SealingKeys? = nil
     ) throws -> MirroredStore {
         var options = SQLiteStoreOptions()
         options.pragmas = pragmas
         let store = try SQLiteRowStore(
             url: copy.url, model: model(), options: options, platform: .system)
         return try MirroredStore(
-            store: store, policy: policy, zoneName: zone, platform: .system)
+            store: store, policy: policy, zoneName: zone, keys: keys, platform: .system)
     }
 }
 

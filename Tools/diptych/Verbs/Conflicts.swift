@@ -5,11 +5,14 @@ struct Conflicts: Verb {
     private static let waiting = Option("waiting", nil, "only those that wait for a decision")
     private static let resolve = Option("resolve", "ID", "decide this one, or put a value back")
     private static let take = Option("take", "base|local|remote", "the value to take")
+    private static let restore = Option(
+        "restore", "ID", "make the deleted object of this one anew, with its links")
     private static let wide = Option("wide", nil, "one line each, whole, however wide")
 
     static let manual = Manual(
         name: "conflicts", summary: "Shows values that merges discarded, and decides.",
-        operands: ["STORE"], options: [waiting, resolve, take, wide, .model, .zone],
+        operands: ["STORE"],
+        options: [waiting, resolve, take, restore, wide, .model, .zone] + KeySource.options,
         notes: [
             HelpText.wrapped(
                 "Base is what both sides had last agreed on, local this device's value, remote the "
@@ -17,30 +20,42 @@ struct Conflicts: Verb {
                     + "there. OBJECT is what 'diptych inspect' calls it; --json has its whole id, "
                     + "as 'diptych export' does, and the record's name, which is the same on all "
                     + "devices. BY is the rule that decided, or hand. A value that lost can be "
-                    + "put back as long as its object lives; the next sync carries it to the "
-                    + "others. Exit status 3 while any conflict waits.")
+                    + "put back as long as its object lives; a deleted object of which something "
+                    + "was lost is kept whole as long as its lines are, and --restore makes it "
+                    + "anew. The next sync carries either to the others. Exit status 3 while any conflict waits."
+            )
         ],
         examples: [
             ("diptych conflicts Library.sqlite --waiting", "what wants a decision"),
             ("diptych conflicts Library.sqlite --resolve 3 --take remote", "a decision"),
+            ("diptych conflicts Library.sqlite --restore 5", "an object that was deleted"),
         ])
 
     private let access: StoreAccess
     private let zone: String?
+    private let keys: SealingKeys?
     private let showsWaitingOnly: Bool
     private let isWide: Bool
     private let decision: (id: Int64, side: ConflictSide)?
+    private let restored: Int64?
     private let invocation: Invocation
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
         zone = arguments.value(.zone)
+        keys = try KeySource.keys(arguments)
         showsWaitingOnly = arguments.has(Self.waiting)
         isWide = arguments.has(Self.wide)
         invocation = arguments.invocation
         let side = try arguments.choice(Self.take, among: ConflictSide.allCases.map(\.rawValue))
             .flatMap(ConflictSide.init)
         let id = try arguments.number(Self.resolve, in: 1...Int.max)
+        restored = try arguments.number(Self.restore, in: 1...Int.max).map { Int64($0) }
+        if restored != nil, id != nil {
+            throw CommandError(
+                "usage", "--resolve and --restore do not go together.",
+                hint: "Restore the object first, then put a value of it back.", status: .usage)
+        }
         switch (id, side) {
         case (let id?, let side?): decision = (Int64(id), side)
         case (nil, nil): decision = nil
@@ -52,7 +67,7 @@ struct Conflicts: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        let mirrored = try access.openMirrored(zone: zone)
+        let mirrored = try access.openMirrored(zone: zone, keys: keys)
         if let decision {
             try mirrored.resolve(conflict: decision.id, taking: decision.side)
             if !console.isJSON {
@@ -61,6 +76,10 @@ struct Conflicts: Verb {
                     "Conflict \(decision.id) takes the \(decision.side.rawValue) value; "
                         + "the next sync sends it: `\(next)`")
             }
+        }
+        if let restored {
+            try restore(restored, mirrored, console)
+            return try !mirrored.conflicts(waitingOnly: true).isEmpty ? .conflictsWait : .done
         }
         let report = try ConflictReport(mirrored, waitingOnly: showsWaitingOnly)
         if console.isJSON {
@@ -74,5 +93,21 @@ struct Conflicts: Verb {
         }
         let isAnyWaiting = try !mirrored.conflicts(waitingOnly: true).isEmpty
         return isAnyWaiting ? .conflictsWait : .done
+    }
+
+    private func restore(_ id: Int64, _ mirrored: MirroredStore, _ console: Console) throws {
+        let object = try mirrored.restore(objectOfConflict: id)
+        if console.isJSON {
+            return console.emit([
+                "restored": .string(object.recordName), "linksLost": JSON(object.linksLost),
+            ])
+        }
+        let next = invocation.line(calling: Sync.manual)
+        let links =
+            object.linksLost == 0
+            ? "with its links" : "without \(object.linksLost) of its links"
+        console.note(
+            "The object of conflict \(id) is there again, \(links); "
+                + "the next sync sends it: `\(next)`")
     }
 }

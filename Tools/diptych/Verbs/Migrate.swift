@@ -93,6 +93,7 @@ struct Migrate: Verb {
             report.tellDone(console)
             return .done
         }
+        report.warn(console)
         let start = ContinuousClock.now
         try migration.run { progress in
             let done = (Double(progress.place) + Double(progress.share)) / Double(progress.count)

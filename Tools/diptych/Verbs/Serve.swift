@@ -2,6 +2,7 @@ internal import Foundation
 internal import Platform
 internal import RecordServer
 internal import RecordService
+internal import RecordWire
 
 /// `diptych serve`: the record service on this machine.
 struct Serve: Verb {
@@ -16,6 +17,9 @@ struct Serve: Verb {
         "hosts", "NAME,NAME", setting: true, "further names of this machine for its certificate")
     private static let container = Option(
         "container", "ID", setting: true, "the container to make and serve")
+    private static let dialect = Option(
+        "dialect", "extended|plain", setting: true,
+        "with every extension, or as CloudKit Web Services runs")
     private static let readyFile = Option(
         "ready-file", "FILE", "write how to connect into FILE once it listens")
     private static let showTokens = Option(
@@ -23,7 +27,7 @@ struct Serve: Verb {
 
     static let manual = Manual(
         name: "serve", summary: "Runs the record service.",
-        options: [data, listen, tls, hosts, container, readyFile, showTokens],
+        options: [data, listen, tls, hosts, container, dialect, readyFile, showTokens],
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
@@ -44,6 +48,7 @@ struct Serve: Verb {
     private let address: ListenAddress
     private let tlsChoice: ServerConfiguration.TLS
     private let containerName: String?
+    private let dialect: ServiceDialect
     private let readyFile: URL?
     private let showsTokens: Bool
 
@@ -54,8 +59,18 @@ struct Serve: Verb {
         tlsChoice = try Self.tls(
             arguments.value(Self.tls) ?? "auto", folder: folder, hosts: names)
         containerName = arguments.value(Self.container)
+        dialect = try Self.dialect(arguments.value(Self.dialect) ?? "extended")
         readyFile = arguments.file(Self.readyFile)
         showsTokens = arguments.has(Self.showTokens)
+    }
+
+    private static func dialect(_ word: String) throws -> ServiceDialect {
+        guard let dialect = ServiceDialect(rawValue: word) else {
+            throw CommandError(
+                "usage", "--dialect cannot be '\(word)'.",
+                hint: "Write extended or plain.", status: .usage)
+        }
+        return dialect
     }
 
     private static func tls(
@@ -84,7 +99,7 @@ struct Serve: Verb {
         umask(0o077)
         let folder = try DataFolder(folder)
         let service = try RecordService(
-            path: folder.database.path, platform: .system,
+            path: folder.database.path, platform: .system, dialect: dialect,
             log: { notice in console.warn(notice.description) })
         try check(service, folder, console)
         let access = ServiceAccess(service: service, folder: folder)

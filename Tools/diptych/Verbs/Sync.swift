@@ -27,7 +27,7 @@ struct Sync: Verb {
     static let manual = Manual(
         name: "sync", summary: "Syncs a store with a record service, once or all the time.",
         operands: ["STORE"],
-        options: kept + [
+        options: kept + KeySource.options + [
             watch, install, trial, remember, ServiceChannel.trust, moved, ServiceChannel.insecure,
         ],
         notes: [
@@ -49,6 +49,11 @@ struct Sync: Verb {
                     + "and lets it go on; SIGTERM or Ctrl-C ends it between two steps, with 0. "
                     + "What fails is told and tried again. --install writes a unit "
                     + "for systemd, and tells how to start it."),
+            HelpText.wrapped(
+                "Attributes that the model marks with 'Allows Cloud Encryption' travel sealed "
+                    + "under the keys of --key-file ('diptych key'). Without them such values "
+                    + "stay as they are at the service, and edits of them wait. A diptych.conf "
+                    + "beside the store does not name keys."),
             HelpText.wrapped(
                 "With --dry-run the round runs on a copy of the store, and what it would send "
                     + "stays here: the store is only read, the service only asked. Values in "
@@ -75,6 +80,7 @@ struct Sync: Verb {
     private let access: StoreAccess
     private let zone: String?
     private let policy: MergePolicy
+    private let keys: SealingKeys?
     private let service: ServiceChannel
     private let settings: [(name: String, value: String)]
     private let hasMoved: Bool
@@ -86,6 +92,7 @@ struct Sync: Verb {
         access = StoreAccess(arguments)
         zone = arguments.value(.zone)
         policy = try MirrorOptions.mergePolicy(arguments)
+        keys = try KeySource.keys(arguments)
         service = try ServiceChannel(arguments)
         hasMoved = arguments.has(Self.moved)
         watching = try WatchChoice(
@@ -119,7 +126,7 @@ struct Sync: Verb {
         service.warn(console)
         guard !isTrial else { return try await preview(console) }
         let started = Date()
-        let mirrored = try access.openMirrored(policy: policy, zone: zone)
+        let mirrored = try access.openMirrored(policy: policy, zone: zone, keys: keys)
         if hasMoved { try mirrored.moveService(to: service.place) }
         _ = try mirrored.prepare(container: service.place)
         if let watching {
@@ -171,7 +178,7 @@ struct Sync: Verb {
     private func preview(_ console: Console) async throws -> ExitStatus {
         try access.requireStore()
         let copy = try StoreCopy(of: access.url)
-        let mirrored = try access.openMirrored(copy, policy: policy, zone: zone)
+        let mirrored = try access.openMirrored(copy, policy: policy, zone: zone, keys: keys)
         if hasMoved { try mirrored.moveService(to: service.place) }
         let carrier = try service.carrier(deviceID: mirrored.deviceID())
         let preview = try await SyncPreview(mirrored, place: service.place, channel: carrier)

@@ -10,7 +10,7 @@ struct Verify: Verb {
     static let manual = Manual(
         name: "verify", summary: "Compares a store with its service, record by record.",
         operands: ["STORE"],
-        options: ServiceChannel.options + [
+        options: ServiceChannel.options + KeySource.options + [
             .model, .zone, limit, ServiceChannel.trust, ServiceChannel.insecure,
         ],
         notes: [
@@ -32,6 +32,7 @@ struct Verify: Verb {
 
     private let access: StoreAccess
     private let zone: String?
+    private let keys: SealingKeys?
     private let service: ServiceChannel
     private let linesMax: Int
     private let invocation: Invocation
@@ -39,6 +40,7 @@ struct Verify: Verb {
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
         zone = arguments.value(.zone)
+        keys = try KeySource.keys(arguments)
         service = try ServiceChannel(arguments)
         linesMax = try arguments.number(Self.limit, in: 0...Int.max) ?? 50
         invocation = arguments.invocation
@@ -47,7 +49,7 @@ struct Verify: Verb {
     func run(_ console: Console) async throws -> ExitStatus {
         service.warn(console)
         try access.requireStore()
-        let mirrored = try access.openMirrored(StoreCopy(of: access.url), zone: zone)
+        let mirrored = try access.openMirrored(StoreCopy(of: access.url), zone: zone, keys: keys)
         // What was saved since the last round is noted, so that it has its reason.
         guard let status = try mirrored.status() else {
             throw CommandError(

@@ -8,6 +8,7 @@ struct ModelLines {
         var name: String
         var type: NSAttributeType
         var isRequired = false
+        var isEncrypted = false
         var rule: String?
     }
 
@@ -80,6 +81,7 @@ struct ModelLines {
             _ = words.take()
             switch word {
             case "required": attribute.isRequired = true
+            case "encrypted": attribute.isEncrypted = true
             case "unique": entity.unique.append([name])
             default: attribute.rule = try StoryWords.rule(named: word).name
             }
@@ -199,6 +201,7 @@ struct ModelLines {
     private static func attribute(_ line: Attribute) -> NSAttributeDescription {
         let attribute = SampleModel.attribute(line.name, line.type)
         attribute.isOptional = !line.isRequired
+        attribute.allowsCloudEncryption = line.isEncrypted
         if let rule = line.rule { attribute.userInfo = [MergePolicy.userInfoKey: rule] }
         return attribute
     }

@@ -174,12 +174,14 @@ struct StoryReader {
             device.model = try words.word("a model's name", form)
         } else if words.take("clock") {
             device.clockSeconds = try StoryWords.skew(&words)
+        } else if words.take("no key") {
+            device.hasKey = false
         } else if words.take("the store of") {
             device.sharedStore = try words.word("a device's name", form)
         } else {
             throw StoryError(
                 "That is no setting of a device.",
-                "There are policy, deletion, model, clock, and 'the store of ANOTHER'.")
+                "There are policy, deletion, model, clock, 'no key', and 'the store of ANOTHER'.")
         }
     }
 }

@@ -33,7 +33,7 @@ struct ConflictText {
         case .bytes(let data)?: "\(data.count) bytes"
         case .reference(let reference)?:
             objects.handle(named: reference.recordName) ?? String(reference.recordName.prefix(8))
-        case .asset?, .list?, .location?: "a value"
+        case .asset?, .list?, .location?, .encrypted?: "a value"
         }
     }
 }

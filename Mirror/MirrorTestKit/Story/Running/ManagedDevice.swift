@@ -20,6 +20,8 @@ final class ManagedDevice {
         /// Service and container, as the ledger knows them.
         var container: String
         var zone: String?
+        /// The keys of sealed values, where it has them.
+        var keys: SealingKeys?
         /// Whether the context records what can be undone.
         var undoes = false
     }
@@ -66,7 +68,7 @@ final class ManagedDevice {
             throw StoryError("\(setting.name) has no SQLite store.")
         }
         let mirrored = try MirroredStore(
-            store: rows, policy: setting.policy, zoneName: setting.zone,
+            store: rows, policy: setting.policy, zoneName: setting.zone, keys: setting.keys,
             platform: setting.platform)
         let session = SimulatedSession(mirrored: mirrored, container: setting.container)
         return (context, store, session)

@@ -57,8 +57,14 @@ final class StoryWorld {
             model: story.models[line.model] ?? NSManagedObjectModel(), policy: policy,
             platform: platform, container: network.container)
         setting.zone = network.zone
+        setting.keys = line.hasKey ? try Self.keys() : nil
         setting.undoes = story.undoes
         return try ManagedDevice(setting, isNew: shared == nil)
+    }
+
+    /// The key of all devices of a story that have one.
+    private static func keys() throws -> SealingKeys {
+        try SealingKeys([SealingKey(secret: Data(repeating: 7, count: 32))])
     }
 
     // MARK: Finding

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Foundation
 internal import Platform
 internal import RecordWire
 internal import SQLiteDriver
@@ -15,6 +16,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     /// What the file's version was when it was last asked for.
     private var seenVersion: Int64?
     private let queue = DispatchQueue(label: "record-service.writer")
+    private let group = GroupCommit()
     private let idleReaders = Lock<[Connection]>([])
     private let path: String
     private let platform: Environment
@@ -23,12 +25,33 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
 
     private static let memory = ":memory:"
     private static let idleReadersMax = 8
+    private static let administratorWaitMilliseconds = 10_000
     private static let walAttemptsMax = 50
 
     /// Opens or makes the file. Commits reach the disk before they are answered (synchronous FULL).
-    init(
+    convenience init(
         path: String, platform: Environment, lockWaitMilliseconds: Int,
         log: @escaping ServiceLog
+    ) throws(RecordError) {
+        try self.init(path, platform, lockWaitMilliseconds, log) {
+            try Self.beginEpoch($0, platform)
+        }
+        removeLater()
+    }
+
+    /// Opens a file that is there, beside the services that work on it.
+    convenience init(
+        administering path: String, platform: Environment, log: @escaping ServiceLog
+    ) throws(RecordError) {
+        guard path != Self.memory, access(path, F_OK) == 0 else {
+            throw RecordError(.internalError, "There is no service's database at \(path).")
+        }
+        try self.init(path, platform, Self.administratorWaitMilliseconds, log) { _ in }
+    }
+
+    private init(
+        _ path: String, _ platform: Environment, _ lockWaitMilliseconds: Int,
+        _ log: @escaping ServiceLog, opened: (Connection) throws -> Void
     ) throws(RecordError) {
         self.path = path
         self.lockWaitMilliseconds = Int32(clamping: lockWaitMilliseconds)
@@ -40,13 +63,12 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
             if path != Self.memory { try Self.enterWAL(connection) }
             try SQLiteSchema.prepare(
                 connection, fileID: Int64(bitPattern: platform.randomness.next()))
-            try Self.beginEpoch(connection, platform)
+            try opened(connection)
             fileID = try connection.value("SELECT id FROM service")?.int64 ?? 0
             writer = connection
         } catch {
             throw SQLiteFailure.opening(error)
         }
-        removeLater()
     }
 
     /// Each start begins an epoch: who restored the file from a backup before it goes on in a time
@@ -77,17 +99,19 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result {
         do {
-            let result = try queue.sync {
-                try withWriter { writer in
+            var result: Result?
+            try withoutActuallyEscaping(body) { body in
+                let write = GroupCommit.Write { writer in
                     let transaction = SQLiteTransaction(writer)
-                    let result = try writer.transaction(.immediate) {
-                        let result = try body(transaction)
-                        try platform.faults.reach("service.write.beforeCommit")
-                        return result
-                    }
-                    if transaction.hasDoomedRecords { removeLater() }
-                    return result
+                    result = try body(transaction)
+                    try self.platform.faults.reach("service.write.beforeCommit")
+                    if transaction.hasDoomedRecords { self.removeLater() }
                 }
+                group.add(write)
+                try queue.sync { try group.finish(write, withWriter) }
+            }
+            guard let result else {
+                throw RecordError(.internalError, "The service did not do what was asked of it.")
             }
             try platform.faults.reach("service.write.afterCommit")
             return result
@@ -183,6 +207,14 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
             throw failures.translate(error)
         }
     }
+
+    /// Writes one state of the rows to a new file, beside readers and writers.
+    func copy(to path: String) throws {
+        let reader = try takeReader()
+        _ = try reader.run("VACUUM INTO ?", [.text(path)])
+    }
+
+    func translate(_ error: any Error) -> RecordError { failures.translate(error) }
 
     /// What SQLite finds wrong with the file, at most twenty things.
     func damageInFile() throws(RecordError) -> [String] {

@@ -5,7 +5,7 @@ internal import SQLiteDriver
 enum SQLiteSchema {
     /// "DptS", written into the file's header.
     private static let applicationID: Int64 = 0x4470_7453
-    private static let version: Int64 = 2
+    private static let version: Int64 = 3
 
     /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
     /// a newer version. Two processes may come here at once: the first makes the tables.
@@ -42,6 +42,8 @@ enum SQLiteSchema {
         try FieldUseTable.prepare(connection)
         try connection.script(SQLiteTransaction.doomedTable)
         try connection.script(SQLiteTransaction.assetTables)
+        try connection.script(SQLiteTransaction.queryTables)
+        try connection.script(SQLiteTransaction.linkTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {

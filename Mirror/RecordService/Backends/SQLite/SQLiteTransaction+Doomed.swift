@@ -51,6 +51,11 @@ extension SQLiteTransaction {
             return true
         }
         for row in slice.rows {
+            for column in ["query_entries WHERE name", "reference_links WHERE source"] {
+                try connection.run(
+                    "DELETE FROM \(column) = (SELECT name FROM records WHERE rowid = ?) "
+                        + "AND zone = ?", [.integer(row), .integer(doomed.zone)])
+            }
             try connection.run("DELETE FROM records WHERE rowid = ?", [.integer(row)])
         }
         let types = FieldTypeSession(doomed.database, self)

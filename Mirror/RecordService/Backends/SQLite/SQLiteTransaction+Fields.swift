@@ -67,7 +67,7 @@ enum FieldUseTable {
             for (name, value) in fields {
                 guard let value else { continue }
                 uses[row.int64(at: 0), default: [:]][
-                    FieldKey(name, of: type), default: FieldUse(type: value.wireType, records: 0)
+                    FieldKey(name, of: type), default: FieldUse(type: value.schemaType, records: 0)
                 ].records += 1
             }
         }

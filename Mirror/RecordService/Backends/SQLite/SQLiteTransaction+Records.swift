@@ -62,6 +62,20 @@ extension SQLiteTransaction {
         }
     }
 
+    func liveRecords(
+        in zone: Int64, after name: String, _ body: (RecordRow) throws -> Bool
+    ) throws {
+        let statement = try connection.compile(
+            """
+            SELECT \(Self.columns) FROM records
+            WHERE zone = ? AND name > ? AND deleted = 0 ORDER BY name
+            """)
+        try statement.bind([.integer(zone), .text(name)])
+        while try statement.step() {
+            guard try body(Self.record(statement)) else { return }
+        }
+    }
+
     // MARK: The feed
 
     func records(

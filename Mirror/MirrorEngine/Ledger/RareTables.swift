@@ -1,0 +1,34 @@
+internal import SQLiteDriver
+
+/// Which of the tables that hold something only now and then hold anything. Each is asked once in
+/// a transaction, so that a million records need not look for what is not there.
+final class RareTables {
+    enum Table: String {
+        case refusals = "ADIPTYCHREFUSAL"
+        case inFlight = "ADIPTYCHINFLIGHT"
+        case replays = "ADIPTYCHREPLAY"
+        case foreign = "ADIPTYCHFOREIGN"
+        case deletions = "ADIPTYCHDELETED"
+        case pendingLinks = "ANSCKIMPORTPENDINGRELATIONSHIP"
+    }
+
+    private var known: [Table: Bool] = [:]
+
+    /// Whether there may be a row; false only where there is none. What others write meanwhile
+    /// waits for the transaction.
+    func mayHold(_ table: Table, _ connection: Connection) throws -> Bool {
+        if let known = known[table] { return known }
+        let holds = try connection.value("SELECT 1 FROM \(table.rawValue) LIMIT 1") != nil
+        known[table] = holds
+        return holds
+    }
+
+    /// A row is added.
+    func note(_ table: Table) { known[table] = true }
+}
+
+extension Ledger {
+    func mayHold(_ table: RareTables.Table) throws -> Bool {
+        try rare.mayHold(table, connection)
+    }
+}

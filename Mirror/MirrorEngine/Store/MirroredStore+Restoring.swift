@@ -1,0 +1,181 @@
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+package import Stores
+
+/// An object that was made anew after its deletion.
+public struct RestoredObject: Hashable, Sendable {
+    /// The name of its record; a deleted name does not come back.
+    public let recordName: String
+    package let row: RowID
+    /// Links that could not be made again, because the object at the other end is gone or has
+    /// another partner since.
+    public let linksLost: Int
+}
+
+extension MirroredStore {
+    /// Makes the deleted object of which a line of the conflict log speaks anew, as the side had it
+    /// that lost against the deletion, with its links. It waits for export then, and is an object
+    /// of its own on all devices. The log's lines are then of the new object.
+    ///
+    /// Throws `MirrorError`: `.unknownConflict` where there is no such line or its object lives,
+    /// `.objectDeleted` where nothing is kept of it (its lines are older than this version, or it
+    /// was absorbed by another), `.unknownEntity`, `.keyMissing` where it has sealed values, and `.keyTaken` where another object has its
+    /// unique key. Cost: one transaction, as large as the object's links.
+    @discardableResult
+    public func restore(objectOfConflict id: Int64) throws -> RestoredObject {
+        try write { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { throw Self.unknown(id) }
+            try catchUp(mirror)
+            guard let line = try mirror.ledger.conflicts().first(where: { $0.id == id }) else {
+                throw Self.unknown(id)
+            }
+            if try mirror.ledger.row(named: line.recordName) != nil {
+                throw MirrorError(
+                    .unknownConflict,
+                    "The object of conflict \(id) is there. Put a value of it back with "
+                        + "'diptych conflicts --resolve'.")
+            }
+            guard let grave = try mirror.ledger.grave(of: line.recordName) else {
+                throw MirrorError(
+                    .objectDeleted,
+                    "Nothing but its logged values is kept of the object of conflict \(id), so it "
+                        + "cannot be restored.")
+            }
+            return try restore(grave, mirror)
+        }
+    }
+
+    private func restore(_ grave: Grave, _ mirror: MirrorTransaction) throws -> RestoredObject {
+        var restoring = try Restoring(grave, mirror)
+        do {
+            try restoring.save()
+        } catch let violation as UniquenessViolation {
+            let key = violation.constraint.joined(separator: ", ")
+            throw MirrorError(
+                .keyTaken,
+                "Another \(violation.entity) has that \(key) already; change it there first.")
+        }
+        // The look at the history names the new object, as it names any other.
+        try catchUp(mirror)
+        let name = try mirror.ledger.recordName(for: restoring.row.id)
+        try mirror.keepForeign(of: grave.record, for: restoring.row.id)
+        try mirror.ledger.moveLines(
+            ofRestored: grave.record.recordName, to: name, isLocal: grave.isLocal,
+            rules: DeletionRule.allCases.map(\.rawValue))
+        try mirror.ledger.dropGrave(of: grave.record.recordName)
+        try mirror.ledger.finish()
+        return RestoredObject(
+            recordName: name, row: restoring.row.id, linksLost: restoring.linksLost)
+    }
+
+    private static func unknown(_ id: Int64) -> MirrorError {
+        MirrorError(
+            .unknownConflict,
+            "There is no conflict \(id). 'diptych conflicts' lists those there are.")
+    }
+}
+
+/// The changes that bring a deleted object back.
+private struct Restoring {
+    let mirror: MirrorTransaction
+    private(set) var row: Row
+    private(set) var linksLost = 0
+    private var changes = ChangeSet()
+
+    init(_ grave: Grave, _ mirror: MirrorTransaction) throws {
+        self.mirror = mirror
+        guard let layout = mirror.mapping.entity(of: grave.record), !layout.entity.isAbstract,
+            let key = try mirror.store.reserveKeys(entity: layout.number, count: 1).first
+        else {
+            throw MirrorError(
+                .unknownEntity,
+                "The object is of an entity that the store's model has no more, so it cannot be "
+                    + "restored.")
+        }
+        guard mirror.mapping.lockedFields(of: grave.record).isEmpty else {
+            throw MirrorError(
+                .keyMissing,
+                "The object has a sealed value whose key is not here. Give the key file, and "
+                    + "restore it then.")
+        }
+        row = Row(id: RowID(entity: layout.number, key: key), layout: layout)
+        let state = mirror.mapping.agreedState(of: grave.record, entity: layout)
+        row.attributes = state.attributes
+        for slot in row.toOnes.indices {
+            try setLink(slot, state.toOnes[slot], layout, grave.record.recordName)
+        }
+        for link in grave.links where !link.recordName.isExactly(grave.record.recordName) {
+            try add(link, layout)
+        }
+    }
+
+    mutating func save() throws {
+        changes.inserts = [row]
+        _ = try mirror.store.apply(changes)
+    }
+
+    private mutating func setLink(
+        _ slot: Int, _ link: NamedLink?, _ layout: EntityLayout, _ ownName: String
+    ) throws {
+        guard let link else { return }
+        let relationship = layout.toOnes[slot]
+        if link.recordName.isExactly(ownName) {
+            row.toOnes[slot] = Link(row.id, orderKey: link.orderKey)
+        } else if let target = try mirror.ledger.row(named: link.recordName),
+            try mirror.layout(of: target).entity.fits(relationship),
+            try isFree(relationship.inverseRelationship, of: target)
+        {
+            row.toOnes[slot] = Link(target, orderKey: link.orderKey)
+        } else {
+            linksLost += 1
+        }
+    }
+
+    /// Whether the other end of a one-to-one has no partner yet.
+    private func isFree(_ inverse: NSRelationshipDescription?, of target: RowID) throws -> Bool {
+        guard let inverse, !inverse.isToMany,
+            let slot = try mirror.layout(of: target).toOneSlot(inverse.name)
+        else { return true }
+        return try mirror.store.row(target)?.toOnes[slot] == nil
+    }
+
+    private mutating func add(_ link: Grave.Link, _ layout: EntityLayout) throws {
+        guard let other = try mirror.ledger.row(named: link.recordName) else {
+            linksLost += 1
+            return
+        }
+        switch link.kind {
+        case .member: try addMember(Link(other, orderKey: link.orderKey), link, to: row.id, layout)
+        case .owner:
+            let owner = try mirror.layout(of: other)
+            try addMember(Link(row.id, orderKey: link.orderKey), link, to: other, owner)
+        case .referrer:
+            guard let slot = try mirror.layout(of: other).toOneSlot(link.property),
+                try mirror.store.row(other)?.toOnes[slot] == nil
+            else {
+                linksLost += 1
+                return
+            }
+            var update = RowUpdate(id: other)
+            update.toOnes = [(slot, Link(row.id, orderKey: link.orderKey))]
+            changes.updates.append(update)
+        }
+    }
+
+    private mutating func addMember(
+        _ member: Link, _ link: Grave.Link, to owner: RowID, _ layout: EntityLayout
+    ) throws {
+        guard let slot = layout.toManySlot(link.property) else {
+            linksLost += 1
+            return
+        }
+        var change = ToManyChange(owner: owner, slot: slot)
+        change.added = [member]
+        changes.toManys.append(change)
+        guard owner != row.id else { return }
+        var mark = RowUpdate(id: owner)
+        mark.changedToManys = [slot]
+        changes.updates.append(mark)
+    }
+}

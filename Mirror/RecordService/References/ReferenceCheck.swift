@@ -1,0 +1,126 @@
+internal import RecordWire
+
+/// Keeps the promises of references through one request: a target that is validated is there, and
+/// what goes with its target goes. (SERVICE §4, references)
+struct ReferenceCheck {
+    let zone: ZoneID
+    let links: ReferenceLinks
+    let limits: ServiceLimits
+    /// The records that operations of the request name.
+    private let named: Set<ExactName>
+    /// The records that the request has written, and whether they are there now.
+    private var written: [ExactName: Bool] = [:]
+    private var validated: Set<ExactName> = []
+
+    private static let sourcesShown = 1
+
+    init(
+        zone: ZoneID, links: ReferenceLinks, limits: ServiceLimits, operations: [RecordOperation]
+    ) {
+        self.zone = zone
+        self.links = links
+        self.limits = limits
+        named = Set(operations.map { ExactName($0.record.recordName) })
+    }
+
+    /// Refuses references whose targets are not there and do not come with this request, or that
+    /// too many delete themselves with.
+    mutating func write(_ name: String, _ fields: [String: FieldValue?]) throws {
+        for (field, value) in fields { try checkZone(of: value, in: field) }
+        for link in ReferenceLinks.links(of: fields) {
+            switch link.action {
+            case .validate:
+                let isKnown = try written[link.target] ?? links.isThere(link.target.text)
+                guard isKnown || named.contains(link.target) else { throw missing(link.target) }
+                validated.insert(link.target)
+            case .deleteSelf:
+                let sources = try links.sources(
+                    of: link.target.text, .deleteSelf, limit: limits.work.sourcesMax + 1)
+                guard sources.count < limits.work.sourcesMax || sources.contains(name) else {
+                    throw RecordError(
+                        .limitExceeded,
+                        "\(limits.work.sourcesMax) records are deleted with \(link.target) already,"
+                            + " the most there may be.")
+                }
+            }
+        }
+        links.note(name, fields)
+        written[ExactName(name)] = true
+    }
+
+    /// Refuses to delete what others validate, but for others that the request names too.
+    mutating func delete(_ name: String) throws {
+        let sources = try links.sources(
+            of: name, .validate, limit: named.count + Self.sourcesShown)
+        if let other = sources.first(where: { !named.contains(ExactName($0)) && $0 != name }) {
+            throw needed(name, by: other)
+        }
+        links.note(name, nil)
+        written[ExactName(name)] = false
+    }
+
+    /// Deletes what goes with the records that were deleted, by `delete`, and looks whether all
+    /// promises are kept. Throws VALIDATING_REFERENCE_ERROR or LIMIT_EXCEEDED for the request.
+    mutating func finish(delete: (String) throws -> Void) throws {
+        var waiting = written.filter { !$0.value }.map(\.key).sorted { $0.text < $1.text }
+        var count = 0
+        while let target = waiting.popLast() {
+            let sources = try links.sources(
+                of: target.text, .deleteSelf, limit: limits.work.cascadeMax + 1)
+            for source in sources where written[ExactName(source)] != false {
+                count += 1
+                guard count <= limits.work.cascadeMax else { throw tooMany() }
+                try delete(source)
+                links.note(source, nil)
+                written[ExactName(source)] = false
+                waiting.append(ExactName(source))
+            }
+        }
+        for (name, isThere) in written where !isThere {
+            let sources = try links.sources(of: name.text, .validate, limit: Self.sourcesShown)
+            if let other = sources.first { throw needed(name.text, by: other) }
+        }
+        for target in validated where try !(written[target] ?? links.isThere(target.text)) {
+            throw missing(target)
+        }
+    }
+
+    private func checkZone(of value: FieldValue?, in field: String) throws {
+        switch value {
+        case .reference(let target):
+            guard let action = target.action, action != .none, let other = target.zoneID,
+                !other.zoneName.isExactly(zone.zoneName)
+            else { return }
+            throw RecordError(
+                .badRequest,
+                "The reference \(field) leads to the zone \(other.zoneName) with the action "
+                    + "\(action.rawValue); such a reference stays in its zone.")
+        case .list(.reference, let elements):
+            for element in elements { try checkZone(of: element, in: field) }
+        default: return
+        }
+    }
+
+    // MARK: Refusals
+
+    private func missing(_ target: ExactName) -> RecordError {
+        RecordError(
+            .validatingReferenceError,
+            "The record \(target) that a reference with VALIDATE leads to is not there; save it "
+                + "first or in the same request.")
+    }
+
+    private func needed(_ name: String, by other: String) -> RecordError {
+        RecordError(
+            .validatingReferenceError,
+            "The record \(name) cannot be deleted: \(other) leads to it by a reference with "
+                + "VALIDATE; delete or change that first or in the same request.")
+    }
+
+    private func tooMany() -> RecordError {
+        RecordError(
+            .limitExceeded,
+            "More than \(limits.work.cascadeMax) records would go with those that are deleted; "
+                + "delete some of them first.")
+    }
+}

@@ -1,0 +1,58 @@
+internal import RecordWire
+
+/// Who may do what in the public databases of a service. Who made a record may always change and
+/// delete it; nobody else may bring its name back when it is deleted.
+public struct PublicAccess: Hashable, Sendable, Codable {
+    /// Whether who shows an app's token alone may read.
+    public var worldReads = true
+    /// Whether users may make records.
+    public var usersCreate = true
+    /// Whether users may change and delete the records of others.
+    public var usersWrite = false
+
+    public init() {}
+}
+
+extension PublicAccess {
+    /// Refuses requests of those who are not signed in, but for reading. Throws
+    /// AUTHENTICATION_REQUIRED.
+    func check(_ request: RecordRequest, of caller: Caller, _ key: DatabaseKey) throws(RecordError)
+    {
+        guard caller.isWorld else { return }
+        guard key.isPublic, worldReads, request.isReading else {
+            throw RecordError(
+                .authenticationRequired,
+                "Who is not signed in may \(worldReads ? "only read" : "not read") public "
+                    + "databases; send the user's token as ckWebAuthToken.")
+        }
+    }
+
+    /// Refuses a write to a record of another's. Throws ACCESS_DENIED.
+    func check(
+        _ operation: RecordOperation, on row: RecordRow?, of user: String?
+    ) throws(RecordError) {
+        for case .encrypted? in operation.record.fields.values {
+            throw RecordError(
+                .badRequest, "Encrypted fields are not supported in the public database.")
+        }
+        if let creator = row?.created.userRecordName, creator != user, !usersWrite {
+            throw RecordError(
+                .accessDenied, "Another user made the record and alone may change or delete it.")
+        }
+        guard row == nil || row?.isDeleted == true, !usersCreate else { return }
+        throw RecordError(
+            .accessDenied, "Users may make no records in the public database of this service.")
+    }
+}
+
+extension RecordRequest {
+    /// Whether it changes nothing and asks nothing about who calls.
+    var isReading: Bool {
+        switch self {
+        case .lookupRecords, .queryRecords, .zoneChanges, .recordChanges, .databaseChanges,
+            .listZones, .lookupZones:
+            true
+        case .modifyRecords, .modifyZones, .caller, .uploadAssets, .rereferenceAssets: false
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// What is left of requests, answers and refusals without extensions. (SERVICE §10)
+
+extension RecordRequest {
+    /// The members beyond CloudKit Web Services that the request carries, by their places.
+    public var extensionsUsed: [String] {
+        switch self {
+        case .modifyRecords(let modify):
+            (modify.client == nil ? [] : ["client"])
+                + modify.operations.enumerated().flatMap { index, operation in
+                    operation.record.extensionsUsed.map { "operations[\(index)].record.\($0)" }
+                }
+        case .lookupRecords(let lookup): lookup.client == nil ? [] : ["client"]
+        case .zoneChanges(let changes):
+            (changes.waitSeconds == nil ? [] : ["waitSeconds"])
+                + changes.zones.enumerated().compactMap { index, zone in
+                    zone.client == nil ? nil : "zones[\(index)].client"
+                }
+        case .recordChanges(let changes): changes.zone.client == nil ? [] : ["client"]
+        case .queryRecords, .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller,
+            .uploadAssets, .rereferenceAssets:
+            []
+        }
+    }
+}
+
+extension Record {
+    fileprivate var extensionsUsed: [String] {
+        (writeID == nil ? [] : ["writeID"]) + (recentWriteIDs.isEmpty ? [] : ["writeIDs"])
+            + (replays.isEmpty ? [] : ["replays"])
+    }
+
+    /// A deletion is a name and nothing else.
+    fileprivate var withoutExtensions: Record {
+        guard !deleted else {
+            var bare = Record(recordName: recordName, recordType: recordType)
+            bare.deleted = true
+            bare.zoneID = zoneID
+            return bare
+        }
+        var plain = self
+        plain.writeID = nil
+        plain.recentWriteIDs = []
+        plain.replays = []
+        return plain
+    }
+}
+
+extension RecordResponse {
+    /// The answer as a service without extensions gives it.
+    public var withoutExtensions: RecordResponse {
+        switch self {
+        case .records(var reply):
+            reply.results = reply.results.map { result in
+                switch result {
+                case .record(let record): .record(record.withoutExtensions)
+                case .failure(let error): .failure(error.ofOneRecord.withoutExtensions)
+                }
+            }
+            reply.previousSyncToken = nil
+            reply.epochs = nil
+            return .records(reply)
+        case .zoneChanges(let pages): return .zoneChanges(pages.map(\.withoutExtensions))
+        case .recordChanges(let page): return .recordChanges(page.withoutExtensions)
+        case .zones(let zones):
+            return .zones(
+                zones.map { zone in
+                    if case .failure(let error) = zone {
+                        .failure(error.withoutExtensions)
+                    } else {
+                        zone
+                    }
+                })
+        case .assets(let results):
+            return .assets(
+                results.map { result in
+                    if case .failure(let error) = result {
+                        .failure(error.withoutExtensions)
+                    } else {
+                        result
+                    }
+                })
+        case .databaseChanges, .caller, .assetUploads: return self
+        }
+    }
+}
+
+extension ZoneChangesReply {
+    fileprivate var withoutExtensions: ZoneChangesReply {
+        var plain = self
+        plain.records = records.map(\.withoutExtensions)
+        plain.epochs = nil
+        plain.echoesWriteIDs = false
+        plain.damagedRecords = []
+        plain.failure = failure?.withoutExtensions
+        return plain
+    }
+}
+
+extension RecordError {
+    /// The refusal in the codes of CloudKit Web Services. What it has no code for is a bad request,
+    /// or the service's own failure.
+    public var withoutExtensions: RecordError {
+        var plain = self
+        plain.serverRecord = nil
+        switch code {
+        case .changeTokenExpired, .instanceForked, .assetNotFound: plain.code = .badRequest
+        case .recordDamaged: plain.code = .internalError
+        default: break
+        }
+        return plain
+    }
+
+    /// A record that is too large exceeds a quota there.
+    fileprivate var ofOneRecord: RecordError {
+        guard code == .limitExceeded else { return self }
+        var plain = self
+        plain.code = .quotaExceeded
+        return plain
+    }
+}
+
+extension RecordError.Code {
+    /// The code of CloudKit Web Services that says what a service's own word says; itself where it
+    /// is one.
+    public var canonical: RecordError.Code {
+        switch rawValue {
+        case "SERVER_RECORD_CHANGED": .conflict
+        case "UNKNOWN_ITEM": .notFound
+        case "ATOMIC_FAILURE", "BATCH_REQUEST_FAILED": .atomicError
+        default: self
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+/// Keys of sealed values, and objects that the log brings back.
+@Suite struct KeyTests {
+    @Test func aKeyFileIsMadeShownRotatedAndWrappedAnew() throws {
+        let workshop = try Workshop()
+        let (file, one) = (workshop.path("Library.keys"), try workshop.write("horse\n", to: "one"))
+        let two = try workshop.write("staple\n", to: "two")
+        let made = try workshop.done(
+            ["key", "create", file, "--passphrase-file", one, "--json"]).json
+        #expect((made["keys"] as? [String])?.count == 1)
+        let facts = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(facts[.posixPermissions] as? Int == 0o600)
+        let again = try workshop.run("key", "create", file, "--passphrase-file", one, "--json")
+        #expect(again.status == 1 && again.errorCode == "fileExists")
+        try workshop.done(["key", "rotate", file, "--passphrase-file", one])
+        let shown = try workshop.done(["key", "show", file, "--json"]).json
+        #expect((shown["keys"] as? [String])?.count == 2)
+        #expect((shown["keys"] as? [String])?.first == made["seals"] as? String)
+        try workshop.done([
+            "key", "passphrase", file, "--passphrase-file", one, "--new-passphrase-file", two,
+        ])
+        let former = try workshop.run("key", "rotate", file, "--passphrase-file", one, "--json")
+        #expect(former.status == 1 && former.errorCode == "keyRefused")
+        try workshop.done(["key", "rotate", file, "--passphrase-file", two])
+    }
+
+    @Test func withoutAPassphraseOrAFileTheReasonIsTold() throws {
+        let workshop = try Workshop()
+        let empty = try workshop.write("\n", to: "empty")
+        let file = workshop.path("k")
+        let run = try workshop.run("key", "create", file, "--passphrase-file", empty, "--json")
+        #expect(run.status == 1 && run.errorCode == "noPassphrase")
+        #expect(try workshop.run("key", "show", file, "--json").errorCode == "noKeys")
+        #expect(try workshop.run("key", "melt", file).status == 2)
+        #expect(try workshop.run("key", "show", file, "--new-passphrase-file", empty).status == 2)
+    }
+
+    @Test func devicesWithTheKeySeeWhatTheServiceDoesNot() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let model = try Self.sealedModel(workshop)
+        let (desk, phone) = (workshop.path("d.sqlite"), workshop.path("p.sqlite"))
+        for store in [desk, phone] { try workshop.done(["create", store, "--model", model]) }
+        try workshop.edit(desk, "insert Book title=sealed-words pages=1")
+        let keys = [
+            "--key-file", workshop.path("keys"), "--passphrase-file",
+            try workshop.write("horse", to: "pass"),
+        ]
+        try workshop.done(["key", "create", keys[1]] + keys[2...])
+        try workshop.done(["sync", desk] + service.settings + keys)
+        // The phone joins before it has the key.
+        try workshop.done(["sync", phone] + service.settings)
+        #expect(try workshop.sql(phone, "select ZPAGES, ZTITLE is null from ZBOOK") == "1|1")
+        try workshop.done(["sync", phone] + service.settings + keys)
+        #expect(try workshop.sql(phone, "select ZTITLE from ZBOOK") == "sealed-words")
+        try workshop.done(["verify", phone] + service.settings + keys)
+        let without = try workshop.run(["sync", phone, "--json"] + service.settings)
+        #expect(without.status == 1 && without.errorCode == "keyMissing")
+    }
+
+    /// The library with sealed titles.
+    private static func sealedModel(_ workshop: Workshop) throws -> String {
+        let contents = URL(fileURLWithPath: Workshop.model).appendingPathComponent("contents")
+        let text = try String(contentsOf: contents, encoding: .utf8)
+        let sealed = text.replacing(
+            "<attribute name=\"title\"",
+            with: "<attribute name=\"title\" allowsCloudEncryption=\"YES\"",
+            maxReplacements: 1)
+        try #require(sealed != text)
+        let folder = URL(fileURLWithPath: workshop.path("Sealed.xcdatamodel"))
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(sealed.utf8).write(to: folder.appendingPathComponent("contents"))
+        return folder.path
+    }
+
+    @Test func aDeletedObjectIsRestoredFromTheLog() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let (desk, phone) = (try workshop.library("d.sqlite"), try workshop.library("p.sqlite"))
+        try workshop.edit(desk, "insert Book title=a pages=1")
+        for store in [desk, phone] { try workshop.done(["sync", store] + service.settings) }
+        try workshop.edit(desk, "delete Book[pages == 1]")
+        try workshop.edit(phone, "set Book[pages == 1] shelf=kept")
+        for store in [desk, phone] { try workshop.done(["sync", store] + service.settings) }
+        let run = try workshop.done(["conflicts", phone, "--restore", "1"])
+        #expect(run.complaint.contains("is there again, with its links"))
+        for store in [phone, desk] { try workshop.done(["sync", store] + service.settings) }
+        #expect(try workshop.sql(desk, "select ZTITLE, ZSHELF from ZBOOK") == "a|kept")
+        let again = try workshop.run("conflicts", phone, "--restore", "1", "--json")
+        #expect(again.status == 1 && again.errorCode == "unknownConflict")
+        let both = ["conflicts", phone, "--restore", "1", "--resolve", "1", "--take", "local"]
+        #expect(try workshop.run(both).status == 2)
+    }
+}

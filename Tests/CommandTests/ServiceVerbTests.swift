@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+/// `diptych service`: administration beside a running service.
+@Suite struct ServiceVerbTests {
+    private let workshop: Workshop
+    private let service: TestService
+    private let data: String
+
+    init() throws {
+        workshop = try Workshop()
+        service = try workshop.service()
+        data = service.text("dataFolder")
+    }
+
+    private func ask(_ words: String...) throws -> Run {
+        try workshop.run(["service"] + words + ["--data", data])
+    }
+
+    private func settings(_ tokens: String) -> [String] {
+        [
+            "--service", service.text("url"), "--container", service.text("container"),
+            "--ca-file", service.text("caFile"), "--token-file", tokens,
+        ]
+    }
+
+    @Test func aFurtherUserHasRecordsOfTheirOwn() throws {
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        try workshop.done(["sync", library] + service.settings)
+        #expect(try ask("users", "--add", "Ann").output.hasPrefix("_"))
+        let tokens = workshop.path("ann.tokens")
+        let issued = try ask(
+            "tokens", "--issue", "Ann", "--container", service.text("container"),
+            "--token-file", tokens)
+        #expect(issued.status == 0 && !issued.output.contains("dpt_"))
+        let mode = try FileManager.default.attributesOfItem(atPath: tokens)
+        #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let other = try workshop.library("Other.sqlite")
+        let first = try workshop.done(["sync", other, "--json"] + settings(tokens))
+        #expect(first.json["imported"] as? Int == 0)
+        // Revoked, the tokens open nothing.
+        let listed = try ask("tokens", "--json").lines
+        let own = try #require(
+            listed.last {
+                $0["kind"] as? String == "user" && $0["label"] as? String == "ann.tokens"
+            })
+        #expect(try ask("tokens", "--revoke", own["id"] as? String ?? "").status == 0)
+        #expect(try workshop.run(["sync", other] + settings(tokens)).status == 1)
+        #expect(try ask("tokens").output.contains("REVOKED"))
+    }
+
+    @Test func tokensAreWrittenOverNothingAndForSomebody() throws {
+        let container = service.text("container")
+        let there = try workshop.write("mine", to: "there")
+        let over = try ask(
+            "tokens", "--issue", "owner", "--container", container, "--token-file", there)
+        #expect(over.status == 1 && over.complaint.contains("is there already"))
+        let nobody = try ask(
+            "tokens", "--issue", "Bob", "--container", container, "--token-file",
+            workshop.path("bob"))
+        #expect(nobody.status == 1 && nobody.complaint.contains("no user 'Bob'"))
+        #expect(try ask("tokens", "--issue", "owner", "--container", container).status == 2)
+        #expect(try ask("users", "--revoke", "x").status == 2)
+        #expect(try ask("backup").status == 2)
+        #expect(try ask("userz").complaint.contains("Did you mean users?"))
+    }
+
+    @Test func theStatusCountsRecords() throws {
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a\ninsert Tag name=b")
+        try workshop.done(["sync", library] + service.settings)
+        let entry = try #require(try ask("status", "--json").lines.first)
+        #expect(entry["records"] as? Int == 2 && entry["users"] as? Int == 1)
+        #expect(try ask("status").output.contains("RECORDS"))
+        #expect(try ask("containers").output == service.text("container") + "\n")
+    }
+
+    @Test func aBackupIsRestoredAndDevicesSendWhatItLacks() throws {
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=old")
+        try workshop.done(["sync", library] + service.settings)
+        let backup = workshop.path("monday.sqlite")
+        #expect(try ask("backup", backup).status == 0)
+        #expect(try ask("backup", backup).complaint.contains("already"))
+        try workshop.edit(library, "insert Tag name=new")
+        try workshop.done(["sync", library] + service.settings)
+        let running = try ask("restore", backup)
+        #expect(running.status == 1 && running.complaint.contains("diptych serve"))
+        service.kill()
+        let restored = try ask("restore", backup)
+        #expect(restored.status == 0, "\(restored.complaint)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: data)
+        #expect(names.contains("records.sqlite.before-1"))
+        #expect(!names.contains { $0.contains("restoring") })
+        try service.restart()
+        try workshop.done(["sync", library] + service.settings)
+        let other = try workshop.library("Other.sqlite")
+        try workshop.done(["sync", other] + service.settings)
+        try workshop.expectEqual(library, other, rows: 2)
+    }
+
+    @Test func aDamagedBackupIsNotRestored() throws {
+        #expect(try ask("backup", workshop.path("good.sqlite")).status == 0)
+        service.kill()
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: workshop.path("good.sqlite")))
+        bytes.replaceSubrange(
+            bytes.count - 4_096..<bytes.count, with: Data(repeating: 0xEE, count: 4_096))
+        try bytes.write(to: URL(fileURLWithPath: workshop.path("bad.sqlite")))
+        let before = try Data(contentsOf: URL(fileURLWithPath: data + "/records.sqlite"))
+        let run = try ask("restore", workshop.path("bad.sqlite"))
+        #expect(run.status == 1 && run.complaint.contains("damaged"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: data + "/records.sqlite")) == before)
+        let names = try FileManager.default.contentsOfDirectory(atPath: data)
+        #expect(!names.contains { $0.contains("restoring") || $0.contains("before") })
+        let foreign = try workshop.write("no database", to: "foreign.sqlite")
+        #expect(try ask("restore", foreign).status == 1)
+        #expect(try ask("restore", workshop.path("none.sqlite")).complaint.contains("no backup"))
+    }
+
+    @Test func withoutAServiceThereIsNothingToAdminister() throws {
+        let run = try workshop.run("service", "users", "--data", workshop.path("empty"))
+        #expect(run.status == 1 && run.complaint.contains("no service's database"))
+        #expect(!FileManager.default.fileExists(atPath: workshop.path("empty")))
+    }
+}

@@ -1,0 +1,348 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import RecordWire
+import SQLiteDriver
+import SQLiteStore
+import Stores
+import Testing
+
+/// Attributes with `allowsCloudEncryption` travel sealed, and what the service does to them is
+/// noticed.
+@Suite final class SealingTests {
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("sealing-\(UUID().uuidString)")
+    let host: ServiceHost
+    let keys: SealingKeys
+    private let zone = "com.apple.coredata.cloudkit.zone"
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        host = try ServiceHost(in: folder)
+        keys = try SealingKeys([Self.key(1)])
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private static func key(_ byte: UInt8) throws -> SealingKey {
+        try SealingKey(secret: Data(repeating: byte, count: 32))
+    }
+
+    private static func model(unique: Bool = false) -> NSManagedObjectModel {
+        let model = SampleModel.make()
+        for name in ["title", "edited", "price"] {
+            model.entitiesByName["Note"]?.attributesByName[name]?.allowsCloudEncryption = true
+        }
+        model.entitiesByName["Tag"]?.attributesByName["label"]?.allowsCloudEncryption = unique
+        if unique { model.entitiesByName["Tag"]?.uniquenessConstraints = [["label"]] }
+        return model
+    }
+
+    private func device(
+        _ seed: UInt64, _ keys: SealingKeys?, unique: Bool = false, file: URL? = nil
+    ) throws -> Device {
+        try Device(
+            seed, host.service, model: Self.model(unique: unique), file: file, keys: keys)
+    }
+
+    private func settle(_ devices: [Device]) throws {
+        for _ in 0..<8 {
+            let results = try devices.map { try $0.sync() }
+            for result in results { #expect(result.error == nil) }
+            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
+        }
+        Issue.record("The devices do not come to rest.")
+    }
+
+    private func title(_ device: Device) throws -> AttributeValue? {
+        try device.value(device.only("Note"), "title")
+    }
+
+    private func record() throws -> Record {
+        let records = try host.service.records(inZone: zone)
+        return try #require(records.values.first { $0.recordType == "CD_Note" })
+    }
+
+    /// Writes fields over the note's record as the service, or who holds it, could.
+    private func tamper(_ fields: [String: FieldValue?]) throws {
+        var record = try record()
+        record.fields = fields
+        let modify = ModifyRecords(
+            operations: [RecordOperation(.forceUpdate, record)], zoneID: ZoneID(zoneName: zone))
+        _ = try host.service.handle(.modifyRecords(modify), from: "somebody")
+    }
+
+    // MARK: On the way
+
+    @Test func theServiceNeverSeesAValueAndTheOtherDeviceDoes() throws {
+        let (a, b) = (try device(1, keys), try device(2, keys))
+        let date = AttributeValue.date(700_000_000.123456)
+        let price = AttributeValue.decimal(Decimal(string: "1.23456789012345678901") ?? 0)
+        try a.insert("Note", ["title": .text("secret"), "edited": date, "price": price])
+        try settle([a, b])
+        for name in ["title", "edited", "price"] {
+            #expect(try b.value(b.only("Note"), name) == a.value(a.only("Note"), name))
+        }
+        let record = try record()
+        for name in ["CD_title", "CD_edited", "CD_price"] {
+            guard case .bytes(let data)?? = record.fields[name] else { throw Missing(name: name) }
+            #expect(data.range(of: Data("secret".utf8)) == nil)
+        }
+        #expect(record.fields["CD_edited_exact"] == nil)
+        // Cleared values are cleared.
+        try b.set(b.only("Note"), "title", .null)
+        try settle([b, a])
+        #expect(try title(a) == .null)
+    }
+
+    @Test func equalValuesThatWereSealedTwiceAreNoConflictAndNothingIsSentAgain() throws {
+        let (a, b) = (try device(1, keys), try device(2, keys))
+        let note = try a.insert("Note", ["title": .text("old")])
+        try settle([a, b])
+        try a.set(note, "title", .text("same"))
+        try b.set(b.only("Note"), "title", .text("same"))
+        try settle([a, b])
+        #expect(try a.mirrored.conflicts().isEmpty && b.mirrored.conflicts().isEmpty)
+        let before = try record().fields["CD_title"]
+        try a.set(note, "title", .text("same"))
+        try settle([a, b])
+        #expect(try record().fields["CD_title"] == before)
+        // Another value and back is another seal of the same value.
+        try a.set(note, "title", .text("other"))
+        try settle([a, b])
+        try a.set(note, "title", .text("same"))
+        try settle([a, b])
+        #expect(try record().fields["CD_title"] != before)
+        #expect(try title(b) == .text("same"))
+    }
+
+    @Test func conflictsAreMergedByTheRulesAndLoggedOpenly() throws {
+        let (a, b) = (try device(1, keys), try device(2, keys))
+        let note = try a.insert("Note", ["title": .text("old")])
+        try settle([a, b])
+        try a.set(note, "title", .text("from a"))
+        try b.set(b.only("Note"), "title", .text("from b"))
+        try settle([a, b])
+        #expect(try title(a) == .text("from b") && title(b) == .text("from b"))
+        let line = try #require(try b.mirrored.conflicts().first)
+        #expect(line.local == .string("from b") && line.remote == .string("from a"))
+        #expect(line.base == .string("old"))
+    }
+
+    @Test func uniqueKeysWorkOnSealedValues() throws {
+        let (a, b) = (try device(1, keys, unique: true), try device(2, keys, unique: true))
+        try a.insert("Tag", ["label": .text("k")])
+        try b.insert("Tag", ["label": .text("k")])
+        try settle([a, b])
+        #expect(try a.rows("Tag").count == 1 && b.rows("Tag").count == 1)
+    }
+
+    @Test func copiesOfAStoreKnowAnEditThatBothSealed() throws {
+        let file = folder.appendingPathComponent("one.sqlite")
+        let copy = folder.appendingPathComponent("two.sqlite")
+        do {
+            let one = try device(1, keys, file: file)
+            try one.insert("Note", ["title": .text("old")])
+            try one.sync()
+            try one.set(one.only("Note"), "title", .text("new"))
+        }
+        for suffix in ["", "-wal"]
+        where FileManager.default.fileExists(atPath: file.path + suffix) {
+            try FileManager.default.copyItem(
+                atPath: file.path + suffix, toPath: copy.path + suffix)
+        }
+        let one = try device(2, keys, file: file)
+        let two = try device(3, keys, file: copy)
+        try settle([one, two])
+        #expect(try one.mirrored.conflicts().isEmpty && two.mirrored.conflicts().isEmpty)
+        #expect(try title(two) == .text("new"))
+    }
+
+    // MARK: Tampering
+
+    @Test func aValueThatWasChangedOrMovedIsPutAsideAndNothingIsOverwritten() throws {
+        let (a, b) = (try device(1, keys), try device(2, keys))
+        let note = try a.insert("Note", ["title": .text("first"), "edited": .date(1)])
+        try settle([a, b])
+        guard case .bytes(let old)?? = try record().fields["CD_title"] else {
+            throw Missing(name: "title")
+        }
+        var flipped = Data(old)
+        flipped[flipped.count - 20] ^= 1
+        let edited = try record().fields["CD_edited"] ?? nil
+        for bad: FieldValue in [
+            .bytes(flipped), .bytes(Data("plain".utf8)), .bytes(old.dropLast()),
+            try #require(edited),
+        ] {
+            try tamper(["CD_title": bad])
+            try settle([b])
+            #expect(try title(b) == .text("first"))
+            let status = try #require(try b.mirrored.status())
+            #expect(status.keptForLater.map(\.reason) == [.unreadableField])
+            #expect(status.refusals.count == 1)
+            #expect(try record().fields["CD_title"] == bad)
+        }
+        // Whoever has the right value puts it right.
+        try tamper(["CD_title": .bytes(old)])
+        try a.set(note, "rating", .double(2))
+        try settle([a, b])
+        #expect(try title(b) == .text("first"))
+        #expect(try b.mirrored.status()?.keptForLater.isEmpty == true)
+    }
+
+    // MARK: Without the key
+
+    @Test func aDeviceWithoutTheKeyShowsNothingAndSendsNoBlank() throws {
+        let (a, b) = (try device(1, keys), try device(2, nil))
+        let note = try a.insert("Note", ["title": .text("secret"), "rating": .double(1)])
+        try settle([a, b])
+        #expect(try title(b) == .null)
+        #expect(try b.value(b.only("Note"), "rating") == .double(1))
+        let sealed = try record().fields["CD_title"]
+        try b.set(b.only("Note"), "rating", .double(5))
+        try settle([b, a])
+        #expect(try a.value(note, "rating") == .double(5) && title(a) == .text("secret"))
+        #expect(try record().fields["CD_title"] == sealed)
+        // An edit of its own waits, and holds nothing else up.
+        try b.set(b.only("Note"), "title", .text("unseen"))
+        try b.insert("Folder", ["name": .text("f")])
+        try settle([b, a])
+        #expect(try record().fields["CD_title"] == sealed)
+        #expect(try a.rows("Folder").count == 1)
+        #expect(try b.mirrored.status()?.refusals.count == 1)
+    }
+
+    @Test func whatAServiceLostComesBackSealedFromADeviceWithoutTheKey() throws {
+        let (a, b) = (try device(1, keys), try device(2, nil))
+        try a.insert("Note", ["title": .text("secret")])
+        try settle([a, b])
+        let sealed = try record().fields["CD_title"]
+        try host.service.lose()
+        try settle([b])
+        #expect(try record().fields["CD_title"] == sealed)
+        try settle([a])
+        #expect(try title(a) == .text("secret"))
+    }
+
+    @Test func aKeyThatComesLaterOpensWhatWasKept() throws {
+        let file = folder.appendingPathComponent("b.sqlite")
+        let a = try device(1, keys)
+        let note = try a.insert("Note", ["title": .text("secret"), "edited": .date(5)])
+        do {
+            let b = try device(2, nil, file: file)
+            try settle([a, b])
+            try b.set(b.only("Note"), "title", .text("of b"))
+            try settle([b])
+        }
+        let b = try device(3, keys, file: file)
+        try settle([b, a])
+        #expect(try b.value(b.only("Note"), "edited") == .date(5))
+        // What was written without seeing the value is a conflict, in the log.
+        #expect(try title(a) == .text("of b") && a.value(note, "edited") == .date(5))
+        let line = try #require(try b.mirrored.conflicts().first)
+        #expect(line.rule == "key" && line.remote == .string("secret"))
+    }
+
+    @Test func aStoreWhoseKeyIsGivenNoMoreDoesNotSync() throws {
+        let file = folder.appendingPathComponent("a.sqlite")
+        do {
+            let a = try device(1, keys, file: file)
+            try a.insert("Note", ["title": .text("secret")])
+            try a.sync()
+        }
+        let error = #expect(throws: MirrorError.self) {
+            try self.device(2, nil, file: file).mirrored.prepare(container: "test")
+        }
+        #expect(error?.code == .keyMissing)
+        #expect(error?.message.contains(keys.keys[0].description) == true)
+    }
+
+    // MARK: Rotation
+
+    @Test func afterARotationOthersWaitForTheNewKeyAndOverwriteNothing() throws {
+        let file = folder.appendingPathComponent("a.sqlite")
+        let fileB = folder.appendingPathComponent("b.sqlite")
+        var b: Device? = try device(2, keys, file: fileB)
+        do {
+            let a = try device(1, keys, file: file)
+            try a.insert("Note", ["title": .text("old")])
+            try settle([a, #require(b)])
+        }
+        let rotated = try SealingKeys(keys.keys + [Self.key(2)])
+        let a = try device(3, rotated, file: file)
+        try editUnseen(a, #require(b))
+        b = nil
+        let later = try device(4, rotated, file: fileB)
+        try settle([later, a])
+        #expect(try title(a) == .text("of b"))
+        #expect(try later.mirrored.conflicts().contains { $0.remote == .string("new") })
+    }
+
+    /// `a` seals under a key that `b` lacks, and `b` edits upon it.
+    private func editUnseen(_ a: Device, _ b: Device) throws {
+        #expect(try title(a) == .text("old"))
+        try a.set(a.only("Note"), "title", .text("new"))
+        try settle([a, b])
+        #expect(try title(b) == .null)
+        try b.set(b.only("Note"), "title", .text("of b"))
+        try settle([b, a])
+        #expect(try title(a) == .text("new"))
+        #expect(try b.mirrored.status()?.refusals.count == 1)
+    }
+
+    @Test func aKeySealsNoMoreThanIsSafe() throws {
+        let a = try device(1, keys)
+        try a.sync()
+        try a.insert("Note", ["title": .text("one")])
+        let name = "DiptychSeals \(keys.keys[0])"
+        try a.store.write { transaction in
+            _ = try transaction.connection.run(
+                "INSERT INTO ANSCKMETADATAENTRY (Z_ENT, Z_OPT, ZKEY, ZINTEGERVALUE) "
+                    + "VALUES (17009, 1, ?, ?)", [.text(name), .integer(Sealer.sealsMax)])
+        }
+        let error = #expect(throws: MirrorError.self) { try a.mirrored.nextBatch() }
+        #expect(error?.code == .keyWornOut)
+    }
+
+    // MARK: Key files
+
+    @Test func aKeyFileGivesItsKeysToWhoKnowsThePassphrase() throws {
+        let file = try KeyFile(wrapping: keys, passphrase: "correct horse")
+        let read = try KeyFile(file.data)
+        #expect(try read.open(passphrase: "correct horse") == keys)
+        #expect(read.keyIDs == [keys.keys[0].description])
+        let text = String(decoding: try file.data, as: UTF8.self)
+        #expect(!text.contains(Data(repeating: 1, count: 32).base64EncodedString()))
+        for passphrase in ["Correct horse", "", "correct horse "] {
+            let error = #expect(throws: MirrorError.self) { try read.open(passphrase: passphrase) }
+            #expect(error?.code == .keyRefused)
+        }
+        let rotated = try read.rotated(passphrase: "correct horse")
+        #expect(rotated.keyIDs.count == 2 && rotated.keyIDs.first == read.keyIDs.first)
+        let other = try rotated.rewrapped(from: "correct horse", to: "battery staple")
+        #expect(try other.open(passphrase: "battery staple").keys.first == keys.keys[0])
+        #expect(throws: MirrorError.self) { try other.open(passphrase: "correct horse") }
+        #expect(throws: MirrorError.self) { try KeyFile(wrapping: self.keys, passphrase: "") }
+        #expect(throws: MirrorError.self) { try SealingKey(secret: Data(count: 16)) }
+        #expect(throws: MirrorError.self) { try SealingKeys([]) }
+    }
+
+    @Test func damagedAndHostileKeyFilesAreRefused() throws {
+        let data = try KeyFile(wrapping: keys, passphrase: "p").data
+        let text = String(decoding: data, as: UTF8.self)
+        let hostile = [
+            "", "{}", String(text.dropLast(9)), text.replacing("32768", with: "1073741824"),
+            text.replacing("32768", with: "32767"),
+            text.replacing("\"r\" : 8", with: "\"r\" : 999").replacing(
+                "\"r\":8", with: "\"r\":999"),
+        ]
+        for text in hostile {
+            #expect(throws: MirrorError.self) { try KeyFile(Data(text.utf8)) }
+        }
+        let id = try #require(keys.keys.first).id.base64EncodedString()
+        let other = Data(repeating: 7, count: 8).base64EncodedString()
+        let moved = try KeyFile(Data(text.replacing(id, with: other).utf8))
+        #expect(throws: MirrorError.self) { try moved.open(passphrase: "p") }
+    }
+}

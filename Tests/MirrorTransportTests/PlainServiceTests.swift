@@ -1,0 +1,142 @@
+import Foundation
+import MirrorTransport
+import Platform
+import RecordServer
+import RecordService
+import RecordWire
+import Testing
+
+/// A service of the plain dialect, over TLS, and the client that finds it so. (SERVICE §10)
+@Suite struct PlainServiceTests {
+    private static let container = "iCloud.org.example"
+
+    private final class World {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("diptych-plain-\(UUID().uuidString)")
+        private(set) var server: RecordServer
+        let url: URL
+        let credentials: Credentials
+
+        init(_ dialect: ServiceDialect) throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let service = try Self.service(in: folder, dialect)
+            try service.accounts.createContainer(PlainServiceTests.container)
+            let user = try service.accounts.createUser(label: "me").userRecordName
+            credentials = Credentials(
+                apiToken: try service.accounts.issueAPIToken(
+                    container: PlainServiceTests.container, label: "test"
+                ).secret,
+                userToken: try service.accounts.issueUserToken(
+                    userRecordName: user, label: "test"
+                ).secret)
+            server = Self.server(of: service, in: folder, port: 0)
+            url = try server.start()
+        }
+
+        private static func service(
+            in folder: URL, _ dialect: ServiceDialect
+        ) throws -> RecordService {
+            try RecordService(
+                path: folder.appendingPathComponent("records.sqlite").path, platform: .system,
+                dialect: dialect)
+        }
+
+        private static func server(
+            of service: RecordService, in folder: URL, port: Int
+        ) -> RecordServer {
+            var configuration = ServerConfiguration(
+                tls: .automatic(folder: folder.appendingPathComponent("tls"), hosts: []))
+            configuration.port = UInt16(port)
+            return RecordServer(service: service, configuration: configuration)
+        }
+
+        /// The same records at the same address, spoken for otherwise.
+        func restart(_ dialect: ServiceDialect) throws {
+            server.stop()
+            server = Self.server(
+                of: try Self.service(in: folder, dialect), in: folder, port: url.port ?? 0)
+            _ = try server.start()
+        }
+
+        deinit {
+            server.stop()
+            try? FileManager.default.removeItem(at: folder)
+        }
+
+        func channel(_ change: (inout ChannelConfiguration) -> Void = { _ in }) throws
+            -> CurlChannel
+        {
+            var configuration = ChannelConfiguration(
+                serviceURL: url, target: RecordTarget(container: PlainServiceTests.container),
+                credentials: credentials)
+            configuration.authorityFile = server.authorityFile
+            change(&configuration)
+            return try CurlChannel(configuration: configuration)
+        }
+    }
+
+    @Test(arguments: ServiceDialect.allCases)
+    func theDialectIsWhatTheServicePublishes(dialect: ServiceDialect) async throws {
+        let world = try World(dialect)
+        let channel = try world.channel()
+        #expect(try await channel.dialect() == dialect)
+        _ = try await channel.send(.caller)
+        _ = try await channel.send(.caller)
+        // What it speaks is asked once.
+        #expect(channel.byteCount.requests == 3)
+    }
+
+    @Test func eachAnswerCarriesTheTokenOfTheNextRequest() async throws {
+        let world = try World(.plain)
+        let kept = Lock<[String]>([])
+        let token = RotatingToken(world.credentials.userToken) { new in
+            kept.withLock { $0.append(new) }
+        }
+        let channel = try world.channel { $0.rotatingToken = token }
+        for _ in 0..<3 { _ = try await channel.send(.caller) }
+        let tokens = kept.withLock { $0 }
+        #expect(Set(tokens).count == 3 && token.value == tokens.last)
+        #expect(!tokens.contains(world.credentials.userToken ?? ""))
+        // Another process begins with the token that was kept.
+        let next = try world.channel { $0.credentials.userToken = tokens.last }
+        _ = try await next.send(.caller)
+        var text = "\(token)"
+        dump(token, to: &text)
+        #expect(tokens.allSatisfy { !text.contains($0) })
+    }
+
+    @Test func headersAreNoWayIntoAPlainService() async throws {
+        let world = try World(.plain)
+        let channel = try world.channel { $0.dialect = .extended }
+        let error = await #expect(throws: RecordError.self) { try await channel.send(.caller) }
+        #expect(error?.code == .authenticationRequired)
+    }
+
+    @Test(arguments: ["/capabilities", "/health"])
+    func aPlainServicePublishesNothing(path: String) throws {
+        let world = try World(.plain)
+        var limits = CurlLimits()
+        limits.authorityFile = world.server.authorityFile
+        let handle = try CurlHandle(limits: limits)
+        let answer = try handle.perform(CurlCall(url: world.url.absoluteString + path))
+        #expect(answer.status == 404)
+    }
+
+    @Test func aServiceThatCannotBeReachedHasNoDialectYet() async throws {
+        let world = try World(.plain)
+        let channel = try world.channel()
+        world.server.stop()
+        let error = await #expect(throws: TransportError.self) { try await channel.dialect() }
+        #expect(error?.isTransient == true)
+    }
+
+    @Test func aServiceThatSpeaksOtherwiseThanBeforeIsAskedAnew() async throws {
+        let world = try World(.extended)
+        let channel = try world.channel()
+        _ = try await channel.send(.caller)
+        try world.restart(.plain)
+        await #expect(throws: RecordError.self) { try await channel.send(.caller) }
+        _ = try await channel.send(.caller)
+        #expect(try await channel.dialect() == .plain)
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import Platform
+import RecordService
+import RecordWire
+import SQLiteDriver
+import Testing
+
+/// Work on a service's database beside the service.
+@Suite struct AdministrationTests {
+    private func epoch(_ path: String) throws -> Int64? {
+        try Connection(path: path, access: .readOnly).value("SELECT epoch FROM service")?.int64
+    }
+
+    @Test func aBackupIsOneStateAndTheServiceGoesOn() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            let administration = try ServiceAdministration(path: path, platform: .system)
+            let isOver = Lock(false)
+            let saved = Lock(0)
+            let writer = Thread {
+                // Each request saves a pair: half of one would be two states at once.
+                while !isOver.withLock({ $0 }) {
+                    let number = saved.withLock { $0 }
+                    _ = try? fixture.modify(
+                        ["a", "b"].map {
+                            RecordOperation(.forceUpdate, .note("\($0)\(number)"))
+                        })
+                    saved.withLock { $0 += 1 }
+                }
+                saved.withLock { $0 = -1 }
+            }
+            writer.start()
+            while saved.withLock({ $0 < 5 }) { usleep(1_000) }
+            let before = saved.withLock { $0 }
+            try administration.backUp(to: path + ".backup")
+            isOver.withLock { $0 = true }
+            while saved.withLock({ $0 >= 0 }) { usleep(1_000) }
+            let copy = try ServiceFixture(path: path + ".backup", seed: 2, makesZone: false)
+            let records = try copy.changes(since: nil, limit: 1_000).records
+            #expect(records.count >= before * 2 && records.count % 2 == 0)
+            let mode = try FileManager.default.attributesOfItem(atPath: path + ".backup")
+            #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            #expect(!FileManager.default.fileExists(atPath: path + ".backup.part"))
+        }
+    }
+
+    @Test func nothingIsWrittenOver() throws {
+        try withDatabasePath { path in
+            _ = try ServiceFixture(path: path)
+            let administration = try ServiceAdministration(path: path, platform: .system)
+            for name in [".there", ".cut.part"] {
+                try Data("mine".utf8).write(to: URL(fileURLWithPath: path + name))
+            }
+            for target in [".there", ".cut"] {
+                let error = #expect(throws: RecordError.self) {
+                    try administration.backUp(to: path + target)
+                }
+                #expect(error?.code == .badRequest)
+            }
+            for name in [".there", ".cut.part"] {
+                #expect(try String(contentsOfFile: path + name, encoding: .utf8) == "mine")
+            }
+            #expect(throws: RecordError.self) {
+                try administration.backUp(to: path + ".no/such/folder")
+            }
+        }
+    }
+
+    @Test func administeringBeginsNoEpoch() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            let before = try epoch(path)
+            let administration = try ServiceAdministration(path: path, platform: .system)
+            let user = try administration.accounts.createUser(label: "Ann")
+            let token = try administration.accounts.issueUserToken(
+                userRecordName: user.userRecordName, label: "t")
+            let api = try administration.accounts.issueAPIToken(
+                container: ServiceFixture.container, label: "t")
+            #expect(try epoch(path) == before)
+            // The running service knows at once.
+            func caller() throws -> Caller {
+                try fixture.service.authenticate(
+                    apiToken: api.secret, userToken: token.secret,
+                    container: ServiceFixture.container)
+            }
+            #expect(try caller().userRecordName == user.userRecordName)
+            try administration.accounts.revoke(tokenID: token.description.id)
+            #expect(throws: RecordError.self) { try caller() }
+        }
+    }
+
+    @Test func theUsageCountsWhatIsThere() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            try fixture.createZone(ZoneID(zoneName: "empty"))
+            for name in ["a", "b", "c"] { try fixture.save(.note(name)) }
+            _ = try fixture.modify([RecordOperation(.forceDelete, .note("c"))])
+            let usage = try ServiceAdministration(path: path, platform: .system).usage()
+            let entry = try #require(usage.first)
+            #expect(usage.count == 1 && entry.container == ServiceFixture.container)
+            #expect(entry.users == 1 && entry.zones == 2)
+            #expect(entry.records == 2 && entry.deletions == 1 && entry.bytes > 10)
+        }
+    }
+
+    @Test func whatIsNoServicesFileIsRefused() throws {
+        try withDatabasePath { path in
+            #expect(throws: RecordError.self) {
+                try ServiceAdministration(path: path, platform: .system)
+            }
+            #expect(!FileManager.default.fileExists(atPath: path))
+            _ = try Connection(path: path).run("CREATE TABLE mine (x)")
+            #expect(throws: RecordError.self) {
+                try ServiceAdministration(path: path, platform: .system)
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import RecordService
+import RecordWire
+import Testing
+
+/// Queries drawn from seeds against plain Swift over the same records, while records come, change
+/// and go.
+@Suite struct QueryModelTests {
+    private static let queriesPerSeed = 250
+
+    private func edit(_ sample: inout QuerySample, _ fixture: ServiceFixture) throws {
+        let zone = sample.below(3)
+        let name = "n\(sample.below(60))"
+        if sample.below(4) == 0 {
+            guard sample.records[zone].removeValue(forKey: name) != nil else { return }
+            _ = try fixture.modify(
+                [RecordOperation(.forceDelete, Record(recordName: name, recordType: ""))],
+                zone: QuerySample.zones[zone])
+        } else {
+            let record = sample.record(name)
+            sample.records[zone][name] = record
+            let results = try fixture.modify(
+                [RecordOperation(.forceReplace, record)], zone: QuerySample.zones[zone])
+            #expect(results[0].error == nil)
+        }
+    }
+
+    private func pages(
+        of request: QueryRecords, _ fixture: ServiceFixture
+    ) throws -> [QuerySample.Place] {
+        var request = request
+        var found: [QuerySample.Place] = []
+        repeat {
+            guard case .records(let reply) = try fixture.send(.queryRecords(request)) else {
+                throw WrongAnswer()
+            }
+            #expect(reply.results.count <= request.resultsLimit ?? 0)
+            for record in reply.results.compactMap(\.record) {
+                let zone = QuerySample.zones.firstIndex { $0 == record.zoneID }
+                found.append(QuerySample.Place(zone: zone ?? -1, name: record.recordName))
+            }
+            request.continuationMarker = reply.continuationMarker
+        } while request.continuationMarker != nil
+        return found
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func queriesFindWhatPlainSwiftFinds(seed: UInt64) throws {
+        let fixture = try ServiceFixture()
+        try fixture.createZone(QuerySample.zones[1])
+        var sample = QuerySample(seed: seed)
+        for _ in 0..<150 { try edit(&sample, fixture) }
+        for _ in 0..<Self.queriesPerSeed {
+            for _ in 0..<sample.below(3) { try edit(&sample, fixture) }
+            let request = sample.query()
+            let expected = sample.answer(to: request)
+            let found = try pages(of: request, fixture)
+            if request.query.sorts.isEmpty {
+                #expect(Set(found) == Set(expected), "\(request)")
+                #expect(found.count == expected.count, "\(request)")
+            } else {
+                #expect(found == expected, "\(request)")
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+internal import Foundation
+internal import RecordService
+
+/// What a record service knows, as tables or as JSON Lines.
+struct ServiceReport {
+    private let service: ServiceAdministration
+    private let console: Console
+
+    init(_ service: ServiceAdministration, _ console: Console) {
+        self.service = service
+        self.console = console
+    }
+
+    func list(_ work: String) throws {
+        switch work {
+        case "containers": try listContainers()
+        case "users": try listUsers()
+        case "tokens": try listTokens()
+        default: try listUsage()
+        }
+    }
+
+    func print(_ user: ServiceUser) {
+        if console.isJSON { console.emit(json(user)) } else { console.line(user.userRecordName) }
+    }
+
+    private func listContainers() throws {
+        for name in try service.accounts.containers() {
+            if console.isJSON { console.emit(["name": .string(name)]) } else { console.line(name) }
+        }
+    }
+
+    private func listUsers() throws {
+        let users = try service.accounts.users()
+        guard !console.isJSON else { return users.map(json).forEach(console.emit) }
+        show(["USER", "LABEL"], users.map { [$0.userRecordName, $0.label] })
+    }
+
+    private func json(_ user: ServiceUser) -> JSON {
+        ["userRecordName": .string(user.userRecordName), "label": .string(user.label)]
+    }
+
+    private func listTokens() throws {
+        let tokens = try service.accounts.tokens()
+        if console.isJSON {
+            for token in tokens {
+                console.emit([
+                    "id": .string(token.id), "kind": .string(token.kind.rawValue),
+                    "container": token.container.map(JSON.string) ?? .null,
+                    "userRecordName": token.userRecordName.map(JSON.string) ?? .null,
+                    "label": .string(token.label), "createdAt": .string(Self.day(token.createdAt)),
+                    "revokedAt": token.revokedAt.map { .string(Self.day($0)) } ?? .null,
+                ])
+            }
+            return
+        }
+        show(
+            ["ID", "KIND", "FOR", "LABEL", "MADE", "REVOKED"],
+            tokens.map { token in
+                [
+                    token.id, token.kind.rawValue, token.container ?? token.userRecordName ?? "",
+                    token.label, Self.day(token.createdAt), token.revokedAt.map(Self.day) ?? "",
+                ]
+            })
+    }
+
+    private func listUsage() throws {
+        let usage = try service.usage()
+        if console.isJSON {
+            for entry in usage {
+                console.emit([
+                    "container": .string(entry.container),
+                    "environment": .string(entry.environment),
+                    "users": .integer(Int64(entry.users)), "zones": .integer(Int64(entry.zones)),
+                    "records": .integer(Int64(entry.records)),
+                    "deletions": .integer(Int64(entry.deletions)), "bytes": .integer(entry.bytes),
+                ])
+            }
+            return
+        }
+        show(
+            ["CONTAINER", "ENVIRONMENT", "USERS", "ZONES", "RECORDS", "DELETIONS", "BYTES"],
+            usage.map { entry in
+                [entry.container, entry.environment]
+                    + [entry.users, entry.zones, entry.records, entry.deletions].map(String.init)
+                    + [String(entry.bytes)]
+            }, rightAligned: [2, 3, 4, 5, 6])
+    }
+
+    private func show(_ titles: [String], _ rows: [[String]], rightAligned: Set<Int> = []) {
+        guard !rows.isEmpty else { return console.line("None.") }
+        var table = TextTable(rightAligned: rightAligned)
+        table.add(cells: titles)
+        rows.forEach { table.add(cells: $0) }
+        console.block(table.text)
+    }
+
+    private static func day(_ milliseconds: Int64) -> String {
+        ISO8601DateFormatter().string(
+            from: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
+    }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Platform
+internal import RecordService
+
+/// Puts a backup in the place of a service's database. What was there is kept under another name.
+struct ServiceRestore {
+    private let backup: URL
+    private let folder: URL
+    private static let suffixes = ["-wal", "-shm", ""]
+
+    init(of backup: URL, in folder: URL) {
+        self.backup = backup
+        self.folder = folder
+    }
+
+    /// Returns where the earlier database is; nil where there was none.
+    func run() throws -> URL? {
+        let held = try DataFolder(folder)
+        defer { Self.suffixes.forEach { unlink(part + $0) } }
+        try copy()
+        let damage = try Self.damage(in: part)
+        guard damage.isEmpty else {
+            throw CommandError(
+                "damagedBackup", "\(backup.path) is damaged (\(damage[0])).",
+                hint: "Use another backup.")
+        }
+        let kept = try moveAway(held.database)
+        guard rename(part, held.database.path) == 0 else { throw failure(held.database) }
+        return kept
+    }
+
+    /// Whether it is a service's database, and whole. The file is closed again when it returns.
+    private static func damage(in path: String) throws -> [String] {
+        try ServiceAdministration(path: path, platform: .system).damageInFile()
+    }
+
+    private var part: String { DataFolder.database(in: folder).path + ".restoring" }
+
+    /// Copies the backup into the folder, so that the one at hand stays as it is.
+    private func copy() throws {
+        guard FileManager.default.fileExists(atPath: backup.path) else {
+            throw CommandError(
+                "noSuchFile", "There is no backup at \(backup.path).", hint: "Check the path.")
+        }
+        Self.suffixes.forEach { unlink(part + $0) }
+        do {
+            try FileManager.default.copyItem(atPath: backup.path, toPath: part)
+        } catch {
+            throw failure(URL(fileURLWithPath: part))
+        }
+        chmod(part, 0o600)
+        let file = open(part, O_RDWR | O_CLOEXEC)
+        defer { close(file) }
+        guard file >= 0, fsync(file) == 0 else { throw failure(URL(fileURLWithPath: part)) }
+    }
+
+    private func moveAway(_ database: URL) throws -> URL? {
+        guard FileManager.default.fileExists(atPath: database.path) else { return nil }
+        var number = 1
+        func name() -> String { "\(database.path).before-\(number)" }
+        while FileManager.default.fileExists(atPath: name()) { number += 1 }
+        // The log first: without its database it is nothing, the database without it is older.
+        for suffix in Self.suffixes {
+            let old = database.path + suffix
+            guard FileManager.default.fileExists(atPath: old) else { continue }
+            guard rename(old, name() + suffix) == 0 else { throw failure(database) }
+        }
+        return URL(fileURLWithPath: name())
+    }
+
+    private func failure(_ url: URL) -> CommandError {
+        CommandError(
+            "cannotWrite", "\(url.path) cannot be written: \(String(cString: strerror(errno))).",
+            hint: "Check the folder's rights and the free space.")
+    }
+}

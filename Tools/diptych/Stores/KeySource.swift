@@ -1,0 +1,99 @@
+internal import Foundation
+internal import MirrorEngine
+
+/// Where the keys of sealed values come from: a key file, and its passphrase from a file or a
+/// prompt, never from an argument, which other users of the machine can read.
+enum KeySource {
+    static let keyFile = Option(
+        "key-file", "FILE", setting: true, "the keys of sealed values, as 'diptych key' makes them")
+    static let passphraseFile = Option(
+        "passphrase-file", "FILE", setting: true,
+        "the key file's passphrase, in its first line; asked for without")
+    static let options = [keyFile, passphraseFile]
+
+    /// The keys that the arguments name; nil where they name none.
+    static func keys(_ arguments: Arguments) throws -> SealingKeys? {
+        for option in options {
+            guard let given = arguments.fileBesideStore(option) else { continue }
+            throw CommandError(
+                "usage",
+                "\(given.url.path) names the \(option.name), and may have come with the store.",
+                hint: "Give \(option.spelling), set \(option.variable), or put it into the "
+                    + "diptych.conf of your own settings.", status: .usage)
+        }
+        guard let file = arguments.file(keyFile) else {
+            guard arguments.file(passphraseFile) == nil else {
+                throw CommandError(
+                    "usage", "--passphrase-file goes with --key-file.",
+                    hint: "Name the key file too.", status: .usage)
+            }
+            return nil
+        }
+        let keys = try read(file)
+        return try keys.open(
+            passphrase: passphrase(arguments.file(passphraseFile), asking: "Passphrase"))
+    }
+
+    static func read(_ file: URL) throws -> KeyFile {
+        guard let data = try? Data(contentsOf: file), data.count < 1_000_000 else {
+            throw CommandError(
+                "noKeys", "The key file \(file.path) cannot be read.",
+                hint: "Make one: `diptych key create FILE`, or bring one from another device.")
+        }
+        return try KeyFile(data)
+    }
+
+    /// The passphrase in a file, or what is typed at the prompt.
+    static func passphrase(_ file: URL?, asking prompt: String) throws -> String {
+        guard let file else { return try PassphrasePrompt.ask(prompt) }
+        guard let data = try? Data(contentsOf: file), data.count < 65_536,
+            let line = String(data: data, encoding: .utf8)?.split(
+                separator: "\n", maxSplits: 1, omittingEmptySubsequences: false
+            ).first, !line.isEmpty
+        else {
+            throw CommandError(
+                "noPassphrase", "\(file.path) holds no passphrase.",
+                hint: "Its first line is the passphrase, as UTF-8.")
+        }
+        return String(line)
+    }
+}
+
+/// Asks at the terminal without showing what is typed.
+private enum PassphrasePrompt {
+    private static let bytesMax = 4_096
+
+    static func ask(_ prompt: String) throws -> String {
+        let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard terminal >= 0 else { throw missing() }
+        defer { close(terminal) }
+        var former = termios()
+        guard tcgetattr(terminal, &former) == 0 else { throw missing() }
+        var silent = former
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        guard tcsetattr(terminal, TCSAFLUSH, &silent) == 0 else { throw missing() }
+        defer { tcsetattr(terminal, TCSAFLUSH, &former) }
+        write(prompt + ": ", to: terminal)
+        var typed: [UInt8] = []
+        var byte: UInt8 = 0
+        while typed.count < bytesMax, read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") {
+            typed.append(byte)
+        }
+        write("\n", to: terminal)
+        guard let text = String(bytes: typed, encoding: .utf8), !text.isEmpty else {
+            throw missing()
+        }
+        return text
+    }
+
+    private static func write(_ text: String, to terminal: Int32) {
+        let bytes = Array(text.utf8)
+        _ = Foundation.write(terminal, bytes, bytes.count)
+    }
+
+    private static func missing() -> CommandError {
+        CommandError(
+            "noPassphrase", "There is no passphrase, and no terminal to ask for it.",
+            hint: "Name a file that holds it with --passphrase-file.")
+    }
+}

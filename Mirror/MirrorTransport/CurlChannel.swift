@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Foundation
+public import Foundation
 internal import Platform
 public import RecordWire
 
@@ -15,6 +15,8 @@ public final class CurlChannel: RecordChannel {
     private let queue = DispatchQueue(label: "diptych.channel")
     private let handle: QueueBound<CurlHandle>
     private let counts: Lock<ByteCount>
+    /// The largest asset of the service; nil until it was asked, 0 for none.
+    private let assetBytes = Lock<Int64?>(nil)
     /// What the service speaks; nil until it was asked.
     private let learned: Lock<ServiceDialect?>
     private let userToken: RotatingToken
@@ -150,6 +152,80 @@ public final class CurlChannel: RecordChannel {
         return TransportError(
             .badResponse, "What answers is no record service; look at the address and port.",
             fields: fields)
+    }
+}
+
+// MARK: Assets
+
+extension CurlChannel {
+    /// Asked of `/capabilities` once in the life of a channel.
+    public func assetBytesMax() async throws -> Int64? {
+        if let known = assetBytes.withLock({ $0 }) { return known > 0 ? known : nil }
+        let bytes = try await onQueue { flag in try self.publishedAssetBytes(flag) }
+        assetBytes.withLock { $0 = bytes }
+        return bytes > 0 ? bytes : nil
+    }
+
+    public func upload(_ bytes: Data, to address: String) async throws -> RecordAsset {
+        try await onQueue { flag in
+            var call = CurlCall(method: "POST", url: try self.assetURL(address), body: bytes)
+            call.headers.append(("Content-Type", "application/octet-stream"))
+            // Without it libcurl waits for a word that not every service says.
+            call.headers.append(("Expect", ""))
+            call.isLong = true
+            let answer = try self.handle.value.perform(call, cancelFlag: flag)
+            guard answer.status == 200 else { throw self.refusal(answer) }
+            return try WireCodec.decodeUploaded(answer.body)
+        }
+    }
+
+    public func download(_ asset: RecordAsset, to file: URL) async throws {
+        try await onQueue { flag in
+            guard let address = asset.downloadURL else {
+                throw RecordError(.assetNotFound, "The asset has no address to be had from.")
+            }
+            let part = try AssetPart(file, of: asset)
+            var call = CurlCall(url: try self.assetURL(address), headers: part.headers)
+            call.output = part.output
+            call.isLong = true
+            let answer = try self.handle.value.perform(call, cancelFlag: flag)
+            guard answer.status == 200 || answer.status == 206 else {
+                if answer.status == 416 { part.discard() }
+                throw self.refusal(answer)
+            }
+            try part.finish()
+        }
+    }
+
+    /// A service of the same kind as ours publishes what it takes; another one has nothing there.
+    private func publishedAssetBytes(_ flag: CancelFlag) throws -> Int64 {
+        struct Published: Decodable {
+            var limits: [String: Int64]
+            var extensions: [String]
+        }
+        guard try learnDialect(flag) == .extended else { return 0 }
+        let answer = try handle.value.perform(
+            CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
+        guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
+        guard answer.status == 200,
+            let published = try? JSONDecoder().decode(Published.self, from: answer.body),
+            published.extensions.contains("assets")
+        else { return 0 }
+        return published.limits["assetBytes"] ?? 0
+    }
+
+    /// An address of an asset lets in whoever has it: no token goes along, and it does not travel
+    /// in the clear where the rest does not.
+    private func assetURL(_ address: String) throws -> String {
+        if address.hasPrefix("/") { return base + address }
+        let scheme = URL(string: address)?.scheme?.lowercased()
+        guard scheme == "https" || scheme == configuration.serviceURL.scheme?.lowercased() else {
+            throw TransportError(
+                .badResponse,
+                "The service gave an address of an asset that does not begin with "
+                    + "https.")
+        }
+        return address
     }
 }
 

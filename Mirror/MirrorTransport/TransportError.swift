@@ -7,7 +7,7 @@ public struct TransportError: ChannelFailure, Sendable, CustomStringConvertible 
         private enum Kind: String {
             case offline, cannotConnect, timedOut, connectionLost, unavailable
             case tlsUntrusted, tlsWrongHost, tlsFailed, responseTooLarge, badResponse
-            case cancelled, badConfiguration, failed
+            case cancelled, badConfiguration, cannotWrite, failed
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -32,6 +32,8 @@ public struct TransportError: ChannelFailure, Sendable, CustomStringConvertible 
         public static let cancelled = Code(kind: .cancelled)
         /// The settings of the channel cannot be used.
         public static let badConfiguration = Code(kind: .badConfiguration)
+        /// A file of this machine cannot be written.
+        public static let cannotWrite = Code(kind: .cannotWrite)
         public static let failed = Code(kind: .failed)
 
         /// Whether the same request may succeed later without any change.
@@ -39,7 +41,7 @@ public struct TransportError: ChannelFailure, Sendable, CustomStringConvertible 
             switch kind {
             case .offline, .cannotConnect, .timedOut, .connectionLost, .unavailable: true
             case .tlsUntrusted, .tlsWrongHost, .tlsFailed, .responseTooLarge, .badResponse,
-                .cancelled, .badConfiguration, .failed:
+                .cancelled, .badConfiguration, .cannotWrite, .failed:
                 false
             }
         }

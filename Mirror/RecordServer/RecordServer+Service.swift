@@ -26,7 +26,10 @@ extension RecordServer {
 extension Authenticator {
     /// The way into a real service.
     init(_ service: RecordService) {
-        self.init { tokens, container in
+        let assets = Assets(
+            upload: { try service.beginUpload(key: $0, announced: $1) },
+            open: { try service.openAsset(key: $0) })
+        self.init(assets: assets) { tokens, container in
             let caller = try service.authenticate(
                 apiToken: tokens.apiToken, userToken: tokens.userToken, container: container,
                 admitsWorld: tokens.isForWorld)
@@ -56,9 +59,11 @@ extension ServerCapabilities {
                 "zonesPerDatabase": limits.zonesPerDatabaseMax,
                 "nameBytes": limits.nameBytesMax,
                 "waitSeconds": Int(configuration.http.held.secondsMax),
+                "assetBytes": Int(limits.assets.bytesMax),
             ],
             extensions: [
-                "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
+                "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
+                "gzipRequests", "previousSyncToken",
                 "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
                 "writeID",
             ])

@@ -19,6 +19,7 @@ public final class RecordService: Sendable {
     let backend: any Backend
     let platform: Environment
     let damage: DamageReport
+    let assets: AssetStore
     private let publicAccess: PublicAccess
     private let listeners = ChangeListeners()
     private let sqlite: SQLiteBackend
@@ -34,8 +35,8 @@ public final class RecordService: Sendable {
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         sqlite = try SQLiteBackend(
-            path: path, platform: platform, lockWaitMilliseconds: limits.lockWaitMilliseconds,
-            log: log)
+            path: path, platform: platform,
+            lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log)
         backend = sqlite
         damage = DamageReport(path: path, log: log)
         self.platform = platform
@@ -43,6 +44,9 @@ public final class RecordService: Sendable {
         self.dialect = dialect
         self.limits = limits.bounded(by: dialect)
         accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
+        assets = AssetStore(
+            files: AssetFiles(besides: path, platform: platform, log: log), limits: limits.assets,
+            accounts: accounts, secrets: secrets)
     }
 
     /// Answers `request` of `caller` in the database that `target` names.
@@ -71,6 +75,13 @@ public final class RecordService: Sendable {
         try accounts.requireContainer(target.container)
         let database = try DatabaseKey(target, caller: caller, request: request)
         try publicAccess.check(request, of: caller, database)
+        return try linked(
+            try answer(request, database, target, caller), database, target, caller)
+    }
+
+    private func answer(
+        _ request: RecordRequest, _ database: DatabaseKey, _ target: RecordTarget, _ caller: Caller
+    ) throws(RecordError) -> RecordResponse {
         switch request {
         case .modifyRecords(let modify):
             defer { listeners.tell(database) }
@@ -89,6 +100,9 @@ public final class RecordService: Sendable {
         case .lookupZones(let zones): return try lookupZones(zones, database)
         case .listZones: return try listZones(database)
         case .caller: return .caller(CallerReply(userRecordName: caller.userRecordName))
+        case .uploadAssets(let upload):
+            return try uploadAddresses(upload, database, target, caller)
+        case .rereferenceAssets(let places): return try rereferenceAssets(places, database)
         }
     }
 

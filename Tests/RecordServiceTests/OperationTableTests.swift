@@ -161,13 +161,11 @@ import Testing
         let fixture = try ServiceFixture()
         var place = RecordLocation(latitude: -0.0, longitude: -180)
         place.timestamp = .min
-        var asset = RecordAsset()
-        asset.receipt = "r"
         let fields: [String: FieldValue?] = [
             "s": .string("é\u{0}"), "i": .int64(.min), "d": .double(-.infinity),
             "t": .timestamp(1),
             "b": .bytes(Data([0, 1])), "r": .reference(RecordReference(recordName: "x")),
-            "p": .location(place), "a": .asset(asset), "e": .list(type: .bytes, []),
+            "p": .location(place), "e": .list(type: .bytes, []),
             "l": .list(type: .string, [.string("x"), .string("")]),
         ]
         let saved = try fixture.save(Record(recordName: "r", recordType: "T", fields: fields))

@@ -7,6 +7,8 @@ import RecordWire
 final class SteppingClock: Clock {
     private let milliseconds = Lock<Int64>(1_700_000_000_000)
 
+    func advance(seconds: Int) { milliseconds.withLock { $0 += Int64(seconds) * 1_000 } }
+
     func now() -> Date {
         let value = milliseconds.withLock { milliseconds -> Int64 in
             milliseconds += 1
@@ -63,6 +65,7 @@ struct ServiceFixture {
 
     let service: RecordService
     let faults: OneFault
+    let clock = SteppingClock()
     var target = RecordTarget(container: container, deviceID: "device-1")
     var caller = Caller(userRecordName: "_anna")
 
@@ -74,7 +77,7 @@ struct ServiceFixture {
     ) throws {
         self.faults = faults
         let platform = Environment(
-            clock: SteppingClock(), randomness: SeededRandomness(seed: seed), faults: faults)
+            clock: clock, randomness: SeededRandomness(seed: seed), faults: faults)
         service = try RecordService(
             path: path, platform: platform, limits: limits, dialect: dialect,
             publicAccess: publicAccess, log: log)

@@ -72,7 +72,7 @@ import Testing
     @Test func readersAreNotHeldUpByAWriterAndWritersAreToldToWait() throws {
         try withDatabasePath { path in
             var limits = ServiceLimits()
-            limits.lockWaitMilliseconds = 50
+            limits.work.lockWaitMilliseconds = 50
             let fixture = try ServiceFixture(path: path, limits: limits)
             try fixture.save(.note("a"))
             let other = try Connection(path: path, access: .readWrite)

@@ -124,6 +124,21 @@ struct Malformed: Sendable, CustomTestStringConvertible {
             "zones/modify", #"{"operations":[{"operationType":"create"}]}"#, "zone is missing"),
         Malformed("zones/lookup", #"{"zones":[{"name":"x"}]}"#, "zones[0].name is not a key"),
         Malformed("zones/list", #"{"zones":[]}"#, "zones is not a key"),
+        Malformed("assets/upload", #"{"tokens":[{}]}"#, "tokens[0].fieldName is missing"),
+        Malformed("assets/upload", #"{"zoneID":{}}"#, "tokens is missing"),
+        Malformed(
+            "assets/rereference", #"{"assets":[{"recordName":"r"}]}"#,
+            "assets[0].fieldName is missing"),
+        Malformed(
+            "records/modify",
+            #"{"operations":[{"operationType":"create","record":{"fields":{"a":{"value":"#
+                + #"{"size":1},"type":"ASSETID"}}}}]}"#,
+            "fields.a.value.receipt is missing"),
+        Malformed(
+            "records/modify",
+            #"{"operations":[{"operationType":"create","record":{"fields":{"a":{"value":"#
+                + #"{"receipt":"r","size":-1},"type":"ASSETID"}}}}]}"#,
+            "fields.a.value.size is less than nothing"),
     ]
 
     @Test(arguments: bodies)
@@ -137,7 +152,7 @@ struct Malformed: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        "assets/upload", "tokens/create", "",
+        "assets/delete", "tokens/create", "",
         "records", "records/modify/x",
     ])
     func operationsThatAreNotOfferedAreNotFound(_ path: String) throws {

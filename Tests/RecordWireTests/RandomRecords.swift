@@ -79,8 +79,8 @@ struct RandomRecords {
             return .location(place)
         case .asset:
             var file = RecordAsset()
-            file.size = maybe { $0.integer() }
-            file.fileChecksum = maybe { $0.text() }
+            file.size = maybe { $0.integer() & .max }
+            file.fileChecksum = text()
             file.downloadURL = maybe { $0.text() }
             file.referenceChecksum = maybe { $0.text() }
             file.wrappingKey = maybe { $0.text() }

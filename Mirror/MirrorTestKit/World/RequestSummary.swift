@@ -16,6 +16,8 @@ extension RecordRequest {
         case .listZones: "lists zones"
         case .lookupZones: "looks up zones"
         case .caller: "asks who it is"
+        case .uploadAssets(let upload): "asks to send \(upload.tokens.count) assets"
+        case .rereferenceAssets(let request): "asks for \(request.assets.count) assets"
         }
     }
 }
@@ -42,6 +44,8 @@ extension RecordResponse {
         case .databaseChanges(let reply): "\(reply.zones.count) zones"
         case .zones(let zones): "\(zones.count) zones"
         case .caller(let reply): reply.userRecordName
+        case .assetUploads(let addresses): "\(addresses.count) addresses"
+        case .assets(let results): "\(results.count) assets"
         }
     }
 }

@@ -5,7 +5,12 @@ package struct CurlCall: Sendable {
     package var method: String
     package var url: String
     package var headers: [(String, String)]
+    /// Bytes that are mapped from a file are read while they are sent.
     package var body: Data
+    /// Where the body of a good answer goes that is too large for memory.
+    package var output: CurlOutput?
+    /// Whether it may take any time as long as it moves.
+    package var isLong = false
 
     package init(
         method: String = "GET", url: String, headers: [(String, String)] = [], body: Data = Data()
@@ -14,6 +19,19 @@ package struct CurlCall: Sendable {
         self.url = url
         self.headers = headers
         self.body = body
+    }
+}
+
+/// A file that takes the body of an answer.
+package struct CurlOutput: Sendable {
+    /// Open for appending. A 200 begins it anew, a 206 goes on.
+    package var descriptor: Int32
+    /// Bytes after which the rest is not taken.
+    package var bytesMax: Int64
+
+    package init(descriptor: Int32, bytesMax: Int64) {
+        self.descriptor = descriptor
+        self.bytesMax = bytesMax
     }
 }
 

@@ -12,6 +12,13 @@ enum CurlFailure {
             fields: ["bytesMax": String(bytesMax), "host": host ?? ""])
     }
 
+    static func output(_ number: Int32) -> TransportError {
+        TransportError(
+            .cannotWrite,
+            "The file of a downloaded asset cannot be written; look at the disk and the free space "
+                + "on it.", fields: ["reason": String(cString: strerror(number))])
+    }
+
     /// `verification` is OpenSSL's result for the chain. With a refused certificate, 0 and 1 (where
     /// libcurl had not yet asked for it) mean that only its names are wrong.
     static func error(

@@ -33,9 +33,11 @@ package final class CurlHandle {
         -> CurlAnswer
     {
         guard !cancelFlag.isCancelled else { throw CurlFailure.cancelled }
-        let transfer = Transfer(bytesMax: limits.responseBytesMax, cancelFlag: cancelFlag)
+        let transfer = Transfer(
+            bytesMax: limits.responseBytesMax, output: call.output, cancelFlag: cancelFlag)
         curl_easy_reset(pointer)
         applyLimits()
+        if call.isLong { diptych_curl_set_long(pointer, CURLOPT_TIMEOUT_MS, 0) }
         transfer.attach(to: pointer)
         var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
         let code = words.withUnsafeMutableBufferPointer { buffer in
@@ -142,6 +144,7 @@ package final class CurlHandle {
         if transfer.isTooLarge {
             return CurlFailure.tooLarge(limits.responseBytesMax, host: url?.host)
         }
+        if let number = transfer.outputError { return CurlFailure.output(number) }
         if code == CURLE_ABORTED_BY_CALLBACK { return CurlFailure.cancelled }
         return CurlFailure.error(
             code, words, verification: long(CURLINFO_SSL_VERIFYRESULT), url: url)

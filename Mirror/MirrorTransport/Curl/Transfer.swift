@@ -15,19 +15,27 @@ package final class CancelFlag: Sendable {
 final class Transfer {
     let cancelFlag: CancelFlag
     private let bytesMax: Int
+    private let output: CurlOutput?
+    /// Of the answer whose head came last.
+    private var status = 0
+    private var written: Int64 = 0
+    /// The output could not be written.
+    private(set) var outputError: Int32?
     private(set) var headers: [String: String] = [:]
     private(set) var body = Data()
     private(set) var isTooLarge = false
     private(set) var sent: Int64 = 0
     private(set) var received: Int64 = 0
 
-    init(bytesMax: Int, cancelFlag: CancelFlag) {
+    init(bytesMax: Int, output: CurlOutput?, cancelFlag: CancelFlag) {
         self.bytesMax = bytesMax
+        self.output = output
         self.cancelFlag = cancelFlag
     }
 
     /// Takes decompressed bytes; false stops the transfer.
     fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if let output, status == 200 || status == 206 { return write(bytes, to: output) }
         guard body.count + bytes.count <= bytesMax else {
             isTooLarge = true
             return false
@@ -36,10 +44,37 @@ final class Transfer {
         return true
     }
 
+    private func write(_ bytes: UnsafeRawBufferPointer, to output: CurlOutput) -> Bool {
+        if written == 0, status == 200, ftruncate(output.descriptor, 0) != 0 {
+            outputError = errno
+            return false
+        }
+        written += Int64(bytes.count)
+        guard written <= output.bytesMax else {
+            isTooLarge = true
+            return false
+        }
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Foundation.write(output.descriptor, rest.baseAddress, rest.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else {
+                outputError = errno
+                return false
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+        return true
+    }
+
     fileprivate func takeHeader(_ bytes: UnsafeRawBufferPointer) {
         let line = String(decoding: bytes, as: UTF8.self)
         // A new status line: what came before was an interim answer such as 100 Continue.
-        if line.hasPrefix("HTTP/") { headers = [:] }
+        if line.hasPrefix("HTTP/") {
+            headers = [:]
+            let words = line.split(separator: " ")
+            status = words.count > 1 ? Int(words[1].prefix { $0.isNumber }) ?? 0 : 0
+        }
         guard let colon = line.firstIndex(of: ":") else { return }
         let value = line[line.index(after: colon)...]
         headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)

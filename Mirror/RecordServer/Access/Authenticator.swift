@@ -1,3 +1,4 @@
+package import RecordService
 package import RecordWire
 
 /// The service as the routes see it: shown tokens, it lets a caller in or throws a `RecordError`.
@@ -26,11 +27,22 @@ package struct Authenticator: Sendable {
         }
     }
 
+    /// The assets behind addresses that the service gave out.
+    package struct Assets: Sendable {
+        package var upload: @Sendable (_ key: String, _ announced: Int64?) throws -> AssetUpload
+        package var open:
+            @Sendable (_ key: String) throws -> (file: AssetFile, userRecordName: String)
+    }
+
     package var admit: @Sendable (AccessTokens, _ container: String) throws -> Admitted
+    /// nil for a service without assets.
+    package var assets: Assets?
 
     package init(
+        assets: Assets? = nil,
         admit: @escaping @Sendable (AccessTokens, _ container: String) throws -> Admitted
     ) {
+        self.assets = assets
         self.admit = admit
     }
 }

@@ -2,8 +2,28 @@
 package enum Admission: Sendable {
     /// The body is read, and given to `answer` with the head. `user` is whose memory it is.
     case read(user: String, answer: @Sendable (HTTPRequest) -> HTTPOutcome)
+    /// The body is taken piece by piece, and nothing of it is held.
+    case stream(HTTPStream)
     /// The request is answered without its body.
     case answer(HTTPResponse)
+}
+
+/// Where a body goes that is too large to be held in memory.
+package struct HTTPStream: Sendable {
+    package var user: String
+    /// Takes the next piece. Returns the answer where no more is wanted.
+    package var take: @Sendable (UnsafeRawBufferPointer) -> HTTPResponse?
+    /// The answer once the body is whole.
+    package var finish: @Sendable () -> HTTPResponse
+
+    package init(
+        user: String, take: @escaping @Sendable (UnsafeRawBufferPointer) -> HTTPResponse?,
+        finish: @escaping @Sendable () -> HTTPResponse
+    ) {
+        self.user = user
+        self.take = take
+        self.finish = finish
+    }
 }
 
 /// What comes of a whole request.

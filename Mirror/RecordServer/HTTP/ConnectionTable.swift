@@ -9,6 +9,8 @@ final class ConnectionTable: Sendable {
         case waiting
         case head
         case body(received: Int)
+        /// A body that is not held in memory: it may take any time as long as it moves.
+        case upload(received: Int)
         case answering
         /// The answer is held back, at most for a time of its own.
         case held
@@ -82,8 +84,13 @@ final class ConnectionTable: Sendable {
     /// Takes note of bytes of a body.
     func received(_ bytes: Int, _ connection: UInt) {
         state.withLock { state in
-            guard case .body(let known)? = state.entries[connection]?.phase else { return }
-            state.entries[connection]?.phase = .body(received: known + bytes)
+            switch state.entries[connection]?.phase {
+            case .body(let known)?:
+                state.entries[connection]?.phase = .body(received: known + bytes)
+            case .upload(let known)?:
+                state.entries[connection]?.phase = .upload(received: known + bytes)
+            case .waiting, .head, .answering, .held, .sending, nil: return
+            }
         }
     }
 
@@ -106,6 +113,7 @@ final class ConnectionTable: Sendable {
         case .head: seconds > Double(limits.headSeconds)
         case .body(let received):
             seconds > Double(limits.requestSeconds) || Double(received) < wanted
+        case .upload(let received): Double(received) < wanted
         case .answering, .held: false
         case .sending(let bytes): Double(bytes) < wanted
         }
@@ -120,7 +128,7 @@ final class ConnectionTable: Sendable {
             switch entry.phase {
             case .waiting, .head:
                 !entry.isClosing && (address == nil || entry.address == address)
-            case .body, .answering, .held, .sending: false
+            case .body, .upload, .answering, .held, .sending: false
             }
         }
         guard let longest = silent.min(by: { $0.value.since < $1.value.since }) else {

@@ -121,8 +121,12 @@ final class HTTPDaemon: Sendable {
             incoming.refuse(refusal, method: String(cString: method))
             return .answer
         }
-        return incoming.takeHead(
+        let step = incoming.takeHead(
             method: String(cString: method), headers: head.headers, admit: admit)
+        if incoming.isStreamed {
+            connections.enter(.upload(received: 0), UInt(bitPattern: connection))
+        }
+        return step
     }
 
     /// A head that is refused before anybody looks at who sends it. What follows it on the
@@ -196,26 +200,39 @@ final class HTTPDaemon: Sendable {
         log?(
             AccessLogEntry(
                 method: incoming.request.method, path: incoming.request.path,
-                status: response.status, bytes: response.body.count,
+                status: response.status, bytes: response.byteCount,
                 milliseconds: platform.clock.now().timeIntervalSince(incoming.began) * 1_000))
-        connections.enter(.sending(bytes: response.body.count), id)
+        connections.enter(.sending(bytes: response.byteCount), id)
         return HTTPDaemon.queue(response, on: connection)
     }
 
     private static func queue(
         _ response: HTTPResponse, on connection: OpaquePointer
     ) -> MHD_Result {
-        let made = response.body.withUnsafeBytes { bytes in
-            MHD_create_response_from_buffer(
-                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
-                .RESPMEM_MUST_COPY)
-        }
-        guard let made else { return .NO }
+        guard let made = response.file.map(make) ?? make(response.body) else { return .NO }
         defer { MHD_destroy_response(made) }
         for (name, value) in response.headers.fields {
             MHD_add_response_header(made, name, value)
         }
         return MHD_queue_response(connection, UInt32(clamping: response.status), made)
+    }
+
+    private static func make(_ body: Data) -> OpaquePointer? {
+        body.withUnsafeBytes { bytes in
+            MHD_create_response_from_buffer(
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+                .RESPMEM_MUST_COPY)
+        }
+    }
+
+    /// The library reads the file while it sends, and closes the descriptor it was given.
+    private static func make(_ part: HTTPFilePart) -> OpaquePointer? {
+        let descriptor = fcntl(part.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { return nil }
+        let made = MHD_create_response_from_fd_at_offset64(
+            UInt64(part.range.count), descriptor, UInt64(part.range.lowerBound))
+        if made == nil { close(descriptor) }
+        return made
     }
 }
 

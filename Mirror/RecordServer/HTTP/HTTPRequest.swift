@@ -36,11 +36,30 @@ package struct HTTPResponse: Sendable {
     package var status: Int
     package var headers: HTTPHeaders
     package var body: Data
+    /// A part of a file that is sent in the place of `body`.
+    package var file: HTTPFilePart?
 
     package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data()) {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// How many bytes are sent after the head.
+    var byteCount: Int { file?.range.count ?? body.count }
+}
+
+/// A part of an open file, as an answer's body: it is read while it is sent.
+package struct HTTPFilePart: Sendable {
+    package var descriptor: Int32
+    package var range: Range<Int>
+    /// Keeps the descriptor open until the answer is given to the library.
+    package var owner: any Sendable
+
+    package init(descriptor: Int32, range: Range<Int>, owner: any Sendable) {
+        self.descriptor = descriptor
+        self.range = range
+        self.owner = owner
     }
 }
 

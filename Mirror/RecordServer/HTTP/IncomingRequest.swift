@@ -68,8 +68,14 @@ final class IncomingRequest: @unchecked Sendable {
             dropped = .tooLarge
             let mayRead = announced - limits.bodyBytesMax <= limits.discardedBytesMax
             return waits || !mayRead ? .answer : .readOn
+        case .stream(let stream):
+            hold.user = stream.user
+            return .readOn
         }
     }
+
+    /// Whether the body goes somewhere else than into memory.
+    var isStreamed: Bool { if case .stream? = admission { true } else { false } }
 
     /// Refuses the request by its head alone.
     func refuse(_ response: HTTPResponse, method: String) {
@@ -79,6 +85,12 @@ final class IncomingRequest: @unchecked Sendable {
 
     /// Takes the next bytes of the body, or counts them where there are too many already.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Step {
+        if case .stream(let stream)? = admission {
+            guard let refusal = stream.take(bytes) else { return .readOn }
+            admission = .answer(refusal)
+            dropped = .bytes(Data())
+            return .readOn
+        }
         received += bytes.count
         if dropped == nil {
             if received > limits.bodyBytesMax {
@@ -104,6 +116,7 @@ final class IncomingRequest: @unchecked Sendable {
             request.body = .bytes(Data())
             hold.release()
             return outcome
+        case .stream(let stream): return .response(stream.finish())
         case nil: return .response(HTTPResponse(status: 400))
         }
     }

@@ -1,15 +1,28 @@
 internal import Foundation
+internal import RecordService
 internal import RecordWire
 
 /// A path of the server, taken apart.
 enum RoutePath {
     case health
     case capabilities
+    /// Takes the bytes of an asset; what it is for stands in the query.
+    case assetUpload
+    case assetFile
     /// `/database/1/{container}/{environment}/{database}/{operation}` (SERVICE §1)
     case operation(String, RecordTarget)
 
     /// `path` as sent, percent-encoded. Throws a 404 for what is not here.
     init(_ path: String) throws {
+        switch path {
+        case AssetPath.upload:
+            self = .assetUpload
+            return
+        case AssetPath.download:
+            self = .assetFile
+            return
+        default: break
+        }
         let words = path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
         switch words {
         case ["health"]: self = .health
@@ -61,4 +74,15 @@ struct RouteRefusal: Error {
         status: 415,
         error: RecordError(.badRequest, "A body comes plain or with Content-Encoding gzip."),
         headers: [("Accept-Encoding", "gzip")])
+
+    static let encodedAsset = RouteRefusal(
+        status: 415,
+        error: RecordError(.badRequest, "The bytes of an asset come as they are, not encoded."))
+
+    static func rangeNotSatisfiable(size: Int64) -> RouteRefusal {
+        RouteRefusal(
+            status: 416,
+            error: RecordError(.badRequest, "The asset has \(size) bytes, and none of the range."),
+            headers: [("Content-Range", "bytes */\(size)")])
+    }
 }

@@ -15,6 +15,7 @@ package struct Router: Sendable {
     private let failureLog: FailureLog?
     private let throttle: Throttle
     private let throttlesAddresses: Bool
+    private let scheme: String
 
     package init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
@@ -28,6 +29,7 @@ package struct Router: Sendable {
         throttle = Throttle(
             limits: configuration.throttle ?? ThrottleLimits(), clock: platform.clock)
         throttlesAddresses = configuration.http.connections.perAddressMax != nil
+        scheme = if case .off = configuration.tls { "http" } else { "https" }
         self.platform = platform
     }
 
@@ -43,6 +45,10 @@ package struct Router: Sendable {
                 return .read(user: caller.user) { request in
                     outcome(of: operation, target, caller, request, uuid)
                 }
+            case .file(var response):
+                response.headers.append("X-Apple-Request-UUID", uuid)
+                return .answer(response)
+            case .upload(let upload): return .stream(stream(upload, request, uuid))
             }
         } catch {
             return .answer(finished(refusal(for: error, uuid), request, uuid))
@@ -54,6 +60,8 @@ package struct Router: Sendable {
     private enum Route {
         case answer(Data)
         case ask(String, RecordTarget, Authenticator.Admitted)
+        case file(HTTPResponse)
+        case upload(AssetUpload)
     }
 
     private func route(_ request: HTTPRequest) throws -> Route {
@@ -67,10 +75,19 @@ package struct Router: Sendable {
             guard let capabilities else { throw RouteRefusal.notHere }
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return .answer(try capabilities.json())
+        case .assetFile:
+            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
+            return .file(try file(for: request))
+        case .assetUpload:
+            guard ["POST", "PUT"].contains(request.method) else {
+                throw RouteRefusal.methodNotAllowed(allowed: "POST, PUT")
+            }
+            return .upload(try upload(for: request))
         case .operation(let operation, var target):
             let tokens = tokens(of: request, for: target)
             let caller = try admitted(tokens, target.container, request)
             target.deviceID = tokens.deviceID
+            target.serviceAddress = request.serviceAddress(scheme: scheme)
             try checkMethod(operation, request)
             try checkEncoding(of: request)
             return .ask(operation, target, caller)
@@ -82,11 +99,19 @@ package struct Router: Sendable {
     private func admitted(
         _ tokens: AccessTokens, _ container: String, _ request: HTTPRequest
     ) throws -> Authenticator.Admitted {
-        let began = platform.clock.now()
-        do {
+        try lettingIn(request) {
             let caller = try door.admit(tokens, container)
             try throttle.check(asker(caller, request))
             return caller
+        }
+    }
+
+    private func lettingIn<Guest>(_ request: HTTPRequest, _ body: () throws -> Guest) throws
+        -> Guest
+    {
+        let began = platform.clock.now()
+        do {
+            return try body()
         } catch let error as RecordError where error.code != .throttled && throttlesAddresses {
             let stranger = Throttle.Asker.address(request.address)
             throttle.charge(stranger, since: began)
@@ -136,6 +161,65 @@ package struct Router: Sendable {
         }
         compress(&response, for: request)
         return response
+    }
+
+    // MARK: Assets
+
+    /// The key in an address lets in whoever has it.
+    private func file(for request: HTTPRequest) throws -> HTTPResponse {
+        guard let assets = door.assets else { throw RouteRefusal.notHere }
+        let (file, user) = try lettingIn(request) {
+            let found = try assets.open(request.query["key"] ?? "")
+            try throttle.check(.user(found.userRecordName))
+            return found
+        }
+        throttle.charge(.user(user), since: platform.clock.now())
+        return try AssetAnswer.response(with: file, to: request)
+    }
+
+    /// A user's token that is shown beside the key has to be of the same user.
+    private func upload(for request: HTTPRequest) throws -> AssetUpload {
+        guard let assets = door.assets else { throw RouteRefusal.notHere }
+        guard ["", "identity"].contains(request.headers["Content-Encoding"]?.lowercased() ?? "")
+        else { throw RouteRefusal.encodedAsset }
+        return try lettingIn(request) {
+            let upload = try assets.upload(
+                request.query["key"] ?? "",
+                request.headers["Content-Length"].flatMap { Int64($0) })
+            let tokens = AccessTokens(of: request, isPlain: isPlain)
+            if tokens.userToken != nil,
+                try door.admit(tokens, upload.container).user != upload.userRecordName
+            {
+                throw RecordError(.accessDenied, "The address of the upload is another user's.")
+            }
+            try throttle.check(.user(upload.userRecordName))
+            return upload
+        }
+    }
+
+    private func stream(
+        _ upload: AssetUpload, _ request: HTTPRequest, _ uuid: String
+    ) -> HTTPStream {
+        HTTPStream(
+            user: upload.userRecordName,
+            take: { bytes in
+                do {
+                    try upload.take(bytes)
+                    return nil
+                } catch {
+                    return finished(refusal(for: error, uuid), request, uuid)
+                }
+            },
+            finish: {
+                let began = platform.clock.now()
+                defer { throttle.charge(.user(upload.userRecordName), since: began) }
+                do {
+                    let body = WireCodec.encode(uploaded: try upload.finish())
+                    return finished(HTTPResponse(status: 200, body: body), request, uuid)
+                } catch {
+                    return finished(refusal(for: error, uuid), request, uuid)
+                }
+            })
     }
 
     // MARK: Questions

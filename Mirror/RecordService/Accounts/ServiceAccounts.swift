@@ -153,10 +153,9 @@ public final class ServiceAccounts: Sendable {
             throw RecordError(
                 .authenticationRequired, "Send the user's token as ckWebAuthToken.")
         }
-        guard let name = try good(TokenRotation.issued(userToken), .user).userRecordName else {
-            throw Self.refused(.user)
-        }
-        return Caller(userRecordName: name)
+        let user = try good(TokenRotation.issued(userToken), .user)
+        guard let name = user.userRecordName else { throw Self.refused(.user) }
+        return Caller(userRecordName: name, tokenID: user.id)
     }
 
     /// The description of a good token. Unknown, wrong and revoked ones are refused in the same
@@ -170,6 +169,15 @@ public final class ServiceAccounts: Sendable {
             row.description.revokedAt == nil, row.description.kind == kind
         else { throw Self.refused(kind) }
         return row.description
+    }
+
+    /// Throws AUTHENTICATION_FAILED where the user's token was revoked; nil stands for callers that
+    /// somebody else lets in.
+    func requireGood(tokenID: String?) throws(RecordError) {
+        guard let tokenID else { return }
+        guard let row = try backend.read({ try $0.token(tokenID) }),
+            row.description.revokedAt == nil
+        else { throw Self.refused(.user) }
     }
 
     private static func refused(_ kind: TokenDescription.Kind) -> RecordError {

@@ -22,9 +22,8 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     public var work = WorkLimits()
     /// What is remembered, and for how long.
     public var retention = RetentionLimits()
-
-    /// How long a request waits while another process writes, before TRY_AGAIN_LATER.
-    public var lockWaitMilliseconds = 10_000
+    /// The files beside the records.
+    public var assets = AssetLimits()
 
     /// What one user may ask for, and one address without a good token.
     public var throttle = ThrottleLimits()
@@ -42,6 +41,8 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public var writtenBytesMax = 64 << 20
     /// Rows that one request for changes or one query may look at, also those it does not want.
     public var rowsMax = 20_000
+    /// How long a request waits while another process writes, before TRY_AGAIN_LATER.
+    public var lockWaitMilliseconds = 10_000
     /// Records that are deleted with one target (DELETE_SELF).
     public var sourcesMax = 750
     /// Records that one request deletes beside those it names.

@@ -28,7 +28,7 @@ struct OperationApplier {
     let manner: Manner
     /// The fields that the answer shows.
     let keys: Set<String>?
-    let types: FieldTypeSession
+    let sessions: Sessions
     let damage: DamageReport
     /// The zone's last change number.
     private(set) var counter: Int64
@@ -38,9 +38,15 @@ struct OperationApplier {
     private(set) var rows: [RecordRow] = []
     private(set) var use = RequestUse()
 
+    /// What is kept beside the rows.
+    struct Sessions {
+        let types: FieldTypeSession
+        let assets: AssetSession
+    }
+
     init(
         zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, manner: Manner,
-        keys: Set<String>?, types: FieldTypeSession, damage: DamageReport, counter: Int64,
+        keys: Set<String>?, sessions: Sessions, damage: DamageReport, counter: Int64,
         epoch: UInt64, references: ReferenceCheck
     ) {
         self.references = references
@@ -49,7 +55,7 @@ struct OperationApplier {
         self.limits = limits
         self.manner = manner
         self.keys = keys
-        self.types = types
+        self.sessions = sessions
         self.damage = damage
         self.counter = counter
         self.epoch = epoch
@@ -103,10 +109,12 @@ struct OperationApplier {
 
     /// `keeping`: fields that are not given stay as they are.
     private mutating func write(
-        _ given: Record, over live: RecordRow?, after former: RecordRow?, keeping: Bool
+        _ given: Record, over live: RecordRow?, after older: RecordRow?, keeping: Bool
     ) throws -> Record {
         let type = try recordType(of: given, over: live)
         try check(given.fields)
+        var given = given
+        given.fields = try sessions.assets.settled(given.fields)
         var fields =
             keeping ? try live.map { try RecordArchive.decodeFields($0.fields) } ?? [:] : [:]
         if fields.isEmpty {
@@ -122,15 +130,17 @@ struct OperationApplier {
             keeping && live != nil
             ? RecordArchive.encodeFields(given.fields).count : archive.count
         try checkSize(fields.count, archive.count)
-        try types.check(given.fields, of: type)
+        try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
+        let former = try oldFields(of: live)
         try references.write(given.recordName, fields)
-        try types.replace(try oldFields(of: live), with: fields, of: type)
+        try sessions.types.replace(former, with: fields, of: type)
+        sessions.assets.replace(former, with: fields, of: given.recordName)
         counter += 1
         var row = RecordRow(
             name: given.recordName, type: type, change: counter, epoch: epoch, isDeleted: false,
             fields: archive, created: live?.created ?? stamp, modified: stamp)
-        row.descend(from: former, by: given)
+        row.descend(from: older, by: given)
         rows.append(row)
         use.writtenBytes += archive.count
         if keys?.isEmpty != true { use.answeredBytes += archive.count }
@@ -154,7 +164,9 @@ struct OperationApplier {
     }
 
     private mutating func bury(_ row: RecordRow, by given: Record) throws -> RecordRow {
-        try types.remove(try oldFields(of: row.isDeleted ? nil : row), of: row.type)
+        let former = try oldFields(of: row.isDeleted ? nil : row)
+        try sessions.types.remove(former, of: row.type)
+        sessions.assets.replace(former, with: [:], of: row.name)
         var row = row
         counter += 1
         row.change = counter

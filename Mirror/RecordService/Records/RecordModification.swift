@@ -65,11 +65,12 @@ struct RecordModification {
         let line = try transaction.lineForWriting(known)
         let before = token(zoneRow.counter, known, key)
         let types = FieldTypeSession(database.id, transaction)
+        let assets = AssetSession(database.id, transaction, now: stamp.timestamp)
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits,
             manner: OperationApplier.Manner(dialect: dialect, tellsWrites: client != nil),
-            keys: keys, types: types, damage: damage, counter: zoneRow.counter,
-            epoch: line.epochs.last?.id ?? 0,
+            keys: keys, sessions: .init(types: types, assets: assets), damage: damage,
+            counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
                 operations: operations))
@@ -115,7 +116,8 @@ struct RecordModification {
         _ transaction: any BackendTransaction
     ) throws {
         try transaction.save(change.rows, in: zoneRow.id)
-        try change.types.save()
+        try change.sessions.types.save()
+        try change.sessions.assets.save(in: zoneRow.id)
         try change.references.links.save()
         try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
     }

@@ -42,6 +42,16 @@ struct DatabaseKey: Hashable {
     func hasFeed(_ zone: ZoneID) -> Bool { isPublic || !zone.isDefault }
 }
 
+extension DatabaseKey {
+    /// A database that was named before.
+    init(container: String, environment: String, scope: String, owner: String) {
+        self.container = container
+        self.environment = environment
+        self.scope = scope
+        self.owner = owner
+    }
+}
+
 extension ZoneID {
     /// How clients name the caller as owner.
     private static let ownerAliases: Set<String> = ["__defaultOwner__", "_defaultOwner"]

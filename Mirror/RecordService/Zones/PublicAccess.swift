@@ -52,7 +52,7 @@ extension RecordRequest {
         case .lookupRecords, .queryRecords, .zoneChanges, .recordChanges, .databaseChanges,
             .listZones, .lookupZones:
             true
-        case .modifyRecords, .modifyZones, .caller: false
+        case .modifyRecords, .modifyZones, .caller, .uploadAssets, .rereferenceAssets: false
         }
     }
 }

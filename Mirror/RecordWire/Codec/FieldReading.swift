@@ -76,7 +76,7 @@ struct FieldReading {
         case .bytes: .bytes(try bytes(value))
         case .reference: .reference(try reference(field.child(value)))
         case .location: .location(try location(field.child(value)))
-        case .asset: .asset(try asset(field.child(value)))
+        case .asset: .asset(try field.child(value).asAsset())
         }
     }
 
@@ -126,20 +126,6 @@ struct FieldReading {
         place.course = try object.double("course")
         place.timestamp = try object.integer("timestamp")
         return place
-    }
-
-    private func asset(_ object: WireObject) throws -> RecordAsset {
-        try object.allow([
-            "fileChecksum", "size", "downloadURL", "referenceChecksum", "wrappingKey", "receipt",
-        ])
-        var file = RecordAsset()
-        file.fileChecksum = try object.string("fileChecksum")
-        file.size = try object.integer("size")
-        file.downloadURL = try object.string("downloadURL")
-        file.referenceChecksum = try object.string("referenceChecksum")
-        file.wrappingKey = try object.string("wrappingKey")
-        file.receipt = try object.string("receipt")
-        return file
     }
 }
 

@@ -79,7 +79,7 @@ extension JSONWriter {
         case .bytes(let data): string(data.base64EncodedString())
         case .reference(let target): reference(target)
         case .location(let place): location(place)
-        case .asset(let file): asset(file)
+        case .asset(let file): object { $0.asset(file) }
         case .encrypted(let plain): try self.value(plain, numbersAsStrings: numbersAsStrings)
         case .list(let type, let elements):
             try array(elements) { writer, element in
@@ -114,17 +114,6 @@ extension JSONWriter {
             $0.member("speed", place.speed)
             $0.member("course", place.course)
             $0.member("timestamp", place.timestamp)
-        }
-    }
-
-    private mutating func asset(_ file: RecordAsset) {
-        object {
-            $0.member("fileChecksum", file.fileChecksum)
-            $0.member("size", file.size)
-            $0.member("downloadURL", file.downloadURL)
-            $0.member("referenceChecksum", file.referenceChecksum)
-            $0.member("wrappingKey", file.wrappingKey)
-            $0.member("receipt", file.receipt)
         }
     }
 }

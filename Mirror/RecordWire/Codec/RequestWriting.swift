@@ -25,6 +25,8 @@ extension JSONWriter {
                 $0.array(zones) { $0.zoneID($1) }
             }
         case .listZones, .caller: break
+        case .uploadAssets(let upload): object { $0.uploadAssets(upload) }
+        case .rereferenceAssets(let places): object { $0.rereferenceAssets(places) }
         }
     }
 

@@ -15,6 +15,10 @@ extension WireObject {
             .zones(try required("zones") { try objects($0) { try $0.zoneResult() } })
         case .caller:
             .caller(CallerReply(userRecordName: try required("userRecordName", string)))
+        case .uploadAssets:
+            .assetUploads(try required("tokens") { try objects($0) { try $0.uploadAddress() } })
+        case .rereferenceAssets:
+            .assets(try required("assets") { try objects($0) { try $0.assetResult() } })
         }
     }
 

@@ -19,6 +19,8 @@ extension JSONWriter {
                 writer.key("zones")
                 try writer.array(results) { try $0.zone($1) }
             case .caller(let reply): writer.member("userRecordName", reply.userRecordName)
+            case .assetUploads(let addresses): writer.uploadAddresses(addresses)
+            case .assets(let results): try writer.assetResults(results)
             }
         }
     }

@@ -41,6 +41,8 @@ public enum WireCodec {
             case .lookupZones: .lookupZones(try body.lookupZones())
             case .listZones: try Self.nothing(body, .listZones)
             case .caller: try Self.nothing(body, .caller)
+            case .uploadAssets: .uploadAssets(try body.uploadAssets())
+            case .rereferenceAssets: .rereferenceAssets(try body.rereferenceAssets())
             }
         }
     }
@@ -77,6 +79,15 @@ public enum WireCodec {
             try read(body, isStrict: false) { body in
                 try body.required("serverErrorCode") { _ in try body.asError() }
             }
+        }
+    }
+
+    /// Reads a body that no request describes, leniently. Throws UNEXPECTED_SERVER_RESPONSE.
+    static func readAnswer<Value>(
+        _ body: Data, _ read: @escaping (WireObject) throws -> Value
+    ) throws -> Value {
+        try unexpected { () throws(RecordError) in
+            try self.read(body, isStrict: false, read)
         }
     }
 

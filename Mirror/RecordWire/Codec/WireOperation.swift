@@ -12,6 +12,8 @@ enum WireOperation: String, CaseIterable {
     case listZones = "zones/list"
     case lookupZones = "zones/lookup"
     case caller = "users/caller"
+    case uploadAssets = "assets/upload"
+    case rereferenceAssets = "assets/rereference"
 
     init(_ request: RecordRequest) {
         self =
@@ -26,6 +28,8 @@ enum WireOperation: String, CaseIterable {
             case .listZones: .listZones
             case .lookupZones: .lookupZones
             case .caller: .caller
+            case .uploadAssets: .uploadAssets
+            case .rereferenceAssets: .rereferenceAssets
             }
     }
 
@@ -42,15 +46,10 @@ enum WireOperation: String, CaseIterable {
     /// Whether the request has no body, so that GET carries it.
     var isList: Bool { self == .listZones || self == .caller }
 
-    private static let replacements = [
-        "assets/upload": "Keep the bytes in a BYTES field.",
-        "assets/rereference": "Keep the bytes in a BYTES field.",
-    ]
-
     private static func refusal(_ path: String) -> RecordError {
         let known = allCases.map(\.rawValue).joined(separator: ", ")
         return RecordError(
             .notFound,
-            "This service does not offer \(path). \(replacements[path] ?? "It offers \(known).")")
+            "This service does not offer \(path). It offers \(known).")
     }
 }

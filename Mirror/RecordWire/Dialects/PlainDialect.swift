@@ -16,7 +16,9 @@ extension RecordRequest {
                     zone.client == nil ? nil : "zones[\(index)].client"
                 }
         case .recordChanges(let changes): changes.zone.client == nil ? [] : ["client"]
-        case .queryRecords, .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: []
+        case .queryRecords, .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller,
+            .uploadAssets, .rereferenceAssets:
+            []
         }
     }
 }
@@ -68,7 +70,16 @@ extension RecordResponse {
                         zone
                     }
                 })
-        case .databaseChanges, .caller: return self
+        case .assets(let results):
+            return .assets(
+                results.map { result in
+                    if case .failure(let error) = result {
+                        .failure(error.withoutExtensions)
+                    } else {
+                        result
+                    }
+                })
+        case .databaseChanges, .caller, .assetUploads: return self
         }
     }
 }
@@ -92,7 +103,7 @@ extension RecordError {
         var plain = self
         plain.serverRecord = nil
         switch code {
-        case .changeTokenExpired, .instanceForked: plain.code = .badRequest
+        case .changeTokenExpired, .instanceForked, .assetNotFound: plain.code = .badRequest
         case .recordDamaged: plain.code = .internalError
         default: break
         }

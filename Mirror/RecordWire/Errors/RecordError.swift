@@ -31,6 +31,9 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let instanceForked = Code(rawValue: "INSTANCE_FORKED")
         /// The service's copy of the record cannot be read; delete or replace it (our extension).
         public static let recordDamaged = Code(rawValue: "RECORD_DAMAGED")
+        /// The service does not have the asset: its receipt is unknown, of somebody else or too
+        /// old, or its file is gone (our extension). Upload the asset and send the new receipt.
+        public static let assetNotFound = Code(rawValue: "ASSET_NOT_FOUND")
         /// The answer is not what the protocol describes. Made on the client, never sent.
         public static let unexpectedServerResponse = Code(rawValue: "UNEXPECTED_SERVER_RESPONSE")
     }
@@ -68,7 +71,7 @@ extension RecordError.Code {
         case .authenticationFailed: 401
         case .authenticationRequired: 421
         case .conflict, .exists, .instanceForked: 409
-        case .notFound, .zoneNotFound: 404
+        case .notFound, .zoneNotFound, .assetNotFound: 404
         case .quotaExceeded, .limitExceeded: 413
         case .throttled: 429
         case .tryAgainLater: 503

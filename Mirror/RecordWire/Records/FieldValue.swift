@@ -65,13 +65,18 @@ public struct RecordLocation: Hashable, Sendable, Codable {
     }
 }
 
-/// A file kept beside the records; carried as it came.
+/// A file kept beside the records. (SERVICE §4, assets)
 public struct RecordAsset: Hashable, Sendable, Codable {
+    /// Names the content: the SHA-256 in base64 with our service.
     public var fileChecksum: String?
     public var size: Int64?
+    /// Where the content can be had, for a while; in answers.
     public var downloadURL: String?
+    /// Opaque, and of no use to our service.
     public var referenceChecksum: String?
+    /// Opaque, and of no use to our service.
     public var wrappingKey: String?
+    /// Names an upload that this service took; a record that is written names it.
     public var receipt: String?
 
     public init() {}

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// Carries requests to a record service and brings the answers back.
 ///
 /// The engine speaks to a service through this alone; a transport, or a service in the same
@@ -9,9 +11,33 @@ public protocol RecordChannel: Sendable {
 
     /// How the service speaks, as it publishes; asked before anything is sent. Throws as `send`.
     func dialect() async throws -> ServiceDialect
+
+    /// Bytes of the largest asset that the service takes; nil for a service that keeps no assets.
+    func assetBytesMax() async throws -> Int64?
+    /// Sends the bytes of an asset to an address of `assets/upload`, and returns what a record may
+    /// name it by. Bytes that are mapped from a file are read while they are sent.
+    func upload(_ bytes: Data, to address: String) async throws -> RecordAsset
+    /// Brings the content of an asset into a file, which is whole and on the disk when this
+    /// returns. Goes on where an earlier call was interrupted.
+    func download(_ asset: RecordAsset, to file: URL) async throws
 }
 
 extension RecordChannel {
     /// A channel that leads to a service of this project, unless it says otherwise.
     public func dialect() async throws -> ServiceDialect { .extended }
+}
+
+/// A channel to a service that keeps no assets.
+extension RecordChannel {
+    public func assetBytesMax() async throws -> Int64? { nil }
+
+    public func upload(_ bytes: Data, to address: String) async throws -> RecordAsset {
+        throw noAssets
+    }
+
+    public func download(_ asset: RecordAsset, to file: URL) async throws { throw noAssets }
+
+    private var noAssets: RecordError {
+        RecordError(.assetNotFound, "The way to the service carries no assets.")
+    }
 }

@@ -11,6 +11,8 @@ public enum RecordRequest: Hashable, Sendable {
     case listZones
     case lookupZones([ZoneID])
     case caller
+    case uploadAssets(UploadAssets)
+    case rereferenceAssets(RereferenceAssets)
 }
 
 extension RecordRequest {
@@ -22,7 +24,9 @@ extension RecordRequest {
         case .queryRecords(let request): request.numbersAsStrings
         case .zoneChanges(let request): request.numbersAsStrings
         case .recordChanges(let request): request.numbersAsStrings
-        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: false
+        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller, .uploadAssets,
+            .rereferenceAssets:
+            false
         }
     }
 }
@@ -53,6 +57,10 @@ public enum RecordResponse: Hashable, Sendable {
     case databaseChanges(DatabaseChangesReply)
     case zones([ZoneResult])
     case caller(CallerReply)
+    /// One entry for each token, in order.
+    case assetUploads([AssetUploadAddress])
+    /// One entry for each place, in order.
+    case assets([AssetResult])
 }
 
 /// Where a request goes: `/database/1/{container}/{environment}/{database}/…`, and from which
@@ -63,6 +71,9 @@ public struct RecordTarget: Hashable, Sendable {
     public var database: String
     /// Names the device in the `modified` stamps of what it writes.
     public var deviceID: String?
+    /// The service's own address, such as `https://records.example.org:8443`, with which addresses
+    /// of assets begin; nil where they begin with their path.
+    public var serviceAddress: String?
 
     public init(
         container: String, environment: String = "development", database: String = "private",

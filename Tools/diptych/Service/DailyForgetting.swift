@@ -11,9 +11,10 @@ final class DailyForgetting {
         timer.setEventHandler {
             do {
                 try service.forgetOldDeletions()
+                try service.collectAssets()
             } catch {
                 console.warn(
-                    "old deletions stay for now: \(CommandFailure.describe(error).message)")
+                    "what is old stays for now: \(CommandFailure.describe(error).message)")
             }
         }
         timer.resume()

@@ -41,6 +41,7 @@ enum SQLiteSchema {
     private static func prepareLaterTables(_ connection: Connection) throws {
         try FieldUseTable.prepare(connection)
         try connection.script(SQLiteTransaction.doomedTable)
+        try connection.script(SQLiteTransaction.assetTables)
         try connection.script(SQLiteTransaction.queryTables)
         try connection.script(SQLiteTransaction.linkTable)
     }

@@ -46,6 +46,7 @@ extension SQLiteTransaction {
         guard let doomed else { return false }
         let slice = try slice(of: doomed.zone)
         guard !slice.rows.isEmpty else {
+            if try removeAssets(ofDoomed: doomed.zone, limit: Self.sliceRowsMax) { return true }
             try connection.run("DELETE FROM doomed_zones WHERE zone = ?", [.integer(doomed.zone)])
             return true
         }

@@ -1,0 +1,87 @@
+internal import Foundation
+internal import RecordService
+
+/// An asset as an answer to GET: the whole file, or the range that was asked for. (RFC 9110 §14)
+enum AssetAnswer {
+    /// Throws a 416 for a range that the file does not have.
+    static func response(with file: AssetFile, to request: HTTPRequest) throws -> HTTPResponse {
+        let size = Int(clamping: file.size)
+        let tag = "\"\(file.checksum)\""
+        var range = 0..<size
+        var status = 200
+        let isSameFile = request.headers["If-Range"].map { $0 == tag } ?? true
+        if isSameFile, let header = request.headers["Range"],
+            let asked = ByteRange(header, size: size)
+        {
+            guard case .part(let part) = asked else {
+                throw RouteRefusal.rangeNotSatisfiable(size: file.size)
+            }
+            range = part
+            status = 206
+        }
+        var response = HTTPResponse(status: status)
+        response.file = HTTPFilePart(descriptor: file.descriptor, range: range, owner: file)
+        if status == 206 {
+            response.headers.append(
+                "Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")
+        }
+        for (name, value) in [
+            ("Accept-Ranges", "bytes"), ("ETag", tag),
+            ("Content-Type", "application/octet-stream"), ("Content-Disposition", "attachment"),
+            ("X-Content-Type-Options", "nosniff"), ("Cache-Control", "private, no-store"),
+        ] {
+            response.headers.append(name, value)
+        }
+        return response
+    }
+}
+
+/// What a Range header asks for.
+enum ByteRange: Equatable {
+    case part(Range<Int>)
+    case outside
+
+    /// nil for a header that is ignored: of another unit, of several ranges, or none at all.
+    init?(_ header: String, size: Int) {
+        let text = header.filter { !$0.isWhitespace }
+        guard text.lowercased().hasPrefix("bytes=") else { return nil }
+        let ends = text.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return nil }
+        switch (Self.number(ends[0]), Self.number(ends[1])) {
+        case (nil, let last?) where ends[0].isEmpty:
+            self = last > 0 && size > 0 ? .part(max(0, size - last)..<size) : .outside
+        case (let first?, nil) where ends[1].isEmpty:
+            self = first < size ? .part(first..<size) : .outside
+        case (let first?, let last?):
+            guard first <= last else { return nil }
+            self =
+                first < size ? .part(first..<min(size, last == .max ? size : last + 1)) : .outside
+        default: return nil
+        }
+    }
+
+    /// A number of digits alone; one past the machine's counts as its largest.
+    private static func number(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int(text) ?? .max
+    }
+}
+
+extension HTTPRequest {
+    /// The server's address as the client calls it; nil where that is not to be seen. A proxy that
+    /// speaks TLS says so; who lies about it spoils the addresses of its own answers only.
+    func serviceAddress(scheme: String) -> String? {
+        guard let host = headers["Host"], !host.isEmpty,
+            host.utf8.allSatisfy({ byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: ".-_:[]".utf8.contains(byte)
+                }
+            })
+        else { return nil }
+        let isForwarded = headers["X-Forwarded-Proto"]?.lowercased() == "https"
+        return "\(isForwarded ? "https" : scheme)://\(host)"
+    }
+}

@@ -1,0 +1,205 @@
+internal import Foundation
+internal import Platform
+internal import RecordWire
+
+/// The assets of a service: their files, the addresses under which they come and go, and what is
+/// on its way in.
+final class AssetStore: Sendable {
+    let files: AssetFiles
+    let limits: AssetLimits
+    let backend: any Backend
+    private let accounts: ServiceAccounts
+    private let secrets: any SecretSource
+    private let platform: Environment
+    private let secret = Lock<[UInt8]?>(nil)
+    private let incoming = Lock(IncomingBytes())
+
+    private static let secretBytes = 32
+    private static let receiptBytes = 16
+
+    /// Bytes of uploads that are not whole, in all and by user.
+    private struct IncomingBytes {
+        var total: Int64 = 0
+        var perUser: [String: Int64] = [:]
+    }
+
+    init(
+        files: AssetFiles, limits: AssetLimits, accounts: ServiceAccounts,
+        secrets: any SecretSource
+    ) {
+        self.files = files
+        self.limits = limits
+        self.accounts = accounts
+        self.secrets = secrets
+        backend = accounts.backend
+        platform = accounts.platform
+    }
+
+    var now: Int64 { platform.milliseconds }
+
+    // MARK: Addresses
+
+    /// Where bytes of a new asset go.
+    func uploadAddress(
+        to database: DatabaseKey, _ caller: Caller, base: String?
+    ) throws(RecordError) -> String {
+        let grant = AssetGrant.upload(
+            to: database, caller, until: now + Int64(limits.uploadAddressSeconds) * 1_000,
+            nonce: platform.randomness.next())
+        return "\(base ?? "")\(AssetPath.upload)?key=\(grant.signed(with: try signature()))"
+    }
+
+    /// Where the content of an asset is to be had.
+    func downloadAddress(
+        of checksum: AssetChecksum, in database: DatabaseKey, _ caller: Caller, base: String?
+    ) throws(RecordError) -> String {
+        let grant = AssetGrant.download(
+            checksum, of: database, caller,
+            until: now + Int64(limits.downloadAddressSeconds) * 1_000)
+        return "\(base ?? "")\(AssetPath.download)?key=\(grant.signed(with: try signature()))"
+    }
+
+    /// What the key of an address allows now. Throws ACCESS_DENIED for one that was not given out
+    /// here or is too old, AUTHENTICATION_FAILED where the token it was given out for was revoked.
+    func grant(_ key: String, _ kind: AssetGrant.Kind) throws(RecordError) -> AssetGrant {
+        guard let grant = AssetGrant(signed: key, secret: try signature()), grant.kind == kind
+        else {
+            throw RecordError(
+                .accessDenied, "The address of the asset was not given out by this service.")
+        }
+        guard grant.expires > now else {
+            throw RecordError(
+                .accessDenied, "The address of the asset is too old; ask for another.")
+        }
+        try accounts.requireContainer(grant.database.container)
+        try accounts.requireGood(tokenID: grant.tokenID)
+        return grant
+    }
+
+    /// The secret, drawn once in the life of a database.
+    private func signature() throws(RecordError) -> [UInt8] {
+        if let known = secret.withLock({ $0 }) { return known }
+        let found = try backend.read { try $0.assetSecret() }
+        let kept = if let found { found } else { try drawSecret() }
+        secret.withLock { $0 = kept }
+        return kept
+    }
+
+    private func drawSecret() throws(RecordError) -> [UInt8] {
+        let drawn = try bytes(Self.secretBytes)
+        return try backend.write { transaction in
+            if let other = try transaction.assetSecret() { return other }
+            try transaction.setAssetSecret(drawn)
+            return drawn
+        }
+    }
+
+    private func bytes(_ count: Int) throws(RecordError) -> [UInt8] {
+        do {
+            return try secrets.bytes(count)
+        } catch {
+            throw RecordError(.internalError, "No secret could be drawn: \(error).")
+        }
+    }
+
+    // MARK: Receipts
+
+    /// A new receipt for a content that is kept.
+    func makeReceipt(
+        for checksum: AssetChecksum, size: Int64, in database: Int64
+    ) throws(RecordError) -> AssetReceipt {
+        AssetReceipt(
+            id: Base64URL.text(try bytes(Self.receiptBytes)), database: database,
+            checksum: checksum, size: size,
+            expires: now + Int64(limits.receiptSeconds) * 1_000)
+    }
+
+    /// Names the file that came in, counts it for its user, and gives a receipt for it, in one
+    /// transaction. Throws QUOTA_EXCEEDED.
+    func keep(
+        _ file: IncomingFile, _ checksum: AssetChecksum, for grant: AssetGrant
+    ) throws(RecordError) -> RecordAsset {
+        let receiptID = try bytes(Self.receiptBytes)
+        let now = now
+        return try backend.write { transaction in
+            let incarnation = self.platform.randomness.next()
+            let database = try transaction.databaseForWriting(
+                grant.database, incarnation: incarnation)
+            let receipt = AssetReceipt(
+                id: Base64URL.text(receiptID), database: database.id, checksum: checksum,
+                size: file.size, expires: now + Int64(self.limits.receiptSeconds) * 1_000)
+            try transaction.addAsset(checksum, size: file.size, at: now)
+            try transaction.add(receipt)
+            let bytes = try transaction.assetBytes(ofOwner: grant.database.owner, at: now)
+            guard bytes <= self.limits.bytesPerUserMax else { throw self.quota(file.size) }
+            // Under the lock of the writer: who removes files holds it, too.
+            try self.files.keep(file, as: checksum)
+            return receipt.asset
+        }
+    }
+
+    private func quota(_ bytes: Int64) -> RecordError {
+        RecordError(
+            .quotaExceeded,
+            "With \(bytes) bytes more the user's assets would take more than the "
+                + "\(limits.bytesPerUserMax) bytes that are kept for one user; delete some.")
+    }
+
+    // MARK: On the way in
+
+    /// Makes room for bytes that come in. Throws TRY_AGAIN_LATER where there is none.
+    func reserve(_ bytes: Int64, for user: String) throws(RecordError) {
+        let fits = incoming.withLock { incoming in
+            let ofUser = incoming.perUser[user, default: 0] + bytes
+            guard incoming.total + bytes <= limits.incomingBytesMax,
+                ofUser <= limits.incomingBytesPerUserMax
+            else { return false }
+            incoming.total += bytes
+            incoming.perUser[user] = ofUser
+            return true
+        }
+        guard !fits else { return }
+        var error = RecordError(
+            .tryAgainLater, "As many assets come in as the service can take; try again soon.")
+        error.retryAfterSeconds = Self.busyRetrySeconds
+        throw error
+    }
+
+    private static let busyRetrySeconds = 5.0
+
+    func release(_ bytes: Int64, of user: String) {
+        incoming.withLock { incoming in
+            incoming.total -= bytes
+            let left = incoming.perUser[user, default: bytes] - bytes
+            incoming.perUser[user] = left > 0 ? left : nil
+        }
+    }
+}
+
+/// The paths of addresses of assets.
+public enum AssetPath {
+    public static let upload = "/assets/upload"
+    public static let download = "/assets/file"
+}
+
+extension AssetReceipt {
+    /// What a client puts into a record. The protocol's other two names of the content are for
+    /// clients that want to find them.
+    var asset: RecordAsset {
+        var asset = checksum.asset(size: size)
+        asset.receipt = id
+        asset.referenceChecksum = checksum.text
+        asset.wrappingKey = checksum.text
+        return asset
+    }
+}
+
+extension AssetChecksum {
+    /// The asset as records keep it.
+    func asset(size: Int64) -> RecordAsset {
+        var asset = RecordAsset()
+        asset.fileChecksum = text
+        asset.size = size
+        return asset
+    }
+}

@@ -1,0 +1,76 @@
+internal import Foundation
+internal import Platform
+public import RecordWire
+
+extension RecordService {
+    /// Removes the files that no record and no good receipt has named for
+    /// `AssetLimits.graceSeconds`, and what interrupted uploads left. Returns how many went. Other
+    /// work goes on between slices. Call it at the start and once a day. Cost: a look at the
+    /// candidates, and at the names of all files.
+    @discardableResult
+    public func collectAssets() throws(RecordError) -> Int {
+        let now = assets.now
+        let oldest = now - Int64(limits.assets.graceSeconds) * 1_000
+        try assets.files.removeDeadIncoming()
+        var removed = 0
+        while try backend.write({
+            try $0.removeReceipts(before: now, limit: Self.collectedAtOnceMax) > 0
+        }) {}
+        while true {
+            let slice = try collectSlice(now: now, before: oldest)
+            removed += slice.removed
+            guard slice.goesOn else { break }
+        }
+        return try removed + removeUnknownFiles(before: oldest)
+    }
+
+    private static let collectedAtOnceMax = 100
+
+    /// Each candidate leaves the list: it goes, or is no candidate, or is looked at later.
+    private func collectSlice(
+        now: Int64, before oldest: Int64
+    ) throws(RecordError) -> (removed: Int, goesOn: Bool) {
+        try backend.write { transaction in
+            let candidates = try transaction.assetCandidates(
+                before: oldest, limit: Self.collectedAtOnceMax)
+            var removed = 0
+            for candidate in candidates {
+                let checksum = candidate.checksum
+                if try transaction.isAssetUsed(checksum) {
+                    try transaction.setAsset(checksum, idleSince: nil)
+                } else if let until = try transaction.lastPromise(of: checksum), until > oldest {
+                    try transaction.setAsset(checksum, idleSince: until)
+                } else if candidate.idleSince == 0 {
+                    try transaction.setAsset(checksum, idleSince: now)
+                } else {
+                    try self.assets.files.remove(checksum)
+                    try transaction.removeAsset(checksum)
+                    removed += 1
+                }
+            }
+            return (removed, !candidates.isEmpty)
+        }
+    }
+
+    /// Files whose rows were never committed, or were lost with a restored backup.
+    private func removeUnknownFiles(before oldest: Int64) throws(RecordError) -> Int {
+        let moment = Date(timeIntervalSince1970: Double(oldest) / 1_000)
+        var rest = assets.files.contents(before: moment)[...]
+        var removed = 0
+        while !rest.isEmpty {
+            let slice = rest.prefix(Self.collectedAtOnceMax)
+            rest = rest.dropFirst(slice.count)
+            let unknown = try backend.read { transaction in
+                try slice.filter { try transaction.assetSize($0) == nil }
+            }
+            guard !unknown.isEmpty else { continue }
+            removed += try backend.write { transaction in
+                // Whoever uploads the same content meanwhile holds the lock that this one has.
+                let gone = try unknown.filter { try transaction.assetSize($0) == nil }
+                for checksum in gone { try self.assets.files.remove(checksum) }
+                return gone.count
+            }
+        }
+        return removed
+    }
+}

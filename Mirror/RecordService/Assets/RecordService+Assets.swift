@@ -1,0 +1,179 @@
+internal import Foundation
+public import RecordWire
+
+/// Assets: addresses for uploads, receipts for other records, and the files. (SERVICE §3, assets/*)
+extension RecordService {
+    func uploadAddresses(
+        _ upload: UploadAssets, _ key: DatabaseKey, _ target: RecordTarget, _ caller: Caller
+    ) throws(RecordError) -> RecordResponse {
+        guard !key.isPublic else {
+            throw RecordError(.notFound, "Public databases keep no assets on this service.")
+        }
+        try limits.checkCount(upload.tokens.count, of: "tokens")
+        _ = try (upload.zoneID ?? ZoneID()).owned(by: key.owner)
+        var addresses: [AssetUploadAddress] = []
+        for token in upload.tokens {
+            try limits.checkName(token.fieldName, of: "field name")
+            addresses.append(
+                AssetUploadAddress(
+                    recordName: token.recordName, fieldName: token.fieldName,
+                    url: try assets.uploadAddress(
+                        to: key, caller, base: target.serviceAddress)))
+        }
+        return .assetUploads(addresses)
+    }
+
+    func rereferenceAssets(
+        _ request: RereferenceAssets, _ key: DatabaseKey
+    ) throws(RecordError) -> RecordResponse {
+        guard !key.isPublic else {
+            throw RecordError(.notFound, "Public databases keep no assets on this service.")
+        }
+        try limits.checkCount(request.assets.count, of: "assets")
+        let zoneID = try (request.zoneID ?? ZoneID()).owned(by: key.owner)
+        return try backend.write { transaction in
+            guard let database = try transaction.database(key),
+                let zone = try transaction.zone(named: zoneID.zoneName, in: database.id),
+                !zone.isDeleted
+            else { throw zoneID.notFound(wasDeleted: false) }
+            return .assets(
+                try request.assets.map { place in
+                    do {
+                        let receipt = try self.receipt(
+                            for: place, zoneID, zone, database, transaction)
+                        return .asset(receipt.asset)
+                    } catch var error as RecordError {
+                        error.recordName = place.recordName
+                        return .failure(error)
+                    }
+                })
+        }
+    }
+
+    private func receipt(
+        for place: RereferenceAssets.Place, _ zoneID: ZoneID, _ zone: ZoneRow,
+        _ database: DatabaseRow, _ transaction: any BackendTransaction
+    ) throws -> AssetReceipt {
+        let fields = try damage.guarding(place.recordName, in: zoneID) {
+            guard let row = try transaction.record(named: place.recordName, in: zone.id),
+                !row.isDeleted
+            else { throw Self.notFound(place.recordName, wasDeleted: false) }
+            return try row.record(in: zoneID, keys: [place.fieldName]).fields
+        }
+        guard case .asset(let asset)?? = fields[place.fieldName],
+            let checksum = asset.fileChecksum.flatMap({ AssetChecksum(text: $0) }),
+            let size = asset.size
+        else {
+            throw RecordError(
+                .assetNotFound, "The record has no asset in the field \(place.fieldName).")
+        }
+        let receipt = try assets.makeReceipt(for: checksum, size: size, in: database.id)
+        try transaction.add(receipt)
+        return receipt
+    }
+
+    // MARK: Files
+
+    /// Begins to take the bytes of an asset that are sent to an address of `assets/upload`; `key`
+    /// stands in the address, and `announced` is how many bytes are to come, where that was said.
+    /// Throws ACCESS_DENIED for an address that is none or too old, AUTHENTICATION_FAILED where its
+    /// token was revoked, LIMIT_EXCEEDED for too many bytes, TRY_AGAIN_LATER where there is no room.
+    public func beginUpload(
+        key: String, announced: Int64? = nil
+    ) throws(RecordError) -> AssetUpload {
+        try AssetUpload(assets, try assets.grant(key, .upload), announced: announced)
+    }
+
+    /// Opens the asset behind an address that came with a record. Throws what `beginUpload` throws
+    /// for its key, and ASSET_NOT_FOUND where the file is gone.
+    public func openAsset(
+        key: String
+    ) throws(RecordError) -> (file: AssetFile, userRecordName: String) {
+        let grant = try assets.grant(key, .download)
+        guard let checksum = grant.checksum,
+            let size = try backend.read({ try $0.assetSize(checksum) }),
+            let file = try assets.files.open(checksum, size: size)
+        else { throw RecordError(.assetNotFound, "The asset is not there any more.") }
+        return (file, grant.database.owner)
+    }
+
+    // MARK: Answers
+
+    /// The answer with addresses at which its assets are to be had.
+    func linked(
+        _ response: RecordResponse, _ key: DatabaseKey, _ target: RecordTarget, _ caller: Caller
+    ) throws(RecordError) -> RecordResponse {
+        var links = AssetLinks(assets, key, caller, base: target.serviceAddress)
+        switch response {
+        case .records(var reply):
+            for index in reply.results.indices { try links.add(to: &reply.results[index]) }
+            return links.wereAdded ? .records(reply) : response
+        case .zoneChanges(var zones):
+            for zone in zones.indices {
+                for index in zones[zone].records.indices {
+                    try links.add(to: &zones[zone].records[index])
+                }
+            }
+            return links.wereAdded ? .zoneChanges(zones) : response
+        case .recordChanges(var page):
+            for index in page.records.indices { try links.add(to: &page.records[index]) }
+            return links.wereAdded ? .recordChanges(page) : response
+        case .databaseChanges, .zones, .caller, .assetUploads, .assets: return response
+        }
+    }
+}
+
+/// Puts addresses into the assets of an answer.
+private struct AssetLinks {
+    private let store: AssetStore
+    private let database: DatabaseKey
+    private let caller: Caller
+    private let base: String?
+    private(set) var wereAdded = false
+
+    init(_ store: AssetStore, _ database: DatabaseKey, _ caller: Caller, base: String?) {
+        self.store = store
+        self.database = database
+        self.caller = caller
+        self.base = base
+    }
+
+    mutating func add(to result: inout RecordResult) throws(RecordError) {
+        switch result {
+        case .record(var record):
+            guard try add(to: &record) else { return }
+            result = .record(record)
+        case .failure(var error):
+            guard var record = error.serverRecord, try add(to: &record) else { return }
+            error.serverRecord = record
+            result = .failure(error)
+        }
+    }
+
+    @discardableResult
+    mutating func add(to record: inout Record) throws(RecordError) -> Bool {
+        let names = record.fields.compactMap { $0.value?.holdsAssets == true ? $0.key : nil }
+        for name in names {
+            guard let value = record.fields[name] ?? nil else { continue }
+            do {
+                record.fields[name] = try value.mapAssets { try linked($0) }
+            } catch let error as RecordError {
+                throw error
+            } catch {
+                throw RecordError(.internalError, "An address could not be made: \(error).")
+            }
+            wereAdded = true
+        }
+        return !names.isEmpty
+    }
+
+    private func linked(_ asset: RecordAsset) throws(RecordError) -> RecordAsset {
+        guard let checksum = asset.fileChecksum.flatMap({ AssetChecksum(text: $0) }) else {
+            return asset
+        }
+        var asset = asset
+        asset.downloadURL = try store.downloadAddress(
+            of: checksum, in: database, caller, base: base)
+        return asset
+    }
+}

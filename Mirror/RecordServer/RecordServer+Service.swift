@@ -34,6 +34,10 @@ extension Authenticator {
             admitted.isWorld = caller == .world
             return admitted
         }
+        courier = CourierDoor(
+            user: { try service.user(ofCourierToken: $0) },
+            next: { try service.nextNotice(forCourierToken: $0) },
+            listen: { try service.listen(forCourierToken: $0, changed: $1) })
     }
 }
 
@@ -57,6 +61,7 @@ extension ServerCapabilities {
             extensions: [
                 "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "gzipRequests", "previousSyncToken",
                 "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
+                "webcourier",
                 "writeID",
             ])
     }

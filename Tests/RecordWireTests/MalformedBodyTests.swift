@@ -137,7 +137,7 @@ struct Malformed: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        "assets/upload", "tokens/create", "",
+        "assets/upload", "records/resolve", "",
         "records", "records/modify/x",
     ])
     func operationsThatAreNotOfferedAreNotFound(_ path: String) throws {

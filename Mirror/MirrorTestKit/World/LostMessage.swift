@@ -42,7 +42,7 @@ extension RecordResponse {
         case .records(let reply): reply.results.count
         case .zoneChanges(let pages): pages.reduce(0) { $0 + $1.records.count }
         case .recordChanges(let page): page.records.count
-        case .databaseChanges, .zones, .caller: 0
+        case .databaseChanges, .zones, .subscriptions, .courierToken, .nothing, .caller: 0
         }
     }
 
@@ -72,7 +72,9 @@ extension WorldStatistics {
             }
         case .zoneChanges(let pages):
             if pages.contains(where: \.moreComing) { count(.continuedPage) }
-        case .recordChanges, .databaseChanges, .zones, .caller: break
+        case .recordChanges, .databaseChanges, .zones, .subscriptions, .courierToken, .nothing,
+            .caller:
+            break
         }
     }
 }

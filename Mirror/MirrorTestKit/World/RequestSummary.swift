@@ -15,6 +15,9 @@ extension RecordRequest {
         case .modifyZones: "makes the zone"
         case .listZones: "lists zones"
         case .lookupZones: "looks up zones"
+        case .modifySubscriptions, .lookupSubscriptions, .listSubscriptions:
+            "asks about subscriptions"
+        case .createToken, .registerToken: "asks for a token"
         case .caller: "asks who it is"
         }
     }
@@ -41,6 +44,9 @@ extension RecordResponse {
         case .recordChanges(let page): "\(page.records.count) records"
         case .databaseChanges(let reply): "\(reply.zones.count) zones"
         case .zones(let zones): "\(zones.count) zones"
+        case .subscriptions(let found): "\(found.count) subscriptions"
+        case .courierToken: "a token"
+        case .nothing: "nothing"
         case .caller(let reply): reply.userRecordName
         }
     }

@@ -28,6 +28,9 @@ package struct Authenticator: Sendable {
 
     package var admit: @Sendable (AccessTokens, _ container: String) throws -> Admitted
 
+    /// nil where nobody brings notices.
+    package var courier: CourierDoor?
+
     package init(
         admit: @escaping @Sendable (AccessTokens, _ container: String) throws -> Admitted
     ) {

@@ -5,6 +5,8 @@ internal import RecordWire
 enum RoutePath {
     case health
     case capabilities
+    /// Where notices are waited for; the token stands in the query, which no log shows.
+    case courier
     /// `/database/1/{container}/{environment}/{database}/{operation}` (SERVICE §1)
     case operation(String, RecordTarget)
 
@@ -14,6 +16,11 @@ enum RoutePath {
         switch words {
         case ["health"]: self = .health
         case ["capabilities"]: self = .capabilities
+        case ["webcourier"]: self = .courier
+        case let words where Self.isOfTokens(words):
+            let target = RecordTarget(container: words[2], environment: words[3])
+            try RoutePath.check(target)
+            self = .operation(words[4...].joined(separator: "/"), target)
         default:
             guard words.count > 5, words[0] == "database", words[1] == "1" else {
                 throw RouteRefusal.notHere
@@ -25,6 +32,13 @@ enum RoutePath {
         }
     }
 
+    /// Tokens belong to no database; their path begins with `device` or, as documented, `database`.
+    private static func isOfTokens(_ words: [String]) -> Bool {
+        words.count == 6 && ["device", "database"].contains(words[0]) && words[1] == "1"
+            && words[4] == "tokens"
+    }
+
+    static let courierPath = "/webcourier"
     static let publicDatabase = "public"
 
     private static func check(_ target: RecordTarget) throws {

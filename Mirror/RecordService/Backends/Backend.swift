@@ -18,7 +18,7 @@ protocol Backend: Sendable {
 }
 
 /// The rows, inside one transaction.
-protocol BackendTransaction: QueryTransaction, ReferenceTransaction {
+protocol BackendTransaction: QueryTransaction, ReferenceTransaction, SubscriptionTransaction {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow
     func save(_ database: DatabaseRow) throws

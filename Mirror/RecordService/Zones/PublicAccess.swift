@@ -52,7 +52,9 @@ extension RecordRequest {
         case .lookupRecords, .queryRecords, .zoneChanges, .recordChanges, .databaseChanges,
             .listZones, .lookupZones:
             true
-        case .modifyRecords, .modifyZones, .caller: false
+        case .modifyRecords, .modifyZones, .modifySubscriptions, .lookupSubscriptions,
+            .listSubscriptions, .createToken, .registerToken, .caller:
+            false
         }
     }
 }

@@ -39,6 +39,11 @@ public enum WireCodec {
             case .zonesChanged: .databaseChanges(try body.databaseChanges(isMeta: true))
             case .modifyZones: .modifyZones(try body.modifyZones())
             case .lookupZones: .lookupZones(try body.lookupZones())
+            case .modifySubscriptions: .modifySubscriptions(try body.modifySubscriptions())
+            case .lookupSubscriptions: .lookupSubscriptions(try body.lookupSubscriptions())
+            case .createToken: .createToken(try body.courierToken(isNew: true))
+            case .registerToken: .registerToken(try body.courierToken(isNew: false))
+            case .listSubscriptions: try Self.nothing(body, .listSubscriptions)
             case .listZones: try Self.nothing(body, .listZones)
             case .caller: try Self.nothing(body, .caller)
             }
@@ -87,7 +92,7 @@ public enum WireCodec {
         return request
     }
 
-    private static func read<Value>(
+    static func read<Value>(
         _ body: Data, isStrict: Bool, _ read: @escaping (WireObject) throws -> Value
     ) throws(RecordError) -> Value {
         try WireLimits.check(body)

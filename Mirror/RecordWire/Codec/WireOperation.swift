@@ -11,6 +11,11 @@ enum WireOperation: String, CaseIterable {
     case modifyZones = "zones/modify"
     case listZones = "zones/list"
     case lookupZones = "zones/lookup"
+    case modifySubscriptions = "subscriptions/modify"
+    case listSubscriptions = "subscriptions/list"
+    case lookupSubscriptions = "subscriptions/lookup"
+    case createToken = "tokens/create"
+    case registerToken = "tokens/register"
     case caller = "users/caller"
 
     init(_ request: RecordRequest) {
@@ -25,6 +30,11 @@ enum WireOperation: String, CaseIterable {
             case .modifyZones: .modifyZones
             case .listZones: .listZones
             case .lookupZones: .lookupZones
+            case .modifySubscriptions: .modifySubscriptions
+            case .lookupSubscriptions: .lookupSubscriptions
+            case .listSubscriptions: .listSubscriptions
+            case .createToken: .createToken
+            case .registerToken: .registerToken
             case .caller: .caller
             }
     }
@@ -40,7 +50,7 @@ enum WireOperation: String, CaseIterable {
     }
 
     /// Whether the request has no body, so that GET carries it.
-    var isList: Bool { self == .listZones || self == .caller }
+    var isList: Bool { self == .listZones || self == .listSubscriptions || self == .caller }
 
     private static let replacements = [
         "assets/upload": "Keep the bytes in a BYTES field.",

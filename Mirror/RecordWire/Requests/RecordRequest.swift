@@ -10,6 +10,12 @@ public enum RecordRequest: Hashable, Sendable {
     case modifyZones([ZoneOperation])
     case listZones
     case lookupZones([ZoneID])
+    case modifySubscriptions([SubscriptionOperation])
+    case lookupSubscriptions([String])
+    case listSubscriptions
+    /// A token for the courier, who brings notices to who waits.
+    case createToken(CourierToken)
+    case registerToken(CourierToken)
     case caller
 }
 
@@ -22,7 +28,9 @@ extension RecordRequest {
         case .queryRecords(let request): request.numbersAsStrings
         case .zoneChanges(let request): request.numbersAsStrings
         case .recordChanges(let request): request.numbersAsStrings
-        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller: false
+        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .modifySubscriptions,
+            .lookupSubscriptions, .listSubscriptions, .createToken, .registerToken, .caller:
+            false
         }
     }
 }
@@ -52,6 +60,10 @@ public enum RecordResponse: Hashable, Sendable {
     case recordChanges(ZoneChangesReply)
     case databaseChanges(DatabaseChangesReply)
     case zones([ZoneResult])
+    case subscriptions([SubscriptionResult])
+    case courierToken(CourierToken)
+    /// An empty object.
+    case nothing
     case caller(CallerReply)
 }
 

@@ -5,6 +5,7 @@ internal import RecordWire
 enum RoutePath {
     case health
     case capabilities
+    case openAPI
     /// Where notices are waited for; the token stands in the query, which no log shows.
     case courier
     /// `/database/1/{container}/{environment}/{database}/{operation}` (SERVICE §1)
@@ -16,6 +17,7 @@ enum RoutePath {
         switch words {
         case ["health"]: self = .health
         case ["capabilities"]: self = .capabilities
+        case ["openapi.json"]: self = .openAPI
         case ["webcourier"]: self = .courier
         case let words where Self.isOfTokens(words):
             let target = RecordTarget(container: words[2], environment: words[3])
@@ -40,13 +42,15 @@ enum RoutePath {
 
     static let courierPath = "/webcourier"
     static let publicDatabase = "public"
+    static let databases = [publicDatabase, "private", "shared"]
+    static let environments = ["development", "production"]
 
     private static func check(_ target: RecordTarget) throws {
         guard !target.container.isEmpty else { throw RouteRefusal.notHere }
-        guard ["development", "production"].contains(target.environment) else {
+        guard environments.contains(target.environment) else {
             throw RecordError(.badRequest, "The environment is development or production.")
         }
-        guard [publicDatabase, "private", "shared"].contains(target.database) else {
+        guard databases.contains(target.database) else {
             throw RecordError(.badRequest, "The database is public, private or shared.")
         }
     }
@@ -63,7 +67,7 @@ struct RouteRefusal: Error {
         error: RecordError(
             .notFound,
             "There is nothing at this path; it is /database/1/{container}/{environment}/"
-                + "{database}/{operation}, /capabilities or /health."))
+                + "{database}/{operation}, /capabilities, /openapi.json or /health."))
 
     static func methodNotAllowed(allowed: String) -> RouteRefusal {
         RouteRefusal(

@@ -67,6 +67,9 @@ package struct Router: Sendable {
         case .capabilities:
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return .answer(try capabilities.json())
+        case .openAPI:
+            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
+            return .answer(try OpenAPIDocument.json())
         case .courier:
             guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
             return try notices(request, uuid)

@@ -5,6 +5,11 @@ public import Foundation
 /// Requests are read strictly and answers leniently. Doubles that JSON cannot spell travel as the
 /// strings `NaN`, `Infinity` and `-Infinity` under the type DOUBLE. Cost: linear in the body.
 public enum WireCodec {
+    /// The paths of all operations, after the database.
+    package static var operationPaths: [String] {
+        WireOperation.allCases.map(\.rawValue) + [WireOperation.formerCaller]
+    }
+
     /// The path after the database (`records/modify`), the method, and the body (empty for GET).
     /// Throws BAD_REQUEST for a list whose elements are not all of its type.
     public static func encode(

@@ -44,10 +44,13 @@ enum WireOperation: String, CaseIterable {
         let words = path.split(separator: "/").joined(separator: "/")
         guard
             let operation = WireOperation(
-                rawValue: words == "users/current" ? "users/caller" : words)
+                rawValue: words == Self.formerCaller ? Self.caller.rawValue : words)
         else { throw Self.refusal(words) }
         self = operation
     }
+
+    /// The deprecated path of `caller`.
+    static let formerCaller = "users/current"
 
     /// Whether the request has no body, so that GET carries it.
     var isList: Bool { self == .listZones || self == .listSubscriptions || self == .caller }

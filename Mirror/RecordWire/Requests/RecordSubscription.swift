@@ -38,16 +38,18 @@ public struct NotificationInfo: Hashable, Sendable {
 
     public init() {}
 
-    static let textKeys = [
+    package static let textKeys = [
         "alertActionLocalizationKey", "alertBody", "alertLaunchImage", "alertLocalizationKey",
         "category", "collapseIDKey", "soundName", "subtitle", "subtitleLocalizationKey", "title",
         "titleLocalizationKey",
     ]
-    static let listKeys = [
+    package static let listKeys = [
         "additionalFields", "alertLocalizationArgs", "subtitleLocalizationArgs",
         "titleLocalizationArgs",
     ]
-    static let flagKeys = ["shouldBadge", "shouldSendContentAvailable", "shouldSendMutableContent"]
+    package static let flagKeys = [
+        "shouldBadge", "shouldSendContentAvailable", "shouldSendMutableContent",
+    ]
 }
 
 /// One operation of `subscriptions/modify`.

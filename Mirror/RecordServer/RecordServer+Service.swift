@@ -40,6 +40,10 @@ extension Authenticator {
             admitted.isWorld = caller == .world
             return admitted
         }
+        courier = CourierDoor(
+            user: { try service.user(ofCourierToken: $0) },
+            next: { try service.nextNotice(forCourierToken: $0) },
+            listen: { try service.listen(forCourierToken: $0, changed: $1) })
     }
 }
 
@@ -65,6 +69,7 @@ extension ServerCapabilities {
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
                 "gzipRequests", "previousSyncToken",
                 "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
+                "webcourier",
                 "writeID",
             ])
     }

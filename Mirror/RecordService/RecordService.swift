@@ -21,6 +21,7 @@ public final class RecordService: Sendable {
     let damage: DamageReport
     let assets: AssetStore
     private let publicAccess: PublicAccess
+    let courier = CourierDesk()
     private let listeners = ChangeListeners()
     private let sqlite: SQLiteBackend
 
@@ -96,9 +97,19 @@ public final class RecordService: Sendable {
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations):
             defer { listeners.tell(database) }
-            return try modifyZones(operations, database)
+            let answer = try modifyZones(operations, database)
+            deliver(operations, database)
+            return answer
         case .lookupZones(let zones): return try lookupZones(zones, database)
         case .listZones: return try listZones(database)
+        case .modifySubscriptions(let operations):
+            return try modifySubscriptions(operations, database, caller)
+        case .lookupSubscriptions(let ids):
+            return try lookupSubscriptions(ids, database, caller)
+        case .listSubscriptions: return try listSubscriptions(database, caller)
+        case .createToken(let token): return try createToken(token, database, caller)
+        // A token of Apple's is taken and of no use here: notices go by the courier.
+        case .registerToken: return .nothing
         case .caller: return .caller(CallerReply(userRecordName: caller.userRecordName))
         case .uploadAssets(let upload):
             return try uploadAddresses(upload, database, target, caller)
@@ -156,12 +167,15 @@ public final class RecordService: Sendable {
             incarnation: platform.randomness.next(),
             makeName: { self.platform.randomness.uuid().uuidString })
         var broken: Set<ExactName> = []
+        var written: [RecordRow] = []
         func perform() throws(RecordError) -> RecordsReply {
             try backend.write { transaction in
                 try modification.perform(
-                    in: database, transaction, damage: self.damage, broken: &broken)
+                    in: database, transaction, damage: self.damage, broken: &broken,
+                    written: &written)
             }
         }
+        defer { deliver(written, in: modify.zoneID ?? ZoneID(), database) }
         do {
             return .records(try perform())
         } catch  where !broken.isEmpty {

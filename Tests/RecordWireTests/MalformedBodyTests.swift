@@ -152,7 +152,7 @@ struct Malformed: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        "assets/delete", "tokens/create", "",
+        "assets/delete", "records/resolve", "",
         "records", "records/modify/x",
     ])
     func operationsThatAreNotOfferedAreNotFound(_ path: String) throws {

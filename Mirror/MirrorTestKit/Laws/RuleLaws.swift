@@ -10,7 +10,11 @@ struct RuleLaws {
     private var memory: EditMemory { world.editor.memory }
 
     func check() -> [String] {
-        smallestNameSurvives() + (world.settings.policy.standard.name == "latest" ? latest() : [])
+        smallestNameSurvives() + latest()
+    }
+
+    private func isLatest(_ property: String, of entity: String) -> Bool {
+        world.settings.policy.rule(entity: entity, property: property).name == "latest"
     }
 
     private func smallestNameSurvives() -> [String] {
@@ -36,7 +40,8 @@ struct RuleLaws {
         for (name, state) in image.objects.sorted(by: { $0.key < $1.key })
         where !world.mayMerge(state.entity) && !memory.dead.contains(name) {
             guard let entity = world.editor.layout.entity(state.entity) else { continue }
-            for (slot, attribute) in entity.attributes.enumerated() {
+            for (slot, attribute) in entity.attributes.enumerated()
+            where isLatest(attribute.name, of: entity.name) {
                 let property = EditMemory.Property(recordName: name, name: attribute.name)
                 guard let winner = latestWrite(of: property),
                     state.attributes[slot] != winner.value

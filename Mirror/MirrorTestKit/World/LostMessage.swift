@@ -42,7 +42,9 @@ extension RecordResponse {
         case .records(let reply): reply.results.count
         case .zoneChanges(let pages): pages.reduce(0) { $0 + $1.records.count }
         case .recordChanges(let page): page.records.count
-        case .databaseChanges, .zones, .caller, .assetUploads, .assets: 0
+        case .databaseChanges, .zones, .subscriptions, .courierToken, .nothing, .caller,
+            .assetUploads, .assets:
+            0
         }
     }
 
@@ -72,7 +74,9 @@ extension WorldStatistics {
             }
         case .zoneChanges(let pages):
             if pages.contains(where: \.moreComing) { count(.continuedPage) }
-        case .recordChanges, .databaseChanges, .zones, .caller, .assetUploads, .assets: break
+        case .recordChanges, .databaseChanges, .zones, .subscriptions, .courierToken, .nothing,
+            .caller, .assetUploads, .assets:
+            break
         }
     }
 }

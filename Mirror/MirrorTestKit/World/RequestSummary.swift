@@ -15,6 +15,9 @@ extension RecordRequest {
         case .modifyZones: "makes the zone"
         case .listZones: "lists zones"
         case .lookupZones: "looks up zones"
+        case .modifySubscriptions, .lookupSubscriptions, .listSubscriptions:
+            "asks about subscriptions"
+        case .createToken, .registerToken: "asks for a token"
         case .caller: "asks who it is"
         case .uploadAssets(let upload): "asks to send \(upload.tokens.count) assets"
         case .rereferenceAssets(let request): "asks for \(request.assets.count) assets"
@@ -43,6 +46,9 @@ extension RecordResponse {
         case .recordChanges(let page): "\(page.records.count) records"
         case .databaseChanges(let reply): "\(reply.zones.count) zones"
         case .zones(let zones): "\(zones.count) zones"
+        case .subscriptions(let found): "\(found.count) subscriptions"
+        case .courierToken: "a token"
+        case .nothing: "nothing"
         case .caller(let reply): reply.userRecordName
         case .assetUploads(let addresses): "\(addresses.count) addresses"
         case .assets(let results): "\(results.count) assets"

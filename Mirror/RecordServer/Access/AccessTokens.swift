@@ -7,16 +7,21 @@ package struct AccessTokens: Sendable {
     /// Whether what is asked for may be asked without a user's token.
     package var isForWorld = false
 
+    static let apiHeader = "X-Diptych-API-Token"
+    static let userHeader = "X-Diptych-User-Token"
+    static let apiArgument = "ckAPIToken"
+    static let userArgument = "ckWebAuthToken"
+
     /// Headers go before the query, so that clients can keep tokens out of addresses. In the plain
     /// dialect they are no way in.
     init(of request: HTTPRequest, isPlain: Bool) {
         guard !isPlain else {
-            apiToken = request.query["ckAPIToken"]
-            userToken = request.query["ckWebAuthToken"]
+            apiToken = request.query[Self.apiArgument]
+            userToken = request.query[Self.userArgument]
             return
         }
-        apiToken = request.headers["X-Diptych-API-Token"] ?? request.query["ckAPIToken"]
-        userToken = request.headers["X-Diptych-User-Token"] ?? request.query["ckWebAuthToken"]
+        apiToken = request.headers[Self.apiHeader] ?? request.query[Self.apiArgument]
+        userToken = request.headers[Self.userHeader] ?? request.query[Self.userArgument]
         deviceID = request.headers["X-Diptych-Device"]
     }
 }

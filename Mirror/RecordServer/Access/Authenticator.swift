@@ -38,6 +38,9 @@ package struct Authenticator: Sendable {
     /// nil for a service without assets.
     package var assets: Assets?
 
+    /// nil where nobody brings notices.
+    package var courier: CourierDoor?
+
     package init(
         assets: Assets? = nil,
         admit: @escaping @Sendable (AccessTokens, _ container: String) throws -> Admitted

@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import Foundation
 
 /// Where a connection comes from: an address of IPv4, or the first 64 bits of one of IPv6, which is

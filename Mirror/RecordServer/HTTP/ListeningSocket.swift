@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import Foundation
 
 /// A TCP socket bound to an address of this machine. Closed by `close`, or by the daemon it is

@@ -9,6 +9,9 @@ enum RoutePath {
     /// Takes the bytes of an asset; what it is for stands in the query.
     case assetUpload
     case assetFile
+    case openAPI
+    /// Where notices are waited for; the token stands in the query, which no log shows.
+    case courier
     /// `/database/1/{container}/{environment}/{database}/{operation}` (SERVICE §1)
     case operation(String, RecordTarget)
 
@@ -27,6 +30,12 @@ enum RoutePath {
         switch words {
         case ["health"]: self = .health
         case ["capabilities"]: self = .capabilities
+        case ["openapi.json"]: self = .openAPI
+        case ["webcourier"]: self = .courier
+        case let words where Self.isOfTokens(words):
+            let target = RecordTarget(container: words[2], environment: words[3])
+            try RoutePath.check(target)
+            self = .operation(words[4...].joined(separator: "/"), target)
         default:
             guard words.count > 5, words[0] == "database", words[1] == "1" else {
                 throw RouteRefusal.notHere
@@ -38,14 +47,23 @@ enum RoutePath {
         }
     }
 
+    /// Tokens belong to no database; their path begins with `device` or, as documented, `database`.
+    private static func isOfTokens(_ words: [String]) -> Bool {
+        words.count == 6 && ["device", "database"].contains(words[0]) && words[1] == "1"
+            && words[4] == "tokens"
+    }
+
+    static let courierPath = "/webcourier"
     static let publicDatabase = "public"
+    static let databases = [publicDatabase, "private", "shared"]
+    static let environments = ["development", "production"]
 
     private static func check(_ target: RecordTarget) throws {
         guard !target.container.isEmpty else { throw RouteRefusal.notHere }
-        guard ["development", "production"].contains(target.environment) else {
+        guard environments.contains(target.environment) else {
             throw RecordError(.badRequest, "The environment is development or production.")
         }
-        guard [publicDatabase, "private", "shared"].contains(target.database) else {
+        guard databases.contains(target.database) else {
             throw RecordError(.badRequest, "The database is public, private or shared.")
         }
     }
@@ -62,7 +80,7 @@ struct RouteRefusal: Error {
         error: RecordError(
             .notFound,
             "There is nothing at this path; it is /database/1/{container}/{environment}/"
-                + "{database}/{operation}, /capabilities or /health."))
+                + "{database}/{operation}, /capabilities, /openapi.json or /health."))
 
     static func methodNotAllowed(allowed: String) -> RouteRefusal {
         RouteRefusal(

@@ -38,7 +38,9 @@ package struct Router: Sendable {
     package func admit(_ request: HTTPRequest) -> Admission {
         let uuid = platform.randomness.uuid().uuidString
         do {
-            switch try route(request) {
+            switch try route(request, uuid) {
+            case .wait(let user, let wait):
+                return .read(user: user) { _ in .wait(wait) }
             case .answer(let body):
                 return .answer(finished(HTTPResponse(status: 200, body: body), request, uuid))
             case .ask(let operation, let target, let caller):
@@ -59,12 +61,13 @@ package struct Router: Sendable {
 
     private enum Route {
         case answer(Data)
+        case wait(user: String, HTTPWait)
         case ask(String, RecordTarget, Authenticator.Admitted)
         case file(HTTPResponse)
         case upload(AssetUpload)
     }
 
-    private func route(_ request: HTTPRequest) throws -> Route {
+    private func route(_ request: HTTPRequest, _ uuid: String) throws -> Route {
         let isReading = request.method == "GET" || request.method == "HEAD"
         switch try RoutePath(request.path) {
         case .health:
@@ -83,6 +86,12 @@ package struct Router: Sendable {
                 throw RouteRefusal.methodNotAllowed(allowed: "POST, PUT")
             }
             return .upload(try upload(for: request))
+        case .openAPI:
+            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
+            return .answer(try OpenAPIDocument.json())
+        case .courier:
+            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
+            return try notices(request, uuid)
         case .operation(let operation, var target):
             let tokens = tokens(of: request, for: target)
             let caller = try admitted(tokens, target.container, request)
@@ -92,6 +101,52 @@ package struct Router: Sendable {
             try checkEncoding(of: request)
             return .ask(operation, target, caller)
         }
+    }
+
+    // MARK: Notices
+
+    /// Waits for the next notice of a courier's token; an empty object where none came in time.
+    private func notices(_ request: HTTPRequest, _ uuid: String) throws -> Route {
+        guard let courier = door.courier, let token = request.query["token"] else {
+            throw RouteRefusal.notHere
+        }
+        let user: String
+        let began = platform.clock.now()
+        do {
+            user = try courier.user(token)
+        } catch {
+            let stranger = Throttle.Asker.address(request.address)
+            if throttlesAddresses { throttle.charge(stranger, since: began) }
+            if throttlesAddresses { try throttle.check(stranger) }
+            throw error
+        }
+        try throttle.check(.user(user))
+        throttle.charge(.user(user), since: began)
+        return .wait(
+            user: user,
+            HTTPWait(
+                seconds: .infinity, listen: { try courier.listen(token, $0) },
+                answer: { isLast in
+                    do {
+                        let notice = try courier.next(token)
+                        guard isLast || notice != nil else { return nil }
+                        let body = notice ?? Data("{}".utf8)
+                        return finished(HTTPResponse(status: 200, body: body), request, uuid)
+                    } catch {
+                        return finished(refusal(for: error, uuid), request, uuid)
+                    }
+                }))
+    }
+
+    /// An answer that names a place of this server gets its address as the client knows it.
+    private func addressed(
+        _ answer: RecordResponse, _ request: HTTPRequest
+    ) -> RecordResponse {
+        guard case .courierToken(var token) = answer, let text = token.apnsToken,
+            let address = request.serviceAddress(scheme: scheme)
+        else { return answer }
+        token.webcourierURL = "\(address)\(RoutePath.courierPath)?token=\(text)"
+        return .courierToken(token)
     }
 
     /// A stranger pays for what is refused, so that guessing tokens is slow; where a proxy stands
@@ -235,7 +290,8 @@ package struct Router: Sendable {
             let question = try WireCodec.decodeRequest(
                 path: operation, method: method, body: try plainBody(of: request))
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
-                let answer = try WireCodec.encode(caller.ask(question, target), to: question)
+                let answer = try WireCodec.encode(
+                    addressed(caller.ask(question, target), request), to: question)
                 return .response(finished(HTTPResponse(status: 200, body: answer), request, uuid))
             }
             return .wait(
@@ -270,7 +326,9 @@ package struct Router: Sendable {
     }
 
     private func checkMethod(_ operation: String, _ request: HTTPRequest) throws {
-        let isListing = ["zones/list", "users/caller", "users/current"].contains(operation)
+        let isListing = [
+            "zones/list", "subscriptions/list", "users/caller", "users/current",
+        ].contains(operation)
         let isReading = request.method == "GET" || request.method == "HEAD"
         guard request.method == "POST" || isReading && isListing else {
             // An operation that is not there is a 404 before its method is a 405.

@@ -133,6 +133,15 @@ public final class ServiceAccounts: Sendable {
         }
     }
 
+    /// A text that nobody can guess.
+    func drawnSecret() throws(RecordError) -> String {
+        do {
+            return Base64URL.text(try secrets.bytes(32))
+        } catch {
+            throw RecordError(.internalError, "No secret could be drawn: \(error).")
+        }
+    }
+
     // MARK: Authentication
 
     func authenticate(

@@ -118,7 +118,9 @@ extension RecordService {
         case .recordChanges(var page):
             for index in page.records.indices { try links.add(to: &page.records[index]) }
             return links.wereAdded ? .recordChanges(page) : response
-        case .databaseChanges, .zones, .caller, .assetUploads, .assets: return response
+        case .databaseChanges, .zones, .subscriptions, .courierToken, .nothing, .caller,
+            .assetUploads, .assets:
+            return response
         }
     }
 }

@@ -18,7 +18,9 @@ protocol Backend: Sendable {
 }
 
 /// The rows, inside one transaction.
-protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction {
+protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction,
+    SubscriptionTransaction
+{
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow
     func save(_ database: DatabaseRow) throws

@@ -51,6 +51,11 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public var filtersMax = 32
     /// Sort keys of one query.
     public var sortsMax = 8
+    /// Subscriptions of a user in one database, and bytes of one.
+    public var subscriptionsMax = 100
+    public var subscriptionBytesMax = 16_384
+    /// Courier tokens of a user; the newest stay good.
+    public var courierTokensMax = 32
     /// Indexes that queries may have made in one database.
     public var queryIndexesMax = 200
 

@@ -56,8 +56,9 @@ struct RecordModification {
     /// when the request is atomic and one is refused.
     func perform(
         in key: DatabaseKey, _ transaction: any BackendTransaction, damage: DamageReport,
-        broken: inout Set<ExactName>
+        broken: inout Set<ExactName>, written rows: inout [RecordRow]
     ) throws -> RecordsReply {
+        rows = []
         let (database, zoneRow) = try places(key, transaction)
         let known = try transaction.line(of: zoneRow)
         let check = ClientCheck(client, zone: zoneRow, zoneID: zone, limits: limits)
@@ -108,6 +109,7 @@ struct RecordModification {
         try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(
             database, zoneRow, to: change.counter, hasFeed: key.hasFeed(zone), transaction)
+        rows = change.rows
         return reply
     }
 

@@ -35,6 +35,18 @@ struct DatabaseKey: Hashable {
         owner = target.database == Self.publicScope ? "" : caller.userRecordName
     }
 
+    private init(_ courier: CourierRow, scope: String) {
+        container = courier.container
+        environment = courier.environment
+        self.scope = scope
+        owner = scope == Self.publicScope ? "" : courier.user
+    }
+
+    /// The databases of which who waits at the courier hears.
+    static func all(of courier: CourierRow) -> [DatabaseKey] {
+        [privateScope, publicScope].map { DatabaseKey(courier, scope: $0) }
+    }
+
     var isPublic: Bool { scope == Self.publicScope }
 
     /// Whether the zone tells what changed in it: zones of users' own do, and the one zone of a

@@ -52,7 +52,10 @@ extension RecordRequest {
         case .lookupRecords, .queryRecords, .zoneChanges, .recordChanges, .databaseChanges,
             .listZones, .lookupZones:
             true
-        case .modifyRecords, .modifyZones, .caller, .uploadAssets, .rereferenceAssets: false
+        case .modifyRecords, .modifyZones, .modifySubscriptions, .lookupSubscriptions,
+            .listSubscriptions, .createToken, .registerToken, .caller, .uploadAssets,
+            .rereferenceAssets:
+            false
         }
     }
 }

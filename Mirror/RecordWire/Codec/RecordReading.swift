@@ -80,6 +80,7 @@ extension WireObject {
             RecordError.Code(rawValue: code), try string("reason") ?? "No reason was given.",
             recordName: try string("recordName"), zoneID: try zoneID())
         error.uuid = try string("uuid")
+        error.subscriptionID = try string("subscriptionID")
         error.retryAfterSeconds = try double("retryAfter")
         error.redirectURL = try string("redirectURL")
         error.serverRecord = try object("serverRecord")?.asRecord()

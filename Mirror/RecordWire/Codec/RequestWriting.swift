@@ -24,9 +24,13 @@ extension JSONWriter {
                 $0.key("zones")
                 $0.array(zones) { $0.zoneID($1) }
             }
-        case .listZones, .caller: break
+        case .modifySubscriptions(let operations):
+            try object { try $0.modifySubscriptions(operations) }
+        case .lookupSubscriptions(let ids): object { $0.lookupSubscriptions(ids) }
+        case .createToken(let token), .registerToken(let token): object { $0.courierToken(token) }
         case .uploadAssets(let upload): object { $0.uploadAssets(upload) }
         case .rereferenceAssets(let places): object { $0.rereferenceAssets(places) }
+        case .listZones, .listSubscriptions, .caller: break
         }
     }
 

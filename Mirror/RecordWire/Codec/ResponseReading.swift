@@ -13,6 +13,11 @@ extension WireObject {
             .databaseChanges(try databaseChangesReply(isMeta: changes.isMeta))
         case .modifyZones, .listZones, .lookupZones:
             .zones(try required("zones") { try objects($0) { try $0.zoneResult() } })
+        case .modifySubscriptions, .lookupSubscriptions, .listSubscriptions:
+            .subscriptions(
+                try required("subscriptions") { try objects($0) { try $0.subscriptionResult() } })
+        case .createToken: .courierToken(try courierReply())
+        case .registerToken: .nothing
         case .caller:
             .caller(CallerReply(userRecordName: try required("userRecordName", string)))
         case .uploadAssets:

@@ -18,6 +18,9 @@ extension JSONWriter {
             case .zones(let results):
                 writer.key("zones")
                 try writer.array(results) { try $0.zone($1) }
+            case .subscriptions(let results): try writer.subscriptions(results)
+            case .courierToken(let token): writer.courierToken(token)
+            case .nothing: break
             case .caller(let reply): writer.member("userRecordName", reply.userRecordName)
             case .assetUploads(let addresses): writer.uploadAddresses(addresses)
             case .assets(let results): try writer.assetResults(results)
@@ -30,6 +33,7 @@ extension JSONWriter {
         member("uuid", error.uuid)
         member("recordName", error.recordName)
         member("zoneID", error.zoneID)
+        member("subscriptionID", error.subscriptionID)
         member("serverErrorCode", error.code.rawValue)
         member("reason", error.reason)
         member("retryAfter", error.retryAfterSeconds)

@@ -5,6 +5,11 @@ public import Foundation
 /// Requests are read strictly and answers leniently. Doubles that JSON cannot spell travel as the
 /// strings `NaN`, `Infinity` and `-Infinity` under the type DOUBLE. Cost: linear in the body.
 public enum WireCodec {
+    /// The paths of all operations, after the database.
+    package static var operationPaths: [String] {
+        WireOperation.allCases.map(\.rawValue) + [WireOperation.formerCaller]
+    }
+
     /// The path after the database (`records/modify`), the method, and the body (empty for GET).
     /// Throws BAD_REQUEST for a list whose elements are not all of its type.
     public static func encode(
@@ -39,6 +44,11 @@ public enum WireCodec {
             case .zonesChanged: .databaseChanges(try body.databaseChanges(isMeta: true))
             case .modifyZones: .modifyZones(try body.modifyZones())
             case .lookupZones: .lookupZones(try body.lookupZones())
+            case .modifySubscriptions: .modifySubscriptions(try body.modifySubscriptions())
+            case .lookupSubscriptions: .lookupSubscriptions(try body.lookupSubscriptions())
+            case .createToken: .createToken(try body.courierToken(isNew: true))
+            case .registerToken: .registerToken(try body.courierToken(isNew: false))
+            case .listSubscriptions: try Self.nothing(body, .listSubscriptions)
             case .listZones: try Self.nothing(body, .listZones)
             case .caller: try Self.nothing(body, .caller)
             case .uploadAssets: .uploadAssets(try body.uploadAssets())
@@ -99,7 +109,7 @@ public enum WireCodec {
     }
 
     /// An empty body stands for an object without members.
-    private static func read<Value>(
+    static func read<Value>(
         _ body: Data, isStrict: Bool, _ read: (WireObject) throws -> Value
     ) throws(RecordError) -> Value {
         try WireLimits.check(body)

@@ -11,6 +11,11 @@ enum WireOperation: String, CaseIterable {
     case modifyZones = "zones/modify"
     case listZones = "zones/list"
     case lookupZones = "zones/lookup"
+    case modifySubscriptions = "subscriptions/modify"
+    case listSubscriptions = "subscriptions/list"
+    case lookupSubscriptions = "subscriptions/lookup"
+    case createToken = "tokens/create"
+    case registerToken = "tokens/register"
     case caller = "users/caller"
     case uploadAssets = "assets/upload"
     case rereferenceAssets = "assets/rereference"
@@ -27,6 +32,11 @@ enum WireOperation: String, CaseIterable {
             case .modifyZones: .modifyZones
             case .listZones: .listZones
             case .lookupZones: .lookupZones
+            case .modifySubscriptions: .modifySubscriptions
+            case .lookupSubscriptions: .lookupSubscriptions
+            case .listSubscriptions: .listSubscriptions
+            case .createToken: .createToken
+            case .registerToken: .registerToken
             case .caller: .caller
             case .uploadAssets: .uploadAssets
             case .rereferenceAssets: .rereferenceAssets
@@ -38,13 +48,16 @@ enum WireOperation: String, CaseIterable {
         let words = path.split(separator: "/").joined(separator: "/")
         guard
             let operation = WireOperation(
-                rawValue: words == "users/current" ? "users/caller" : words)
+                rawValue: words == Self.formerCaller ? Self.caller.rawValue : words)
         else { throw Self.refusal(words) }
         self = operation
     }
 
+    /// The deprecated path of `caller`.
+    static let formerCaller = "users/current"
+
     /// Whether the request has no body, so that GET carries it.
-    var isList: Bool { self == .listZones || self == .caller }
+    var isList: Bool { self == .listZones || self == .listSubscriptions || self == .caller }
 
     private static func refusal(_ path: String) -> RecordError {
         let known = allCases.map(\.rawValue).joined(separator: ", ")

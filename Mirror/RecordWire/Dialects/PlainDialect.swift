@@ -16,8 +16,9 @@ extension RecordRequest {
                     zone.client == nil ? nil : "zones[\(index)].client"
                 }
         case .recordChanges(let changes): changes.zone.client == nil ? [] : ["client"]
-        case .queryRecords, .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller,
-            .uploadAssets, .rereferenceAssets:
+        case .queryRecords, .databaseChanges, .modifyZones, .listZones, .lookupZones,
+            .modifySubscriptions, .lookupSubscriptions, .listSubscriptions, .createToken,
+            .registerToken, .caller, .uploadAssets, .rereferenceAssets:
             []
         }
     }
@@ -79,7 +80,8 @@ extension RecordResponse {
                         result
                     }
                 })
-        case .databaseChanges, .caller, .assetUploads: return self
+        case .databaseChanges, .subscriptions, .courierToken, .nothing, .caller, .assetUploads:
+            return self
         }
     }
 }

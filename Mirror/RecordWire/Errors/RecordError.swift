@@ -43,6 +43,7 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
     public var reason: String
     public var recordName: String?
     public var zoneID: ZoneID?
+    public var subscriptionID: String?
     /// Seconds to wait before another try; nil: do not retry.
     public var retryAfterSeconds: Double?
     /// Where to sign in, with AUTHENTICATION_REQUIRED.

@@ -10,6 +10,12 @@ public enum RecordRequest: Hashable, Sendable {
     case modifyZones([ZoneOperation])
     case listZones
     case lookupZones([ZoneID])
+    case modifySubscriptions([SubscriptionOperation])
+    case lookupSubscriptions([String])
+    case listSubscriptions
+    /// A token for the courier, who brings notices to who waits.
+    case createToken(CourierToken)
+    case registerToken(CourierToken)
     case caller
     case uploadAssets(UploadAssets)
     case rereferenceAssets(RereferenceAssets)
@@ -24,8 +30,9 @@ extension RecordRequest {
         case .queryRecords(let request): request.numbersAsStrings
         case .zoneChanges(let request): request.numbersAsStrings
         case .recordChanges(let request): request.numbersAsStrings
-        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .caller, .uploadAssets,
-            .rereferenceAssets:
+        case .databaseChanges, .modifyZones, .listZones, .lookupZones, .modifySubscriptions,
+            .lookupSubscriptions, .listSubscriptions, .createToken, .registerToken, .caller,
+            .uploadAssets, .rereferenceAssets:
             false
         }
     }
@@ -56,6 +63,10 @@ public enum RecordResponse: Hashable, Sendable {
     case recordChanges(ZoneChangesReply)
     case databaseChanges(DatabaseChangesReply)
     case zones([ZoneResult])
+    case subscriptions([SubscriptionResult])
+    case courierToken(CourierToken)
+    /// An empty object.
+    case nothing
     case caller(CallerReply)
     /// One entry for each token, in order.
     case assetUploads([AssetUploadAddress])

@@ -44,6 +44,7 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.assetTables)
         try connection.script(SQLiteTransaction.queryTables)
         try connection.script(SQLiteTransaction.linkTable)
+        try connection.script(SQLiteTransaction.subscriptionTables)
     }
 
     private static func refusal(_ what: String) -> RecordError {

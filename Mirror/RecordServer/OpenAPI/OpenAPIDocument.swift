@@ -1,0 +1,188 @@
+package import Foundation
+internal import RecordWire
+
+/// The description of the service's HTTP interface in OpenAPI 3.1, served at `/openapi.json`.
+package enum OpenAPIDocument {
+    /// Its JSON, keys sorted. Throws never in practice: it is made of text and numbers.
+    package static func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(document)
+    }
+
+    private static let document: DocumentValue = [
+        "openapi": "3.1.0",
+        "info": [
+            "title": "Diptych record service", "version": "1",
+            "description": "CloudKit Web Services as docs/SERVICE.md describes it.",
+        ],
+        "paths": .object(paths),
+        "security": [
+            ["apiToken": [], "userToken": []], ["apiTokenInQuery": [], "userTokenInQuery": []],
+            ["apiToken": []], ["apiTokenInQuery": []],
+        ],
+        "components": [
+            "schemas": .object(schemas),
+            "securitySchemes": [
+                "apiToken": key("header", AccessTokens.apiHeader),
+                "userToken": key("header", AccessTokens.userHeader),
+                "apiTokenInQuery": key("query", AccessTokens.apiArgument),
+                "userTokenInQuery": key("query", AccessTokens.userArgument),
+            ],
+            "responses": [
+                "Refusal": [
+                    "description": "The request as a whole was refused.",
+                    "content": content("Error"),
+                    "headers": [
+                        "Retry-After": ["schema": ["type": "integer"]],
+                        "X-Apple-Request-UUID": ["schema": ["type": "string"]],
+                    ],
+                ]
+            ],
+        ],
+    ]
+
+    private static var schemas: [String: DocumentValue] {
+        var schemas = OpenAPISchemas.values
+        for (name, schema) in OpenAPISchemas.requests { schemas[name] = schema }
+        for (name, schema) in OpenAPISchemas.answers { schemas[name] = schema }
+        return schemas
+    }
+
+    private static func key(_ place: String, _ name: String) -> DocumentValue {
+        ["type": "apiKey", "in": .text(place), "name": .text(name)]
+    }
+
+    private static func content(_ schema: String) -> DocumentValue {
+        ["application/json": ["schema": Schema.named(schema)]]
+    }
+
+    // MARK: Paths
+
+    private static var paths: [String: DocumentValue] {
+        var paths: [String: DocumentValue] = [:]
+        for operation in OpenAPIOperation.all {
+            paths["/database/1/{container}/{environment}/{database}/\(operation.path)"] =
+                item(operation, parameters: ["container", "environment", "database"])
+            guard operation.isOfTokens else { continue }
+            for root in ["device", "database"] {
+                paths["/\(root)/1/{container}/{environment}/\(operation.path)"] =
+                    item(operation, parameters: ["container", "environment"])
+            }
+        }
+        paths["/health"] = reading("Health", "Whether the service answers.")
+        paths["/capabilities"] = reading("Capabilities", "Limits and extensions.")
+        paths["/openapi.json"] = reading("OpenAPI", "This document.")
+        paths["/webcourier"] = reading(
+            "Notice", "Waits for the next notice of a courier's token.",
+            parameters: [
+                ["name": "token", "in": "query", "required": true, "schema": Schema.text]
+            ])
+        return paths
+    }
+
+    private static func reading(
+        _ schema: String, _ summary: String, parameters: [DocumentValue] = []
+    ) -> DocumentValue {
+        [
+            "get": [
+                "summary": .text(summary), "security": [], "parameters": .list(parameters),
+                "responses": answers(schema),
+            ]
+        ]
+    }
+
+    private static func item(
+        _ operation: OpenAPIOperation, parameters: [String]
+    ) -> DocumentValue {
+        var post = call(operation)
+        post["requestBody"] = [
+            "required": .flag(!operation.isList), "content": content(operation.request),
+        ]
+        var item: [String: DocumentValue] = [
+            "parameters": .list(parameters.map { parameter($0) }), "post": .object(post),
+        ]
+        if operation.isList { item["get"] = .object(call(operation)) }
+        return .object(item)
+    }
+
+    private static func call(_ operation: OpenAPIOperation) -> [String: DocumentValue] {
+        ["summary": .text(operation.summary), "responses": answers(operation.answer)]
+    }
+
+    private static func answers(_ schema: String) -> DocumentValue {
+        [
+            "200": ["description": "The answer.", "content": content(schema)],
+            "default": ["$ref": "#/components/responses/Refusal"],
+        ]
+    }
+
+    private static func parameter(_ name: String) -> DocumentValue {
+        let schema: DocumentValue =
+            switch name {
+            case "environment": Schema.choice(RoutePath.environments)
+            case "database": Schema.choice(RoutePath.databases)
+            default: ["type": "string", "minLength": 1]
+            }
+        return ["name": .text(name), "in": "path", "required": true, "schema": schema]
+    }
+}
+
+/// One operation of the protocol, as the document tells it.
+struct OpenAPIOperation {
+    /// Behind the database.
+    let path: String
+    let summary: String
+    /// Names of schemas.
+    let request: String
+    let answer: String
+    /// Whether it takes GET too.
+    var isList = false
+
+    /// Whether its path may have no database.
+    var isOfTokens: Bool { path.hasPrefix("tokens/") }
+
+    private init(
+        _ path: String, _ summary: String, _ request: String, _ answer: String,
+        isList: Bool = false
+    ) {
+        self.path = path
+        self.summary = summary
+        self.request = request
+        self.answer = answer
+        self.isList = isList
+    }
+
+    static let all = [
+        OpenAPIOperation(
+            "records/modify", "Writes and deletes records.", "ModifyRecords", "Records"),
+        OpenAPIOperation("records/lookup", "Records by name.", "LookupRecords", "Records"),
+        OpenAPIOperation("records/query", "Records by their values.", "QueryRecords", "Records"),
+        OpenAPIOperation(
+            "records/changes", "A zone's changes; deprecated.", "RecordChanges", "ChangesPage"),
+        OpenAPIOperation("changes/zone", "Changes of zones.", "ZoneChanges", "ZoneChangesAnswer"),
+        OpenAPIOperation(
+            "changes/database", "Which zones changed.", "DatabaseChanges",
+            "DatabaseChangesAnswer"),
+        OpenAPIOperation(
+            "zones/changes", "Which zones changed; deprecated.", "DatabaseChanges",
+            "ZonesChangedAnswer"),
+        OpenAPIOperation("zones/modify", "Makes and deletes zones.", "ModifyZones", "Zones"),
+        OpenAPIOperation("zones/lookup", "Zones by name.", "LookupZones", "Zones"),
+        OpenAPIOperation("zones/list", "All zones.", "Nothing", "Zones", isList: true),
+        OpenAPIOperation(
+            "subscriptions/modify", "Makes, changes and deletes subscriptions.",
+            "ModifySubscriptions", "Subscriptions"),
+        OpenAPIOperation(
+            "subscriptions/lookup", "Subscriptions by name.", "LookupSubscriptions",
+            "Subscriptions"),
+        OpenAPIOperation(
+            "subscriptions/list", "All subscriptions.", "Nothing", "Subscriptions", isList: true),
+        OpenAPIOperation("tokens/create", "A token of the courier.", "CreateToken", "Token"),
+        OpenAPIOperation(
+            "tokens/register", "Takes a token of Apple's.", "RegisterToken", "EmptyAnswer"),
+        OpenAPIOperation("users/caller", "Who calls.", "Nothing", "Caller", isList: true),
+        OpenAPIOperation(
+            "users/current", "Who calls; deprecated.", "Nothing", "Caller", isList: true),
+    ]
+}

@@ -1,0 +1,201 @@
+public import Foundation
+internal import Platform
+public import RecordWire
+
+/// Tokens of the courier, and what it brings. (SERVICE §3, subscriptions)
+extension RecordService {
+    func createToken(
+        _ request: CourierToken, _ key: DatabaseKey, _ caller: Caller
+    ) throws(RecordError) -> RecordResponse {
+        let text = try accounts.drawnSecret()
+        var token = CourierToken(apnsEnvironment: request.apnsEnvironment, apnsToken: text)
+        token.webcourierURL = nil
+        let owner = CourierRow(
+            user: caller.userRecordName, container: key.container, environment: key.environment)
+        let hash = try Self.hash(text)
+        let now = platform.milliseconds
+        try backend.write {
+            try $0.save(owner, hash: hash, at: now, tokensMax: self.limits.work.courierTokensMax)
+        }
+        courier.open(hash, owner, with: [])
+        return .courierToken(token)
+    }
+
+    /// The next notice for a token as JSON; nil while there is none. Throws AUTHENTICATION_FAILED
+    /// for a token that is not known.
+    public func nextNotice(forCourierToken token: String) throws(RecordError) -> Data? {
+        let (hash, _) = try admit(token)
+        return courier.take(hash).map { WireCodec.encode($0) }
+    }
+
+    /// Calls `changed` for each new notice for a token until what is returned ends. Throws as
+    /// `nextNotice` does.
+    public func listen(
+        forCourierToken token: String, changed: @escaping @Sendable () -> Void
+    ) throws(RecordError) -> ChangeListening {
+        courier.listen(try admit(token).hash, changed)
+    }
+
+    /// The user whose token it is. Throws as `nextNotice` does.
+    public func user(ofCourierToken token: String) throws(RecordError) -> String {
+        try admit(token).owner.user
+    }
+
+    /// Who comes first after a start may have missed anything, and hears so.
+    private func admit(
+        _ token: String
+    ) throws(RecordError) -> (hash: Data, owner: CourierRow) {
+        let hash = try Self.hash(token)
+        guard let owner = try backend.read({ try $0.courier(hash) }) else {
+            throw RecordError(
+                .authenticationFailed,
+                "The courier does not know the token; get one from tokens/create.")
+        }
+        if !courier.knows(hash) {
+            courier.open(hash, owner, with: try backend.read { try Self.all(of: owner, $0) })
+        }
+        return (hash, owner)
+    }
+
+    private static func hash(_ token: String) throws(RecordError) -> Data {
+        guard token.utf8.count <= 200, let hash = try? SecretHash.sha256(token) else {
+            throw RecordError(.authenticationFailed, "The text is no token of the courier.")
+        }
+        return hash
+    }
+
+    /// A notice for each of a user's subscriptions.
+    private static func all(
+        of owner: CourierRow, _ transaction: any BackendTransaction
+    ) throws -> [CourierNotice] {
+        try DatabaseKey.all(of: owner).flatMap { key in
+            try transaction.subscriptions(of: owner.user, in: key).compactMap { row in
+                guard let subscription = try? WireCodec.decodeSubscription(row.body) else {
+                    return nil
+                }
+                let zone = subscription.zoneID?.zoneName
+                return subscription.notice(
+                    of: zone.map { .zone($0) } ?? .database, in: key)
+            }
+        }
+    }
+
+    // MARK: After a commit
+
+    /// Tells those who wait at the courier of written records. Failures are passed over: who missed
+    /// a notice finds the change in the feed.
+    func deliver(_ rows: [RecordRow], in zone: ZoneID, _ key: DatabaseKey) {
+        guard !courier.isEmpty, !rows.isEmpty else { return }
+        deliver(in: key) { subscription, transaction in
+            try SubscriptionMatch(subscription, key, transaction).causes(of: rows, in: zone)
+        }
+    }
+
+    /// Tells them of zones that were made or deleted.
+    func deliver(_ zones: [ZoneOperation], _ key: DatabaseKey) {
+        guard !courier.isEmpty, !zones.isEmpty else { return }
+        let names = zones.map(\.zoneID.zoneName)
+        deliver(in: key) { subscription, _ in
+            switch subscription.kind {
+            case .database: [.database]
+            case .zone:
+                names.filter { $0 == subscription.zoneID?.zoneName }.map { .zone($0) }
+            case .query: []
+            }
+        }
+    }
+
+    private func deliver(
+        in key: DatabaseKey,
+        _ causes: (RecordSubscription, any BackendTransaction) throws -> [CourierNotice.Cause]
+    ) {
+        var users = courier.users(container: key.container, environment: key.environment)
+        if !key.isPublic { users.formIntersection([key.owner]) }
+        for user in users {
+            let found = try? backend.read { transaction in
+                try transaction.subscriptions(of: user, in: key).compactMap { row in
+                    try (try? WireCodec.decodeSubscription(row.body)).map {
+                        ($0, try causes($0, transaction))
+                    }
+                }
+            }
+            let owner = CourierRow(
+                user: user, container: key.container, environment: key.environment)
+            for (subscription, causes) in found ?? [] where !causes.isEmpty {
+                for cause in causes.prefix(subscription.firesOnce ? 1 : causes.count) {
+                    courier.put(subscription.notice(of: cause, in: key), for: owner)
+                }
+                guard subscription.firesOnce else { continue }
+                _ = try? backend.write {
+                    try $0.removeSubscription(subscription.subscriptionID, of: user, in: key)
+                }
+            }
+        }
+    }
+}
+
+/// What written records mean to one subscription.
+private struct SubscriptionMatch {
+    private let subscription: RecordSubscription
+    private let key: DatabaseKey
+    private let filters: [QueryFilter]
+
+    init(
+        _ subscription: RecordSubscription, _ key: DatabaseKey,
+        _ transaction: any BackendTransaction
+    ) throws {
+        self.subscription = subscription
+        self.key = key
+        guard case .query(let query) = subscription.kind else {
+            filters = []
+            return
+        }
+        let database = try transaction.database(key)
+        filters = try query.filters.map { filter in
+            var type: String?
+            if case .field(let name) = filter.field, let database {
+                type = try transaction.fieldUse(
+                    FieldKey(name, of: query.recordType), in: database.id)?.type
+            }
+            return try QueryFilter(filter, type: type)
+        }
+    }
+
+    func causes(of rows: [RecordRow], in zone: ZoneID) -> [CourierNotice.Cause] {
+        switch subscription.kind {
+        case .database: return key.hasFeed(zone) ? [.database] : []
+        case .zone:
+            let isIt = subscription.zoneID?.zoneName == zone.zoneName
+            return isIt ? [.zone(zone.zoneName)] : []
+        case .query(let query):
+            let isAnywhere = subscription.zoneID == nil && subscription.zoneWide
+            guard isAnywhere || (subscription.zoneID ?? ZoneID()).zoneName == zone.zoneName else {
+                return []
+            }
+            return rows.filter { $0.type.isExactly(query.recordType) && fires(for: $0) }
+                .map { .record($0.name, $0.event, zoneName: zone.zoneName) }
+        }
+    }
+
+    /// Of a deleted record its type alone is known.
+    private func fires(for row: RecordRow) -> Bool {
+        guard subscription.firesOn.contains(row.event) else { return false }
+        guard !row.isDeleted else { return true }
+        guard let record = try? QueriedRecord(row) else { return false }
+        return filters.allSatisfy { $0.passes(record) }
+    }
+}
+
+extension RecordRow {
+    fileprivate var event: RecordSubscription.Event {
+        isDeleted ? .delete : created == modified ? .create : .update
+    }
+}
+
+extension RecordSubscription {
+    fileprivate func notice(of cause: CourierNotice.Cause, in key: DatabaseKey) -> CourierNotice {
+        CourierNotice(
+            container: key.container, database: key.scope, owner: key.owner,
+            subscriptionID: subscriptionID, cause: cause, info: notificationInfo)
+    }
+}

@@ -6,7 +6,7 @@ import Testing
     static let verbs = [
         "sync", "status", "conflicts", "events", "trace", "verify", "reset", "serve", "service",
         "inspect", "history", "create", "edit", "export", "import", "convert", "migrate", "model",
-        "scenario", "simulate", "completion",
+        "key", "scenario", "simulate", "completion",
     ]
 
     @Test(arguments: verbs) func eachVerbHasHelpWithAnExample(verb: String) throws {

@@ -77,12 +77,18 @@ struct HelpExampleTests {
 
     /// Makes room for what an example makes.
     private static func before(_ example: String) -> String {
+        if example.contains("diptych key") { return passphrase }
         let home =
             "export HOME=\"$PWD\"; mkdir -p ~/.local/share/bash-completion/completions "
             + "~/.config/fish/completions; "
         if example.contains("diptych service") { return home + served }
         return example.contains("create Library.sqlite") ? home + "rm Library.sqlite; " : home
     }
+
+    /// A script has its passphrase in a file, where a person is asked for it.
+    private static let passphrase =
+        "umask 077; echo 'four plain words here' > words; "
+        + "diptych() { command diptych \"$@\" --passphrase-file words; }; "
 
     /// The data folder of a service that ran once.
     private static let served = """
@@ -93,6 +99,6 @@ struct HelpExampleTests {
 
     /// The store was never synced, so it is not in sync, and there is no conflict to decide.
     private static func status(after example: String) -> Int32 {
-        example.contains("diptych status") || example.contains("--resolve") ? 1 : 0
+        ["diptych status", "--resolve", "--restore"].contains { example.contains($0) } ? 1 : 0
     }
 }

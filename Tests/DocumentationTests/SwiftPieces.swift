@@ -1,6 +1,7 @@
 import CloudKit
 import CoreData
 import Foundation
+import MirrorEngine
 import MirrorTransport
 
 /// What docs/SWIFT.md shows in pieces.
@@ -38,4 +39,16 @@ func portedRequest(_ general: NSFetchRequest<any NSFetchRequestResult>) -> NSFet
         NSSortDescriptor(key: "title", ascending: true, comparison: .localizedStandard)
     ]
     return request
+}
+
+/// A session whose attributes travel sealed where the model wants it.
+func sealedSession(
+    _ store: NSPersistentStore, _ destination: MirrorDestination, _ channel: CurlChannel,
+    _ file: URL, _ passphrase: String
+) throws -> MirrorSession {
+    // Or SealingKeys([SealingKey(secret: bytes)]), of an app that keeps the key itself.
+    let keys = try KeyFile(Data(contentsOf: file)).open(passphrase: passphrase)
+    let session = try MirrorSession(
+        mirroring: store, to: destination, through: channel, keys: keys)
+    return session
 }

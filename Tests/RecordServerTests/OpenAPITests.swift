@@ -64,7 +64,10 @@ import Testing
     @Test func everyRouteIsThere() throws {
         let paths = part("paths")
         let base = "/database/1/{container}/{environment}/"
-        var known: Set<String> = ["/health", "/capabilities", "/openapi.json", "/webcourier"]
+        var known: Set<String> = [
+            "/health", "/capabilities", "/openapi.json", "/webcourier", "/assets/upload",
+            "/assets/file",
+        ]
         for path in WireCodec.operationPaths {
             known.insert(base + "{database}/" + path)
             guard path.hasPrefix("tokens/") else { continue }
@@ -128,6 +131,8 @@ import Testing
         "subscriptions/list": "{}", "tokens/create": "{}",
         "tokens/register": #"{"apnsEnvironment":"development","apnsToken":"t"}"#,
         "users/caller": "{}", "users/current": "{}",
+        "assets/upload": #"{"tokens":[{"fieldName":"f"}],\#(zone)}"#,
+        "assets/rereference": #"{"assets":[{"recordName":"r","fieldName":"f"}],\#(zone)}"#,
     ]
 
     @Test(arguments: WireCodec.operationPaths)

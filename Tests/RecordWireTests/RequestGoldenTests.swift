@@ -184,7 +184,8 @@ import Testing
                 "n3":{"value":null,"type":"STRING"},
                 "big":{"value":"9223372036854775807","type":"INT64"},
                 "a":{"value":{"fileChecksum":"c"}},"p":{"value":{"latitude":1,"longitude":2}},
-                "id":{"value":"7","type":"DOUBLE"},"as":{"value":{"size":1,"receipt":"r"},"type":"ASSET"}
+                "id":{"value":"7","type":"DOUBLE"},
+                "as":{"value":{"size":1,"receipt":"r"},"type":"ASSET"}
                 }}}]}
                 """.utf8))
         guard case .modifyRecords(let modify) = request else { throw RecordError(.badRequest, "") }

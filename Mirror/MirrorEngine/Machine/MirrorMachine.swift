@@ -52,9 +52,9 @@ package struct MirrorMachine: Sendable {
     }
 
     package let zoneID: ZoneID
-    package let limits: RoundLimits
     /// How the service speaks.
     package let dialect: ServiceDialect
+    package var limits: RoundLimits { bounds.limits }
     package private(set) var result = RoundResult()
     private var phase = Phase.idle
     private var token: String?
@@ -76,7 +76,6 @@ package struct MirrorMachine: Sendable {
         dialect: ServiceDialect = .extended
     ) {
         zoneID = ZoneID(zoneName: zoneName)
-        self.limits = limits
         self.dialect = dialect
         bounds = RoundBounds(limits: limits)
     }

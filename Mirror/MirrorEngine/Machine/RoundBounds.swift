@@ -23,7 +23,7 @@ package struct RoundLimits: Hashable, Sendable {
 /// what waits. Failures count until there is progress of the same kind: a zone that can be read
 /// does not make good that nothing can be written.
 struct RoundBounds: Sendable {
-    private let limits: RoundLimits
+    let limits: RoundLimits
     private var requests = 0
     private var passes = 0
     private var batches = 0

@@ -21,7 +21,8 @@ extension MirroredStore {
     /// Throws `MirrorError`: `.unknownConflict` where there is no such line or its object lives,
     /// `.objectDeleted` where nothing is kept of it (its lines are older than this version, or it
     /// was absorbed by another), `.unknownEntity`, `.keyMissing` where it has sealed values, and
-    /// `.keyTaken` where another object has its unique key. Cost: one transaction, as large as the object's links.
+    /// `.keyTaken` where another object has its unique key. Cost: one transaction, as large as the
+    /// object's links.
     @discardableResult
     public func restore(objectOfConflict id: Int64) throws -> RestoredObject {
         try write { mirror in

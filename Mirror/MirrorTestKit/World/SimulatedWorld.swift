@@ -50,10 +50,8 @@ public final class SimulatedWorld {
             let faults = SeededFaults(
                 randomness: SeededRandomness(seed: seed &* 131 &+ UInt64(index)), crashPercent: 0)
             crashing.append(faults)
-            let skew =
-                settings.clockSkewSecondsMax == 0
-                ? 0
-                : randomness.among(-settings.clockSkewSecondsMax...settings.clockSkewSecondsMax)
+            let most = settings.faults.devices.clockSkewSecondsMax
+            let skew = most == 0 ? 0 : randomness.among(-most...most)
             let platform = Environment(
                 clock: SkewedClock(world: clock, skewSeconds: Double(skew)),
                 randomness: SeededRandomness(seed: seed &* 31 &+ UInt64(index + 1)),

@@ -27,7 +27,9 @@ extension WorldSettings {
         for extreme in WorldExtreme.allCases where dice.chance(percent: extreme.percent) {
             if extremes.contains(extreme) { extreme.add(to: &settings) }
         }
-        if dice.chance(percent: 30) { settings.clockSkewSecondsMax = 1 + dice.below(4_000) }
+        if dice.chance(percent: 30) {
+            settings.faults.devices.clockSkewSecondsMax = 1 + dice.below(4_000)
+        }
         // By dice of its own, so that a seed is the same world but for it.
         settings.worksAhead = SeededRandomness(seed: seed &* 6_700_417).chance(percent: 50)
         if hasVersions {

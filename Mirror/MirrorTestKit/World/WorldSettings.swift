@@ -13,8 +13,6 @@ public struct WorldSettings: Sendable {
     public var faults = WorldFaults()
     public var sizes = WorldSizes()
     public var edits = EditWeights()
-    /// Seconds by which the devices' clocks differ from the world's, at most.
-    public var clockSkewSecondsMax = 0
     /// The next version of the model, where devices are updated on the way; in the end all are.
     public var laterModel: NSManagedObjectModel?
     /// How often a device is updated, per step.
@@ -63,6 +61,8 @@ public struct WorldFaults: Hashable, Sendable {
 public struct DeviceFaults: Hashable, Sendable {
     /// A second process runs rounds on the same file.
     public var hasSecondProcess = false
+    /// Seconds by which the devices' clocks differ from the world's, at most.
+    public var clockSkewSecondsMax = 0
     /// `reset` is called, also in the middle of a round.
     public var resetPercent = 0
     /// A value that the service finds too large; per edit.

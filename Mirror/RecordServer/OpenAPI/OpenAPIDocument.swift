@@ -1,4 +1,5 @@
 package import Foundation
+internal import RecordService
 internal import RecordWire
 
 /// The description of the service's HTTP interface in OpenAPI 3.1, served at `/openapi.json`.
@@ -78,8 +79,34 @@ package enum OpenAPIDocument {
             parameters: [
                 ["name": "token", "in": "query", "required": true, "schema": Schema.text]
             ])
+        paths[AssetPath.upload] = [
+            "post": upload, "put": upload,
+        ]
+        paths[AssetPath.download] = [
+            "get": [
+                "summary": "The bytes of an asset, at an address that an answer named.",
+                "security": [], "parameters": [assetKey],
+                "responses": [
+                    "200": ["description": "All of them."],
+                    "206": ["description": "Those of a range."],
+                    "default": ["$ref": "#/components/responses/Refusal"],
+                ],
+            ]
+        ]
         return paths
     }
+
+    /// What signs an address stands in it.
+    private static let assetKey: DocumentValue = [
+        "name": "key", "in": "query", "required": true, "schema": Schema.text,
+    ]
+
+    private static let upload: DocumentValue = [
+        "summary": "Takes the bytes of an asset, at an address of assets/upload.",
+        "security": [], "parameters": [assetKey],
+        "requestBody": ["required": true, "content": ["application/octet-stream": [:]]],
+        "responses": answers("Uploaded"),
+    ]
 
     private static func reading(
         _ schema: String, _ summary: String, parameters: [DocumentValue] = []
@@ -181,6 +208,11 @@ struct OpenAPIOperation {
         OpenAPIOperation("tokens/create", "A token of the courier.", "CreateToken", "Token"),
         OpenAPIOperation(
             "tokens/register", "Takes a token of Apple's.", "RegisterToken", "EmptyAnswer"),
+        OpenAPIOperation(
+            "assets/upload", "Addresses to send assets to.", "UploadAssets", "UploadAddresses"),
+        OpenAPIOperation(
+            "assets/rereference", "Receipts for assets of other records.", "RereferenceAssets",
+            "Assets"),
         OpenAPIOperation("users/caller", "Who calls.", "Nothing", "Caller", isList: true),
         OpenAPIOperation(
             "users/current", "Who calls; deprecated.", "Nothing", "Caller", isList: true),

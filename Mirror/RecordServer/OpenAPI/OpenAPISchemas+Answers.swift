@@ -43,6 +43,22 @@ extension OpenAPISchemas {
                 "apnsEnvironment": Schema.choice("development", "production"),
                 "apnsToken": Schema.text, "webcourierURL": Schema.text,
             ], required: ["apnsEnvironment", "apnsToken", "webcourierURL"]),
+        "UploadAddresses": Schema.open(
+            [
+                "tokens": Schema.list(
+                    Schema.open(
+                        [
+                            "recordName": Schema.text, "fieldName": Schema.text,
+                            "url": Schema.text,
+                        ], required: ["fieldName", "url"]))
+            ], required: ["tokens"]),
+        "Assets": Schema.open(["assets": results("AnsweredAsset")], required: ["assets"]),
+        "Uploaded": Schema.open(
+            ["singleFile": Schema.named("AnsweredAsset")], required: ["singleFile"]),
+        "AnsweredAsset": Schema.open([
+            "fileChecksum": Schema.text, "size": Schema.whole, "downloadURL": Schema.text,
+            "referenceChecksum": Schema.text, "wrappingKey": Schema.text, "receipt": Schema.text,
+        ]),
         "Caller": Schema.open(["userRecordName": Schema.text], required: ["userRecordName"]),
         "Health": Schema.open(["status": Schema.text], required: ["status"]),
         "Capabilities": Schema.open(

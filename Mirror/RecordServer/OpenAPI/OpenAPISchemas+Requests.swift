@@ -80,6 +80,23 @@ extension OpenAPISchemas {
                     Schema.strict(
                         ["subscriptionID": Schema.text], required: ["subscriptionID"]))
             ], required: ["subscriptions"]),
+        "UploadAssets": Schema.strict(
+            [
+                "tokens": Schema.list(
+                    Schema.strict(
+                        [
+                            "recordName": Schema.text, "recordType": Schema.text,
+                            "fieldName": Schema.text,
+                        ], required: ["fieldName"])), "zoneID": Schema.named("ZoneID"),
+            ], required: ["tokens"]),
+        "RereferenceAssets": Schema.strict(
+            [
+                "assets": Schema.list(
+                    Schema.strict(
+                        ["recordName": Schema.text, "fieldName": Schema.text],
+                        required: ["recordName", "fieldName"])),
+                "zoneID": Schema.named("ZoneID"),
+            ], required: ["assets"]),
         "CreateToken": token(required: []),
         "RegisterToken": token(required: ["apnsEnvironment", "apnsToken"]),
     ]

@@ -77,7 +77,8 @@ extension RecordService {
     /// Begins to take the bytes of an asset that are sent to an address of `assets/upload`; `key`
     /// stands in the address, and `announced` is how many bytes are to come, where that was said.
     /// Throws ACCESS_DENIED for an address that is none or too old, AUTHENTICATION_FAILED where its
-    /// token was revoked, LIMIT_EXCEEDED for too many bytes, TRY_AGAIN_LATER where there is no room.
+    /// token was revoked, LIMIT_EXCEEDED for too many bytes, TRY_AGAIN_LATER where there is no
+    /// room.
     public func beginUpload(
         key: String, announced: Int64? = nil
     ) throws(RecordError) -> AssetUpload {

@@ -107,7 +107,8 @@ extension NSManagedObjectContext {
         persistentStoreCoordinator?.contextDidSave(self, ids)
     }
 
-    /// Ends the changes of objects that are off the list; those that were made and deleted between two saves leave.
+    /// Ends the changes of objects that are off the list; those that were made and deleted between
+    /// two saves leave.
     private func forgetUnsaved(_ objects: [NSManagedObject]) {
         for object in objects {
             guard object.isInserted && object.isDeleted else {

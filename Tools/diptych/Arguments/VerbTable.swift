@@ -13,7 +13,7 @@ enum VerbTable {
         Sync.self, Status.self, Conflicts.self, Events.self, Trace.self, Verify.self,
         Reset.self, Serve.self, ServiceVerb.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
-        Convert.self, Migrate.self, ModelVerb.self, Key.self, Scenario.self, Simulate.self,
+        Convert.self, Migrate.self, ModelVerb.self, KeyVerb.self, Scenario.self, Simulate.self,
         Completion.self,
     ]
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MirrorEngine
 
 /// `diptych key`: files with the keys under which values are sealed.
-struct Key: Verb {
+struct KeyVerb: Verb {
     private static let newPassphraseFile = Option(
         "new-passphrase-file", "FILE", "passphrase: the new one, in its first line")
 

@@ -44,6 +44,31 @@ import Testing
         }
     }
 
+    @Test func assetsComeAlong() throws {
+        let folder = try AssetFolder()
+        let fixture = try ServiceFixture(path: folder.database)
+        try fixture.save(fixture.note("r", fixture.upload()))
+        let damaged = try fixture.upload(Data("whole".utf8))
+        for file in folder.kept().map(folder.assets.appendingPathComponent)
+        where try Data(contentsOf: file).count == 5 {
+            try Data("wrong".utf8).write(to: file)
+        }
+        let notices = Lock<[ServiceNotice]>([])
+        let backup = folder.database + ".backup"
+        try ServiceAdministration(
+            path: folder.database, platform: .system,
+            log: { notice in notices.withLock { $0.append(notice) } }
+        ).backUp(to: backup)
+        #expect(damaged.size == 5 && notices.withLock { $0.count } == 1)
+        // Back again, in an empty place.
+        let other = folder.database + ".other"
+        try FileManager.default.copyItem(atPath: backup, toPath: other)
+        try ServiceAdministration.copyAssets(besides: backup, to: other, platform: .system)
+        try ServiceAdministration.copyAssets(besides: backup, to: other, platform: .system)
+        let restored = try ServiceFixture(path: other, seed: 3, makesZone: false)
+        #expect(try restored.content(of: restored.asset(of: "r")) == ServiceFixture.picture)
+    }
+
     @Test func nothingIsWrittenOver() throws {
         try withDatabasePath { path in
             _ = try ServiceFixture(path: path)

@@ -9,6 +9,9 @@ public final class ServiceAdministration: Sendable {
     /// Containers, users and their tokens. A running service knows of changes at once.
     public let accounts: ServiceAccounts
     private let sqlite: SQLiteBackend
+    private let source: String
+    private let platform: Environment
+    private let log: ServiceLog
 
     /// Opens the database at `path`, which must be there. Throws INTERNAL_ERROR where it is not, or
     /// is not a service's. `log` hears what the disk does.
@@ -16,6 +19,9 @@ public final class ServiceAdministration: Sendable {
         path: String, platform: Environment, log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         sqlite = try SQLiteBackend(administering: path, platform: platform, log: log)
+        source = path
+        self.platform = platform
+        self.log = log
         accounts = ServiceAccounts(
             backend: sqlite, platform: platform, secrets: OpenSSLSecrets())
     }
@@ -26,15 +32,32 @@ public final class ServiceAdministration: Sendable {
         try sqlite.read { try $0.usage() }
     }
 
-    /// Writes one state of the database to a new file at `path`, while services go on reading and
-    /// writing; on the disk when it returns, whole or not at all. Throws BAD_REQUEST where there is
-    /// something at `path`. Cost: reads and writes the whole file.
+    /// Writes one state of the database to a new file at `path`, and the assets into the folder
+    /// beside it, while services go on reading and writing. On the disk when it returns; the file
+    /// is there whole, with all its assets, or not at all. Throws BAD_REQUEST where there is
+    /// something at `path`. Cost: reads and writes the whole file, and each asset that the folder
+    /// does not have from an earlier backup of this name.
     public func backUp(to path: String) throws(RecordError) {
         do {
-            try DatabaseCopy(to: path).write { try sqlite.copy(to: $0) }
+            try DatabaseCopy(to: path).write { part in
+                try sqlite.copy(to: part)
+                try Self.copyAssets(
+                    besides: source, to: path, platform: platform, log: log)
+            }
         } catch {
             throw sqlite.translate(error)
         }
+    }
+
+    /// Brings the assets beside one database to the folder beside another, which may have some
+    /// already; neither database is opened. Throws TRY_AGAIN_LATER and INTERNAL_ERROR for what the
+    /// disk does. Cost: reads and writes each that is copied. `log` hears which are damaged.
+    public static func copyAssets(
+        besides path: String, to other: String, platform: Environment,
+        log: @escaping ServiceLog = { _ in }
+    ) throws(RecordError) {
+        try AssetFiles(besides: path, platform: platform, log: log)
+            .copy(to: AssetFiles(besides: other, platform: platform, log: log))
     }
 
     /// What SQLite finds wrong with the file, in its words; empty where it is sound. Cost: reads

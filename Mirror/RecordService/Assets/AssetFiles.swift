@@ -84,6 +84,22 @@ final class AssetFiles: Sendable {
         return file
     }
 
+    func has(_ checksum: AssetChecksum) throws(RecordError) -> Bool {
+        access(try place(of: checksum).path, F_OK) == 0
+    }
+
+    /// The content whatever its size; nil where there is no file.
+    func open(_ checksum: AssetChecksum) throws(RecordError) -> AssetFile? {
+        var status = stat()
+        guard stat(try place(of: checksum).path, &status) == 0 else { return nil }
+        return try open(checksum, size: Int64(status.st_size))
+    }
+
+    func noteDamage(of checksum: AssetChecksum) {
+        guard let place = try? place(of: checksum) else { return }
+        _ = missing(place, "its bytes are not those that its name says")
+    }
+
     private func missing(_ place: URL, _ cause: String) -> AssetFile? {
         log(
             ServiceNotice(

@@ -24,6 +24,9 @@ struct ServiceRestore {
                 "damagedBackup", "\(backup.path) is damaged (\(damage[0])).",
                 hint: "Use another backup.")
         }
+        // More than the database names do no harm.
+        try ServiceAdministration.copyAssets(
+            besides: backup.path, to: held.database.path, platform: .system)
         let kept = try moveAway(held.database)
         guard rename(part, held.database.path) == 0 else { throw failure(held.database) }
         return kept

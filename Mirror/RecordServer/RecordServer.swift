@@ -60,7 +60,11 @@ public final class RecordServer: Sendable {
     /// Takes no new connection, answers what is held back, waits for the requests under way
     /// (`drainSeconds`), then closes. Blocks.
     public func stop() {
-        ticker.withLock { $0 = nil }
+        let running = ticker.withLock { ticker in
+            defer { ticker = nil }
+            return ticker
+        }
+        running?.stop()
         http.stop()
     }
 

@@ -4,15 +4,35 @@ internal import Dispatch
 public final class Ticker: @unchecked Sendable {
     // @unchecked: the timer is set up before anybody else sees it, and cancelled once, at the end.
     private let timer: any DispatchSourceTimer
+    private let queue = DispatchQueue(label: "ticker")
+    private let body: Lock<(@Sendable () -> Void)?>
 
     /// Begins to call `body`, first after `seconds`. Calls never overlap; one that takes longer
     /// than `seconds` swallows those that fell due meanwhile.
     public init(everySeconds seconds: Double, _ body: @escaping @Sendable () -> Void) {
-        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "ticker"))
+        self.body = Lock(body)
+        timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + seconds, repeating: seconds)
-        timer.setEventHandler(handler: body)
+        // Dispatch lets go of a handler some time after it was cancelled; `body` goes at once.
+        timer.setEventHandler { [held = self.body] in held.withLock { $0 }?() }
         timer.resume()
     }
 
-    deinit { timer.cancel() }
+    /// Ends the calls: when it returns, none is under way, and `body` is let go. Not from within a
+    /// call.
+    public func stop() {
+        end()
+        queue.sync {}
+    }
+
+    deinit { end() }
+
+    private func end() {
+        timer.cancel()
+        // What it holds goes outside of the lock.
+        _ = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+    }
 }

@@ -147,6 +147,23 @@ import Testing
         _ = try await waiting.value
     }
 
+    /// Whoever puts another file in the place of the service's may do so when it has stopped: a
+    /// connection that closes later takes the other file's log away.
+    @Test func aStoppedServerLetsItsServiceGo() throws {
+        for _ in 0..<10 {
+            var service: RecordService? = try RecordService(platform: .system)
+            weak let seen = service
+            var configuration = ServerConfiguration(tls: .off)
+            configuration.port = 0
+            var server = service.map { RecordServer(service: $0, configuration: configuration) }
+            _ = try server?.start()
+            server?.stop()
+            server = nil
+            service = nil
+            #expect(seen == nil)
+        }
+    }
+
     @Test func aUserHasSoManyAndOthersTheirOwn() async throws {
         let desk = try Desk { $0.http.held.perUserMax = 2 }
         let token = try desk.page(desk.changes(after: nil, wait: nil)).syncToken

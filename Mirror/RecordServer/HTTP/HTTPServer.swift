@@ -80,6 +80,7 @@ package final class HTTPServer: Sendable {
         stopped.socket.shutDown()
         daemon.answerHeld()
         daemon.waitUntilIdle(seconds: configuration.drainSeconds)
+        stopped.ticker.stop()
         MHD_stop_daemon(stopped.pointer)
         stopped.socket.close()
         stopped.retained.release()

@@ -96,9 +96,11 @@ package final class HTTPServer: Sendable {
         var settings = diptych_mhd_settings()
         settings.listen_socket = socket.descriptor
         settings.pool_size = UInt32(clamping: configuration.threads)
-        // The library parts its limit among the threads; ours is the one that counts.
+        // The library parts its limit among the threads, and a newcomer may meet any of them; ours
+        // is the one that counts.
         let connections = configuration.connections
-        settings.connection_limit = UInt32(clamping: connections.max + connections.max / 4 + 64)
+        settings.connection_limit = UInt32(
+            clamping: configuration.threads * (connections.max + connections.max / 4 + 64))
         settings.idle_seconds = UInt32(clamping: connections.idleSeconds)
         settings.connection_memory =
             max(configuration.headerBytesMax, 4 << 10) + HTTPServer.workingMemoryBytes

@@ -35,6 +35,7 @@ import Testing
             var configuration = ServerConfiguration(tls: .automatic(folder: folder, hosts: []))
             configuration.port = 0
             configuration.http.held.secondsMax = Double(Self.long)
+            configuration.http.drainSeconds = Self.long
             change(&configuration)
             server = RecordServer(service: service, configuration: configuration)
             url = try server.start()

@@ -24,6 +24,8 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     public var retention = RetentionLimits()
     /// The files beside the records.
     public var assets = AssetLimits()
+    /// Shares and those who take part in them.
+    public var sharing = SharingLimits()
 
     /// What one user may ask for, and one address without a good token.
     public var throttle = ThrottleLimits()

@@ -64,15 +64,7 @@ struct ServiceVerb: Verb {
     private let folder: URL
 
     init(_ arguments: Arguments) throws {
-        let word = arguments.operand(0)
-        guard let work = Work(rawValue: word) else {
-            let words = Work.allCases.map(\.rawValue)
-            let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
-            throw CommandError(
-                "usage", "WORK cannot be '\(word)'.",
-                hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
-        }
-        self.work = work
+        work = try arguments.work(Work.self)
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
         deed = try Self.deed(of: work, arguments)
     }

@@ -48,6 +48,7 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.profileTable)
         try connection.script(SQLiteTransaction.shareTables)
         try connection.script(SQLiteTransaction.roleTables)
+        try connection.script(SQLiteTransaction.tokenUseTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {

@@ -205,10 +205,10 @@ import Testing
 
     @Test func whatIsSharedIsBounded() throws {
         var limits = ServiceLimits()
-        limits.sharing.participantsMax = 2
-        limits.sharing.recordsPerShareMax = 4
-        limits.sharing.depthMax = 4
-        limits.sharing.usersPerZoneMax = 1
+        limits.work.sharing.participantsMax = 2
+        limits.work.sharing.recordsPerShareMax = 4
+        limits.work.sharing.depthMax = 4
+        limits.work.sharing.usersPerZoneMax = 1
         let world = try SharingFixture(limits)
         let share = try world.shareRoot(with: [], public: .readOnly)
         var many = Record(recordName: "share", recordType: Record.shareType)

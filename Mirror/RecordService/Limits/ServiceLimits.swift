@@ -24,8 +24,6 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     public var retention = RetentionLimits()
     /// The files beside the records.
     public var assets = AssetLimits()
-    /// Shares and those who take part in them.
-    public var sharing = SharingLimits()
 
     /// What one user may ask for, and one address without a good token.
     public var throttle = ThrottleLimits()
@@ -60,6 +58,8 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public var courierTokensMax = 32
     /// Indexes that queries may have made in one database.
     public var queryIndexesMax = 200
+    /// Shares and those who take part in them.
+    public var sharing = SharingLimits()
 
     public init() {}
 }

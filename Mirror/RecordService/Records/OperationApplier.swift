@@ -18,6 +18,8 @@ struct OperationApplier {
     /// How the service speaks to who asks.
     struct Manner {
         let dialect: ServiceDialect
+        /// The fields that the answer shows.
+        let keys: Set<String>?
         /// Whether refusals tell the last writes of the record.
         let tellsWrites: Bool
         /// The epoch that wrote a change of the zone.
@@ -34,8 +36,6 @@ struct OperationApplier {
     let stamp: RecordStamp
     let limits: ServiceLimits
     var manner: Manner
-    /// The fields that the answer shows.
-    let keys: Set<String>?
     let sessions: Sessions
     let damage: DamageReport
     /// The zone's last change number.
@@ -58,7 +58,7 @@ struct OperationApplier {
 
     init(
         zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, manner: Manner,
-        keys: Set<String>?, sessions: Sessions, damage: DamageReport, counter: Int64,
+        sessions: Sessions, damage: DamageReport, counter: Int64,
         epoch: UInt64, references: ReferenceCheck
     ) {
         self.references = references
@@ -66,7 +66,6 @@ struct OperationApplier {
         self.stamp = stamp
         self.limits = limits
         self.manner = manner
-        self.keys = keys
         self.sessions = sessions
         self.damage = damage
         self.counter = counter
@@ -172,7 +171,7 @@ struct OperationApplier {
         sessions.sharing.end(move, &counter)
         if type.isExactly(Record.shareType) { try finishShare(fields, of: given.recordName) }
         use.writtenBytes += archive.count
-        if keys?.isEmpty != true { use.answeredBytes += archive.count }
+        if manner.keys?.isEmpty != true { use.answeredBytes += archive.count }
         return row.record(in: zone, fields: shown(fields))
     }
 
@@ -266,7 +265,7 @@ struct OperationApplier {
     }
 
     func shown(_ fields: [String: FieldValue?]) -> [String: FieldValue?] {
-        guard let keys else { return fields }
+        guard let keys = manner.keys else { return fields }
         return fields.filter { keys.contains($0.key) || SharingField.isReserved($0.key) }
     }
 
@@ -347,7 +346,7 @@ struct OperationApplier {
     /// Refuses this operation alone, for another request, when the rows to write or the fields to
     /// answer grow too large: a small edit of a large record costs the whole record.
     private mutating func checkRoom(for bytes: Int) throws {
-        let isAnswered = keys?.isEmpty != true
+        let isAnswered = manner.keys?.isEmpty != true
         let fits =
             use.writtenBytes == 0
             || use.writtenBytes + bytes <= limits.work.writtenBytesMax

@@ -97,10 +97,10 @@ struct RecordModification {
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits,
             manner: OperationApplier.Manner(
-                dialect: dialect, tellsWrites: client != nil, epoch: known.epoch,
+                dialect: dialect, keys: keys, tellsWrites: client != nil, epoch: known.epoch,
                 makeGUID: draw.secret, participant: actsForService ? nil : address.participant,
                 actsForService: actsForService),
-            keys: keys, sessions: sessions, damage: damage,
+            sessions: sessions, damage: damage,
             counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,

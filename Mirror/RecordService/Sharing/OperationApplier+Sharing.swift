@@ -62,10 +62,10 @@ extension OperationApplier {
     private mutating func settleShare(
         _ settled: inout Record, _ given: Record, _ former: Record
     ) throws {
-        var list = ShareParticipants(former.participants ?? [], limits.sharing, manner.makeGUID)
+        var list = ShareParticipants(former.participants ?? [], limits.work.sharing, manner.makeGUID)
         if manner.actsForService {
             settled.participants = given.participants ?? former.participants
-            list = ShareParticipants(settled.participants ?? [], limits.sharing, manner.makeGUID)
+            list = ShareParticipants(settled.participants ?? [], limits.work.sharing, manner.makeGUID)
             return sessions.sharing.open(
                 given.recordName, to: list.grants(of: given.recordName))
         }
@@ -220,7 +220,7 @@ extension OperationApplier {
     /// A participant deletes a share in the shared database: the user leaves it.
     mutating func leave(_ row: RecordRow, _ user: String) throws -> Record {
         var share = try row.record(in: zone)
-        var list = ShareParticipants(share.participants ?? [], limits.sharing, manner.makeGUID)
+        var list = ShareParticipants(share.participants ?? [], limits.work.sharing, manner.makeGUID)
         list.remove(user)
         share.participants = list.list
         manner.actsForService = true

@@ -59,7 +59,7 @@ extension RecordService {
             draw: { self.platform.randomness.next() }
         ).checkRoom(for: user)
         var list = ShareParticipants(
-            found.share.participants ?? [], limits.sharing,
+            found.share.participants ?? [], limits.work.sharing,
             { try self.accounts.drawnSecret() })
         _ = try list.accept(found.participant, user, try transaction.profile(of: user))
         var share = found.share
@@ -99,7 +99,7 @@ extension RecordService {
         let share = try damage.guarding(row.name, in: ZoneID(zoneName: row.zoneName)) {
             try stored.record(in: ZoneID(zoneName: row.zoneName))
         }
-        let list = ShareParticipants(share.participants ?? [], limits.sharing, { "" })
+        let list = ShareParticipants(share.participants ?? [], limits.work.sharing, { "" })
         guard
             let participant = list.participant(
                 user, try transaction.profile(of: user),
@@ -111,7 +111,7 @@ extension RecordService {
     }
 
     private func checkCount(of lookup: ShareLookup) throws(RecordError) {
-        let most = limits.sharing.shortGUIDsMax
+        let most = limits.work.sharing.shortGUIDsMax
         guard lookup.entries.count > most else { return }
         throw RecordError(
             .limitExceeded,

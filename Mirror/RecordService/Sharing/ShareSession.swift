@@ -20,12 +20,20 @@ final class ShareSession {
     private var places: [ExactName: String?] = [:]
     /// The parents that this request gave.
     private var parents: [ExactName: String?] = [:]
-    private var members: [ShareMember] = []
-    private(set) var touched: Set<ExactName> = []
-    private var made: [ExactName: ShareRow] = [:]
-    private var dissolved: Set<ExactName> = []
-    private var grants: [ExactName: [ShareGrant]] = [:]
+    private var changes = Changes()
     private var counts: [ExactName: Int] = [:]
+
+    /// What is to be written.
+    private struct Changes {
+        var members: [ShareMember] = []
+        /// Shares of whose records something changed.
+        var touched: Set<ExactName> = []
+        var made: [ExactName: ShareRow] = [:]
+        var dissolved: Set<ExactName> = []
+        var grants: [ExactName: [ShareGrant]] = [:]
+
+        var isEmpty: Bool { touched.isEmpty && grants.isEmpty }
+    }
 
     init(
         _ zone: ZoneRow, _ key: DatabaseKey, time: Int64, limits: ServiceLimits,
@@ -47,7 +55,7 @@ final class ShareSession {
         guard isActive, !hasZoneShare else { return nil }
         let found =
             try places[ExactName(name)] ?? transaction.share(ofRecord: name, in: zone.id)
-        return found.flatMap { dissolved.contains(ExactName($0)) ? nil : $0 }
+        return found.flatMap { changes.dissolved.contains(ExactName($0)) ? nil : $0 }
     }
 
     // MARK: Places
@@ -67,7 +75,7 @@ final class ShareSession {
         _ record: String, to share: String?, _ links: ReferenceLinks
     ) throws -> Move? {
         guard isActive else { return nil }
-        if hasZoneShare { touched.insert(ExactName(Record.zoneShareName)) }
+        if hasZoneShare { changes.touched.insert(ExactName(Record.zoneShareName)) }
         guard !hasZoneShare else { return nil }
         let from = try self.share(of: record)
         guard from.map({ ExactName($0) }) != share.map({ ExactName($0) }) else {
@@ -106,15 +114,15 @@ final class ShareSession {
     /// A record was deleted at `change`.
     func remove(_ record: String, at change: Int64) throws {
         guard isActive else { return }
-        if hasZoneShare { touched.insert(ExactName(Record.zoneShareName)) }
+        if hasZoneShare { changes.touched.insert(ExactName(Record.zoneShareName)) }
         if let share = try share(of: record) { note(record, in: share, at: change, isGone: true) }
         places[ExactName(record)] = .some(nil)
         parents[ExactName(record)] = .some(nil)
     }
 
     private func note(_ record: String, in share: String, at change: Int64, isGone: Bool) {
-        touched.insert(ExactName(share))
-        members.append(
+        changes.touched.insert(ExactName(share))
+        changes.members.append(
             ShareMember(share: share, record: record, change: change, isGone: isGone, time: time))
     }
 
@@ -124,11 +132,11 @@ final class ShareSession {
         var waiting = [record]
         while let parent = waiting.popLast() {
             for child in try links.sources(
-                of: parent, .parent, limit: limits.sharing.recordsPerShareMax + 1)
+                of: parent, .parent, limit: limits.work.sharing.recordsPerShareMax + 1)
             where seen.insert(ExactName(child)).inserted {
                 found.append(child)
                 waiting.append(child)
-                guard found.count <= limits.sharing.recordsPerShareMax else { throw tooManyRecords }
+                guard found.count <= limits.work.sharing.recordsPerShareMax else { throw tooManyRecords }
             }
         }
         return found
@@ -137,14 +145,14 @@ final class ShareSession {
     private func checkRoom(in share: String, for count: Int) throws {
         let name = ExactName(share)
         let known = try counts[name] ?? transaction.countMembers(of: share, in: zone.id)
-        guard known + count <= limits.sharing.recordsPerShareMax else { throw tooManyRecords }
+        guard known + count <= limits.work.sharing.recordsPerShareMax else { throw tooManyRecords }
         counts[name] = known + count
     }
 
     private var tooManyRecords: RecordError {
         RecordError(
             .limitExceeded,
-            "A share holds at most \(limits.sharing.recordsPerShareMax) records; share the whole "
+            "A share holds at most \(limits.work.sharing.recordsPerShareMax) records; share the whole "
                 + "zone instead.")
     }
 
@@ -158,7 +166,7 @@ final class ShareSession {
     /// deep a hierarchy.
     func checkParent(_ parent: String, of record: String) throws {
         var above: String? = parent
-        for _ in 0..<limits.sharing.depthMax {
+        for _ in 0..<limits.work.sharing.depthMax {
             guard let name = above else { return }
             guard !name.isExactly(record) else {
                 throw RecordError(
@@ -168,7 +176,7 @@ final class ShareSession {
         }
         throw RecordError(
             .limitExceeded,
-            "A hierarchy has at most \(limits.sharing.depthMax) records above one another.")
+            "A hierarchy has at most \(limits.work.sharing.depthMax) records above one another.")
     }
 
     private func parent(of record: String) throws -> String? {
@@ -189,13 +197,13 @@ final class ShareSession {
             throw RecordError(
                 .badRequest, "The whole zone is shared; delete that share before sharing parts.")
         }
-        let count = try transaction.countShares(in: zone.id) + made.count
+        let count = try transaction.countShares(in: zone.id) + changes.made.count
         guard count == 0 || name != Record.zoneShareName else {
             throw RecordError(
                 .badRequest,
                 "Parts of the zone are shared; delete those shares before sharing all of it.")
         }
-        guard count < limits.sharing.sharesPerZoneMax else {
+        guard count < limits.work.sharing.sharesPerZoneMax else {
             throw RecordError(
                 .limitExceeded,
                 "The zone has \(count) shares, the most there may be; delete one first.")
@@ -205,41 +213,38 @@ final class ShareSession {
     func make(_ share: ShareRow) {
         isActive = true
         if share.root == nil { hasZoneShare = true }
-        dissolved.remove(ExactName(share.name))
-        made[ExactName(share.name)] = share
+        changes.dissolved.remove(ExactName(share.name))
+        changes.made[ExactName(share.name)] = share
     }
 
     func open(_ share: String, to grants: [ShareGrant]) {
-        self.grants[ExactName(share)] = grants
+        changes.grants[ExactName(share)] = grants
     }
 
     /// The share is gone; its records stay.
     func dissolve(_ share: String) {
         let name = ExactName(share)
         if share.isExactly(Record.zoneShareName) { hasZoneShare = false }
-        dissolved.insert(name)
-        made[name] = nil
-        grants[name] = []
-        members.removeAll { $0.share.isExactly(share) }
+        changes.dissolved.insert(name)
+        changes.made[name] = nil
+        changes.grants[name] = []
+        changes.members.removeAll { $0.share.isExactly(share) }
     }
-
-    /// Whether participants have to hear of the request, or rows of shares changed.
-    var hasChanges: Bool { !touched.isEmpty || !grants.isEmpty }
 
     /// Writes what has changed. Returns the users whose shared databases did.
     func save(_ draw: @escaping () -> UInt64) throws -> Set<String> {
-        guard hasChanges else { return [] }
+        guard !changes.isEmpty else { return [] }
         let views = SharedViews(
             key: key, zone: zone, limits: limits, transaction: transaction, draw: draw)
-        for share in made.values { try transaction.save(share) }
-        try transaction.save(members, in: zone.id)
+        for share in changes.made.values { try transaction.save(share) }
+        try transaction.save(changes.members, in: zone.id)
         var told: Set<String> = []
-        for (share, grants) in grants.sorted(by: { $0.key.text < $1.key.text }) {
+        for (share, grants) in changes.grants.sorted(by: { $0.key.text < $1.key.text }) {
             told.formUnion(try views.setGrants(grants, of: share.text))
         }
-        for share in dissolved { try transaction.removeShare(named: share.text, in: zone.id) }
+        for share in changes.dissolved { try transaction.removeShare(named: share.text, in: zone.id) }
         let others = Set(
-            try transaction.grants(in: zone.id).filter { touched.contains(ExactName($0.share)) }
+            try transaction.grants(in: zone.id).filter { changes.touched.contains(ExactName($0.share)) }
                 .map(\.user))
         for user in others.subtracting(told).sorted() { try views.touch(user) }
         return told.union(others)

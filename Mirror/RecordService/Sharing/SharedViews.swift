@@ -60,10 +60,10 @@ struct SharedViews {
     /// Refuses one more participant where there are too many. Throws LIMIT_EXCEEDED.
     func checkRoom(for user: String) throws {
         let users = Set(try transaction.grants(in: zone.id).map(\.user))
-        guard users.contains(user) || users.count < limits.sharing.usersPerZoneMax else {
+        guard users.contains(user) || users.count < limits.work.sharing.usersPerZoneMax else {
             throw RecordError(
                 .limitExceeded,
-                "\(limits.sharing.usersPerZoneMax) users take part in shares of the zone, the "
+                "\(limits.work.sharing.usersPerZoneMax) users take part in shares of the zone, the "
                     + "most there may be.")
         }
         guard let own = try transaction.database(key.shared(with: user)) else { return }

@@ -203,6 +203,30 @@ import Testing
         #expect(try world.anna.lookup(["root"])[0].record == made)
     }
 
+    @Test func aRefusedChangeOfAShareOpensNothing() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot(with: [SharingFixture.participant("_bert", .readOnly)])
+        _ = try world.accept(share, world.bert)
+        var change = Record(recordName: "share", recordType: Record.shareType)
+        change.participants = [SharingFixture.participant("_bert")]
+        change.fields["title"] = .string(String(repeating: "x", count: 1_100_000))
+        var second = SharingFixture.share(
+            "second", of: "private", [SharingFixture.participant("_bert")])
+        second.fields["title"] = change.fields["title"]
+        let refused = try world.anna.modify([
+            RecordOperation(.forceUpdate, change), RecordOperation(.create, second),
+            RecordOperation(.create, .note("other")),
+        ])
+        #expect(refused.map { $0.error?.code } == [.limitExceeded, .limitExceeded, nil])
+        #expect(
+            try world.write(.forceUpdate, .note("a", "x"), world.bert).error?.code
+                == .accessDenied)
+        #expect(try world.anna.lookup(["private"])[0].record?.share == nil)
+        #expect(try world.see(["private"], world.bert) == [.notFound])
+        second.fields["title"] = nil
+        #expect(try world.anna.modify([RecordOperation(.create, second)])[0].error == nil)
+    }
+
     @Test func whatIsSharedIsBounded() throws {
         var limits = ServiceLimits()
         limits.work.sharing.participantsMax = 2

@@ -193,6 +193,7 @@ final class ShareSession {
             "A hierarchy has at most \(limits.work.sharing.depthMax) records above one another.")
     }
 
+    /// Each is read once in a request.
     private func parent(of record: String) throws -> String? {
         if let given = state.parents[ExactName(record)] { return given }
         guard let row = try transaction.record(named: record, in: zone.id), !row.isDeleted else {
@@ -200,6 +201,7 @@ final class ShareSession {
         }
         var archived = Record(recordName: record, recordType: row.type)
         archived.fields = try RecordArchive.decodeFields(row.fields, named: [SharingField.parent])
+        noteParent(archived.parent, of: record)
         return archived.parent
     }
 

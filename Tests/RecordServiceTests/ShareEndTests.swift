@@ -337,6 +337,48 @@ import Testing
         #expect(strange?.code == .zoneNotFound)
     }
 
+    @Test func aWriterSendsAssetsOfTheOwners() throws {
+        let folder = try AssetFolder()
+        let anna = try ServiceFixture(path: folder.database)
+        let bert = SharingFixture.other("_bert", anna)
+        let share = try #require(
+            try anna.modify([
+                RecordOperation(.create, .note("root")),
+                RecordOperation(.create, anna.note("hidden", try anna.upload(Data("h".utf8)))),
+                RecordOperation(
+                    .create,
+                    SharingFixture.share("share", of: "root", [SharingFixture.participant("_bert")])
+                ),
+            ])[2].record)
+        _ = try bert.shares(
+            .acceptShares(ShareLookup([.init(shortGUID: share.shortGUID ?? "")])))
+        let request = UploadAssets(tokens: [.init(fieldName: "picture")], zoneID: zone)
+        guard case .assetUploads(let addresses) = try bert.send(.uploadAssets(request)) else {
+            throw WrongAnswer()
+        }
+        let upload = try bert.service.beginUpload(key: ServiceFixture.key(in: addresses[0].url))
+        #expect(upload.userRecordName == "_bert")
+        try ServiceFixture.send(ServiceFixture.picture, to: upload)
+        let sent = try upload.finish()
+        func write(_ asset: RecordAsset) throws -> RecordResult {
+            var record = anna.note("new", asset)
+            record.parent = "root"
+            return try bert.modify([RecordOperation(.forceUpdate, record)], zone: zone)[0]
+        }
+        #expect(try write(sent).error == nil)
+        #expect(try anna.content(of: anna.asset(of: "new")) == ServiceFixture.picture)
+        // Who knows the checksum of what is hidden does not get it by that.
+        var hidden = try anna.asset(of: "hidden")
+        hidden.downloadURL = nil
+        #expect(try write(hidden).error?.code == .assetNotFound)
+        let place = RereferenceAssets(
+            assets: [.init(recordName: "hidden", fieldName: "picture")], zoneID: zone)
+        guard case .assets(let results) = try bert.send(.rereferenceAssets(place)),
+            case .failure(let error) = results[0]
+        else { throw WrongAnswer() }
+        #expect(error.code == .notFound)
+    }
+
     @Test func sharesOutliveTheService() throws {
         try withDatabasePath { path in
             var anna = try ServiceFixture(path: path)

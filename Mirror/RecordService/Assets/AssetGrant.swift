@@ -20,6 +20,8 @@ struct AssetGrant: Hashable {
     var expires: Int64
     /// Tells two uploads apart.
     var nonce: UInt64 = 0
+    /// Who uploads, where the database is another's.
+    var participant: String?
 
     private static let version: UInt8 = 1
     private static let hashBytes = 32
@@ -35,7 +37,7 @@ struct AssetGrant: Hashable {
         for text in [
             database.container, database.environment, database.scope, database.owner,
             tokenID ?? "", checksum?.hexDigits ?? "",
-        ] {
+        ] + (participant.map { [$0] } ?? []) {
             let utf8 = Array(text.utf8)
             withUnsafeBytes(of: UInt16(clamping: utf8.count).bigEndian) {
                 message.append(contentsOf: $0)
@@ -76,7 +78,7 @@ struct AssetGrant: Hashable {
             texts.append(String(decoding: rest.prefix(Int(count)), as: UTF8.self))
             rest = rest.dropFirst(Int(count))
         }
-        guard texts.count == 6 else { return nil }
+        guard texts.count == 6 || texts.count == 7 else { return nil }
         self.init(
             kind: kind,
             database: DatabaseKey(
@@ -84,6 +86,7 @@ struct AssetGrant: Hashable {
             tokenID: texts[4].isEmpty ? nil : texts[4],
             checksum: AssetChecksum(hexDigits: texts[5]), expires: Int64(bitPattern: expires),
             nonce: nonce)
+        participant = texts.count == 7 ? texts[6] : nil
     }
 
     private init(
@@ -104,9 +107,11 @@ extension AssetGrant {
     static func upload(
         to database: DatabaseKey, _ caller: Caller, until expires: Int64, nonce: UInt64
     ) -> AssetGrant {
-        AssetGrant(
+        var grant = AssetGrant(
             kind: .upload, database: database, tokenID: caller.tokenID, checksum: nil,
             expires: expires, nonce: nonce)
+        if caller.userRecordName != database.owner { grant.participant = caller.userRecordName }
+        return grant
     }
 
     /// Where the content of an asset is to be had, for a caller.

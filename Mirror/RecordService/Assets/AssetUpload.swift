@@ -7,8 +7,8 @@ public import RecordWire
 /// time.
 public final class AssetUpload: @unchecked Sendable {
     // @unchecked: belongs to the connection that brings the bytes, whose calls come one by one.
-    /// Whose asset it will be.
-    public var userRecordName: String { grant.database.owner }
+    /// Who sends it; the asset will be this user's, or the owner's of a zone that is shared.
+    public var userRecordName: String { grant.participant ?? grant.database.owner }
     public var container: String { grant.database.container }
 
     private let store: AssetStore

@@ -55,19 +55,23 @@ extension MirrorSession {
     ///
     /// The store must be an SQLite store that keeps history. Its ledger is made by the first round.
     /// Throws `MirrorError` for a store that cannot be mirrored, or a model whose userInfo names an
-    /// unknown merge rule.
+    /// unknown merge rule. A value of more than `assetValueBytesMax` bytes travels as an asset
+    /// where the service keeps assets; nil for Apple's measure.
     public init(
         mirroring store: NSPersistentStore, to destination: MirrorDestination,
         through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
         keys: SealingKeys? = nil, hidesIncompleteGraphs: Bool = false,
-        platform: Environment = .system,
+        assetValueBytesMax: Int? = nil, platform: Environment = .system,
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) throws {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
             store: rows, policy: policy, zoneName: destination.zone, keys: keys,
             platform: platform
-        ) { $0.hidesIncompleteGraphs = hidesIncompleteGraphs }
+        ) { settings in
+            settings.hidesIncompleteGraphs = hidesIncompleteGraphs
+            if let bytes = assetValueBytesMax { settings.assetThresholds.valueBytesMax = bytes }
+        }
         self.init(
             mirrored: mirrored, container: destination.name, channel: channel, observe: observe,
             imported: { after in try Self.tell(store, rows, after: after) })

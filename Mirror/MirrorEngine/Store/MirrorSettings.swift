@@ -18,6 +18,8 @@ package struct MirrorSettings: Sendable {
     package var batchBytesMax = 1_572_864
     /// New objects are held back while others are to come that they lead to.
     package var hidesIncompleteGraphs = false
+    /// From which size on values travel as assets.
+    package var assetThresholds = AssetThresholds()
     /// Transactions of the history that are looked at in one go.
     package var historyTransactionsMax = 500
 

@@ -30,15 +30,6 @@ import Testing
         try device.value(device.only("Note"), "title")
     }
 
-    private func settle(_ devices: [Device]) throws {
-        for _ in 0..<8 {
-            let results = try devices.map { try $0.sync() }
-            for result in results { #expect(result.error == nil) }
-            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
-        }
-        Issue.record("The devices do not come to rest.")
-    }
-
     private func record() throws -> Record {
         try #require(
             try service.records(inZone: zone).values.first { $0.recordType == "CD_Note" })
@@ -194,7 +185,7 @@ import Testing
 
     @Test func theLargestValuesMakeRoomAndSmallOnesStay() throws {
         let a = try Device(1, service, assetsAbove: 1_000) {
-            $0.assetThresholds.recordBytesMax = 600
+            $0.sizes.recordBytesMax = 600
         }
         let tag = try a.insert("Tag", ["label": text("tag")])
         let folder = try a.insert("Folder", ["name": .text(String(repeating: "n", count: 590))])

@@ -30,24 +30,11 @@ import Testing
         try device.value(device.only("Note"), "title")
     }
 
-    private func settle(_ devices: [Device]) throws {
-        for _ in 0..<10 {
-            let results = try devices.map { try $0.sync() }
-            for result in results { #expect(result.error == nil) }
-            if results.allSatisfy({
-                $0.exported + $0.imported.received == 0 && $0.isInSync
-            }) {
-                return
-            }
-        }
-        Issue.record("The devices do not come to rest.")
-    }
-
     private func pair() throws -> (Device, Device) {
         let a = try Device(1, host.service, assetsAbove: 100)
         let b = try Device(2, host.service, assetsAbove: 100)
         try a.insert("Note", ["title": text("old")])
-        try settle([a, b])
+        try settle([a, b], inSync: true)
         return (a, b)
     }
 
@@ -57,9 +44,9 @@ import Testing
     func aServiceThatLostTheAssetsGetsThemAgain(aFirst: Bool) throws {
         let (a, b) = try pair()
         try host.service.lose()
-        try settle(aFirst ? [a, b] : [b, a])
+        try settle(aFirst ? [a, b] : [b, a], inSync: true)
         let c = try Device(3, host.service, assetsAbove: 100)
-        try settle([c])
+        try settle([c], inSync: true)
         #expect(try title(c) == text("old") && title(a) == text("old") && title(b) == text("old"))
         #expect(a.uploads.count + b.uploads.count == 2)
     }
@@ -69,11 +56,11 @@ import Testing
         let (a, b) = try pair()
         let backup = try host.backup()
         try a.set(a.only("Note"), "title", text("new"))
-        try settle([a, b])
+        try settle([a, b], inSync: true)
         try host.service.restore(backup)
-        try settle(aFirst ? [a, b] : [b, a])
+        try settle(aFirst ? [a, b] : [b, a], inSync: true)
         let c = try Device(3, host.service, assetsAbove: 100)
-        try settle([c])
+        try settle([c], inSync: true)
         for device in [a, b, c] { #expect(try title(device) == text("new")) }
         #expect(try a.mirrored.conflicts().isEmpty && b.mirrored.conflicts().isEmpty)
     }
@@ -82,10 +69,10 @@ import Testing
         let (a, b) = try pair()
         let backup = try host.backup()
         try a.set(a.only("Note"), "title", text("new"))
-        try settle([a, b])
+        try settle([a, b], inSync: true)
         try host.service.restore(backup)
         try a.set(a.only("Note"), "title", text("newer"))
-        try settle([b, a])
+        try settle([b, a], inSync: true)
         for device in [a, b] { #expect(try title(device) == text("newer")) }
     }
 
@@ -93,7 +80,7 @@ import Testing
         let (a, b) = try pair()
         let file = folder.appendingPathComponent("c.sqlite")
         let c = try Device(4, host.service, file: file, assetsAbove: 100)
-        try settle([c])
+        try settle([c], inSync: true)
         try c.set(c.only("Note"), "title", text("of c"))
         let copied = folder.appendingPathComponent("d.sqlite")
         for suffix in ["", "-wal"] {
@@ -101,8 +88,8 @@ import Testing
                 atPath: file.path + suffix, toPath: copied.path + suffix)
         }
         let d = try Device(5, host.service, file: copied, assetsAbove: 100)
-        try settle([c, a, b])
-        try settle([d, c, a])
+        try settle([c, a, b], inSync: true)
+        try settle([d, c, a], inSync: true)
         for device in [a, b, c, d] {
             #expect(try title(device) == text("of c"))
             #expect(try device.mirrored.conflicts().isEmpty)
@@ -119,13 +106,13 @@ import Testing
             seed, host.service, model: model,
             keys: try SealingKeys([SealingKey(secret: Data(repeating: 9, count: 32))]),
             assetsAbove: 100
-        ) { $0.assetThresholds.sealedBytesMax = 1_000 }
+        ) { $0.sizes.sealedBytesMax = 1_000 }
     }
 
     @Test func aSealedValueIsNeverAnAsset() throws {
         let (a, b) = (try sealed(1), try sealed(2))
         try a.insert("Note", ["title": text("secret")])
-        try settle([a, b])
+        try settle([a, b], inSync: true)
         #expect(try title(b) == text("secret"))
         #expect(a.uploads.isEmpty && b.downloads == 0)
         for record in try host.service.records(inZone: a.mirrored.settings.zoneName).values {
@@ -148,7 +135,7 @@ import Testing
         #expect(code == "SEALED_TOO_LARGE")
         #expect(try host.service.records(inZone: a.mirrored.settings.zoneName).isEmpty)
         try a.set(note, "title", .text(String(repeating: "s", count: 1_000)))
-        try settle([a, b])
+        try settle([a, b], inSync: true)
         #expect(try title(b) == .text(String(repeating: "s", count: 1_000)))
         #expect(try a.mirrored.status()?.refusals.isEmpty == true)
     }

@@ -36,7 +36,7 @@ final class Device {
         mirrored = try MirroredStore(
             store: store, policy: policy, keys: keys, platform: platform
         ) { settings in
-            if let bytes { settings.assetThresholds.valueBytesMax = bytes }
+            if let bytes { settings.sizes.valueBytesMax = bytes }
             adjust(&settings)
         }
         performer = InstructionPerformer(

@@ -37,8 +37,8 @@ import Testing
         #expect(requests == (0, 0))
     }
 
-    /// 200 MB go out and come in without being in memory: what is sent is a mapping of the file that
-    /// the store keeps the value in, and what is written over there is one of the download.
+    /// 200 MB go out and come in without being in memory: what is sent is a mapping of the file
+    /// that the store keeps the value in, and what is kept over there is read from one as well.
     @Test func whatIsSentIsTheFileItself() async throws {
         let world = try AssetWorld()
         let (a, b) = (try AssetDevice("a", world), try AssetDevice("b", world))

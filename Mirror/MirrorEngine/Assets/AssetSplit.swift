@@ -3,8 +3,11 @@ internal import ObjectModel
 package import RecordWire
 package import Stores
 
-/// From which size on values travel as assets; the defaults are Apple's measure.
-package struct AssetThresholds: Hashable, Sendable {
+/// How large what travels may be, and from which size on values are assets; the defaults of those
+/// are Apple's measure.
+package struct TravelSizes: Hashable, Sendable {
+    /// Bytes that one export batch may hold.
+    package var batchBytesMax = 1_572_864
     /// Bytes of one value above which it is an asset whatever else its record has.
     package var valueBytesMax = 700_000
     /// Bytes that the values of a record may have in all; of those that do not fit the largest are
@@ -20,7 +23,7 @@ package struct AssetThresholds: Hashable, Sendable {
 package struct AssetSplit {
     private let mapping: RecordMapping
     private let policy: MergePolicy
-    private let thresholds: AssetThresholds
+    private let sizes: TravelSizes
 
     /// Values smaller than this part of a record do not make room for others.
     private static let leastPart = 64
@@ -28,7 +31,7 @@ package struct AssetSplit {
     package init(settings: MirrorSettings) {
         mapping = settings.mapping
         policy = settings.policy
-        thresholds = settings.assetThresholds
+        sizes = settings.sizes
     }
 
     /// A value that travels as an asset.
@@ -52,7 +55,7 @@ package struct AssetSplit {
         _ fields: inout [String: FieldValue?], of entity: EntityLayout, upon base: Record?
     ) -> [Moved] {
         var total = fields.reduce(0) { $0 + Self.size(of: $1.value) }
-        let least = min(thresholds.recordBytesMax, thresholds.valueBytesMax)
+        let least = min(sizes.recordBytesMax, sizes.valueBytesMax)
         // What is small together needs no closer look.
         guard total > least || base != nil && total > least / Self.leastPart else { return [] }
         for (name, value) in base?.fields ?? [:] where fields[name] == nil {
@@ -62,8 +65,8 @@ package struct AssetSplit {
         var moved: [Moved] = []
         for candidate in candidates(fields, of: entity) {
             let makesRoom =
-                total > thresholds.recordBytesMax
-                && candidate.size > thresholds.recordBytesMax / Self.leastPart
+                total > sizes.recordBytesMax
+                && candidate.size > sizes.recordBytesMax / Self.leastPart
             guard candidate.mustMove || makesRoom, let value = fields[candidate.plain] ?? nil,
                 let bytes = Self.bytes(of: value)
             else { continue }
@@ -100,8 +103,8 @@ package struct AssetSplit {
     /// checksum: such a value stays in its record as long as that has room.
     private func bytesMax(of slot: Int, _ entity: EntityLayout) -> Int {
         switch policy.rule(entity: entity.name, property: entity.attributes[slot].name) {
-        case .text, .set, .custom: thresholds.recordBytesMax
-        default: thresholds.valueBytesMax
+        case .text, .set, .custom: sizes.recordBytesMax
+        default: sizes.valueBytesMax
         }
     }
 

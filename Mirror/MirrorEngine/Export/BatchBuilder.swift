@@ -119,7 +119,7 @@ struct BatchBuilder {
             let reason = "It has a value that travels sealed, and the key is not here."
             return RecordError(.keyMissing, reason)
         }
-        let bytesMax = mirror.settings.assetThresholds.sealedBytesMax
+        let bytesMax = mirror.settings.sizes.sealedBytesMax
         guard mirror.mapping.isTooLargeToSeal(slots, of: state, bytesMax: bytesMax) else {
             return nil
         }
@@ -387,7 +387,7 @@ struct BatchBuilder {
             isClosed = true
             return false
         }
-        guard batch.isEmpty || batch.bytes + bytes <= mirror.settings.batchBytesMax else {
+        guard batch.isEmpty || batch.bytes + bytes <= mirror.settings.sizes.batchBytesMax else {
             isClosed = true
             return false
         }

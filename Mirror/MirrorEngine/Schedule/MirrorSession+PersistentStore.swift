@@ -55,8 +55,11 @@ extension MirrorSession {
     ///
     /// The store must be an SQLite store that keeps history. Its ledger is made by the first round.
     /// Throws `MirrorError` for a store that cannot be mirrored, or a model whose userInfo names an
-    /// unknown merge rule. A value of more than `assetValueBytesMax` bytes travels as an asset
-    /// where the service keeps assets; nil for Apple's measure.
+    /// unknown merge rule.
+    ///
+    /// A string, binary or transformable value of more than `assetValueBytesMax` bytes (nil for
+    /// 700,000) travels as an asset where the service keeps assets, as do the largest of those that
+    /// have more than 700,000 bytes together.
     public init(
         mirroring store: NSPersistentStore, to destination: MirrorDestination,
         through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
@@ -70,7 +73,7 @@ extension MirrorSession {
             platform: platform
         ) { settings in
             settings.hidesIncompleteGraphs = hidesIncompleteGraphs
-            if let bytes = assetValueBytesMax { settings.assetThresholds.valueBytesMax = bytes }
+            if let bytes = assetValueBytesMax { settings.sizes.valueBytesMax = bytes }
         }
         self.init(
             mirrored: mirrored, container: destination.name, channel: channel, observe: observe,

@@ -59,7 +59,7 @@ final class SimulatedDevice {
         return try MirroredStore(store: store, policy: settings.policy, platform: platform) {
             $0.batchRecordsMax = sizes.batchRecordsMax
             $0.historyTransactionsMax = sizes.historyTransactionsMax
-            if let bytes = sizes.assetValueBytesMax { $0.assetThresholds.valueBytesMax = bytes }
+            if let bytes = sizes.assetValueBytesMax { $0.sizes.valueBytesMax = bytes }
         }
     }
 

@@ -7,8 +7,8 @@ internal import Stores
 // What the service holds, read through its change feed as a new device would.
 extension HeldGraph {
     /// Reads the live records of a zone as the objects that they stand for in a model. `send`
-    /// carries a request, `content` brings that of an asset. Throws what they throw, and `MirrorError` for records that the model
-    /// cannot hold.
+    /// carries a request, `content` brings that of an asset. Throws what they throw, and
+    /// `MirrorError` for records that the model cannot hold.
     init(
         zone: String, settings: MirrorSettings, _ known: StoryObjects,
         send: (RecordRequest) throws -> RecordResponse,

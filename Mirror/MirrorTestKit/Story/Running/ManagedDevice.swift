@@ -75,7 +75,7 @@ final class ManagedDevice {
             platform: setting.platform
         ) { settings in
             if let bytes = setting.assetValueBytesMax {
-                settings.assetThresholds.valueBytesMax = bytes
+                settings.sizes.valueBytesMax = bytes
             }
         }
         let session = SimulatedSession(

@@ -113,7 +113,7 @@ import Testing
 
     /// Shares of worlds, in percent, below which the dice do not try what they are to try.
     private static let shareBounds: [(WorldStatistics.Event, Double)] = [
-        (.conflictAnswer, 12), (.existsAnswer, 4), (.recordError, 4), (.lostReply, 25),
+        (.conflictAnswer, 11), (.existsAnswer, 4), (.recordError, 4), (.lostReply, 25),
         (.lostRequest, 18), (.lateCopy, 15), (.deviceKill, 18), (.crashPoint, 20),
         (.rolledBackSave, 10), (.serviceKill, 6), (.tokenExpired, 5), (.continuedPage, 30),
         (.fullBatch, 30), (.keyCollision, 10), (.keyChain, 1), (.twinPair, 0.6),

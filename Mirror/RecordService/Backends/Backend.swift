@@ -18,8 +18,8 @@ protocol Backend: Sendable {
 }
 
 /// The rows, inside one transaction.
-protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction,
-    SubscriptionTransaction
+protocol BackendTransaction: AssetRows, ProfileTransaction, QueryTransaction,
+    ReferenceTransaction, RoleTransaction, ShareTransaction, SubscriptionTransaction
 {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow

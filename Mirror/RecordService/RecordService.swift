@@ -23,6 +23,7 @@ public final class RecordService: Sendable {
     private let publicAccess: PublicAccess
     let courier = CourierDesk()
     private let listeners = ChangeListeners()
+    private let schemas = SchemaMemory()
     private let sqlite: SQLiteBackend
     private static let guidLength = 24
 
@@ -204,7 +205,7 @@ public final class RecordService: Sendable {
     }
 
     func rules(for caller: Caller) -> AccessRules {
-        AccessRules(publicAccess: publicAccess, caller: caller)
+        AccessRules(publicAccess: publicAccess, caller: caller, schemas: schemas)
     }
 
     /// Wakes those who wait for what was written.

@@ -21,7 +21,11 @@ extension WorldFaults {
 
 extension RecordRequest {
     var operationCount: Int {
-        if case .modifyRecords(let modify) = self { modify.operations.count } else { 0 }
+        switch self {
+        case .modifyRecords(let modify): modify.operations.count
+        case .uploadAssets(let upload): upload.tokens.count
+        default: 0
+        }
     }
 
     /// Puts a token in the place of the device's that the service cannot know. Returns whether

@@ -20,6 +20,7 @@ final class OwnAccess: RecordAccess {
 struct AccessRules {
     let publicAccess: PublicAccess
     let caller: Caller
+    let schemas: SchemaMemory
 
     /// To a database that is the caller's own or the public one.
     func access(

@@ -19,7 +19,8 @@ protocol Backend: Sendable {
 
 /// The rows, inside one transaction.
 protocol BackendTransaction: AssetRows, ProfileTransaction, QueryTransaction,
-    ReferenceTransaction, RoleTransaction, ShareTransaction, SubscriptionTransaction
+    ReferenceTransaction, RoleTransaction, SchemaTransaction, ShareTransaction,
+    SubscriptionTransaction
 {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow

@@ -19,16 +19,23 @@ final class FieldTypeSession {
 
     private let database: Int64
     private let transaction: any BackendTransaction
+    /// What records must fit; nil where everything fits.
+    private let schema: RecordSchema?
     /// What was read, by record type and by name.
     private var known: [ExactName: [ExactName: Field]] = [:]
 
-    init(_ database: Int64, _ transaction: any BackendTransaction) {
+    init(
+        _ database: Int64, _ transaction: any BackendTransaction, schema: RecordSchema? = nil
+    ) {
         self.database = database
         self.transaction = transaction
+        self.schema = schema
     }
 
-    /// Throws BAD_REQUEST when a field has another type than records that are there.
+    /// Throws BAD_REQUEST when a field has another type than records that are there, or than the
+    /// schema says, and for what the schema does not have.
     func check(_ fields: [String: FieldValue?], of recordType: String) throws {
+        try checkSchema(fields, of: recordType)
         let recordType = ExactName(recordType)
         for (name, value) in fields where !SharingField.isReserved(name) {
             guard let type = value?.schemaType,
@@ -36,6 +43,33 @@ final class FieldTypeSession {
             else { continue }
             throw Self.mismatch(name, recordType.text, type, use.type)
         }
+    }
+
+    private func checkSchema(
+        _ fields: [String: FieldValue?], of recordType: String
+    ) throws(RecordError) {
+        // The service's own types, such as shares, are in no schema.
+        guard let schema, !recordType.hasPrefix("cloudkit.") else { return }
+        guard let type = schema[recordType] else {
+            throw Self.undeployed("the record type \(recordType)")
+        }
+        for (name, value) in fields {
+            guard let wireName = value?.schemaType else { continue }
+            guard let field = type[name] else {
+                throw Self.undeployed("the field \(name) of \(recordType)")
+            }
+            let given = RecordSchema.FieldType(wireName: wireName)
+            guard given == field.type else {
+                throw Self.mismatch(name, recordType, wireName, field.type.wireName)
+            }
+        }
+    }
+
+    private static func undeployed(_ what: String) -> RecordError {
+        RecordError(
+            .badRequest,
+            "The schema of production does not have \(what); who runs the service deploys it from "
+                + "development.")
     }
 
     /// Takes note that a record with the fields `old` has the fields `new` now.

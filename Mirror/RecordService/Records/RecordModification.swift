@@ -137,7 +137,9 @@ struct RecordModification {
             place.row, address.key, time: stamp.timestamp, limits: limits, transaction)
         (place.access as? ShareAccess)?.session = sharing
         return OperationApplier.Sessions(
-            types: FieldTypeSession(place.database.id, transaction),
+            types: FieldTypeSession(
+                place.database.id, transaction,
+                schema: try rules.schemas.binding(address.key, transaction)),
             assets: AssetSession(
                 place.database.id, transaction, now: stamp.timestamp,
                 takesNamed: address.participant == nil),

@@ -1,4 +1,9 @@
 extension RecordSchema {
+    /// Whether the text can hold a name: letters, digits and underscores, 255 at most.
+    public static func canSpell(_ name: String) -> Bool {
+        (1...255).contains(name.utf8.count) && name.utf8.allSatisfy(SchemaWord.isPart)
+    }
+
     /// The text of a `.ckdb` file: types and fields by name, one line a field.
     public var text: String {
         var lines = ["DEFINE SCHEMA", ""]

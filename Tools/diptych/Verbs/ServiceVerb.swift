@@ -10,7 +10,7 @@ struct ServiceVerb: Verb {
     private static let add = Option("add", "NAME", "containers, users: make this one")
     private static let issue = Option("issue", "USER", "tokens: make tokens for this user")
     private static let container = Option(
-        "container", "ID", setting: true, "tokens, roles: the container they are for")
+        "container", "ID", setting: true, "tokens, roles, schema: the container they are for")
     private static let profile = Option(
         "profile", "USER", "users: change what is known of this one")
     private static let tokenFile = Option(
@@ -23,7 +23,8 @@ struct ServiceVerb: Verb {
         name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
         options: [data, add, profile] + UserDetails.options
-            + [issue, container, tokenFile, administrator, revoke] + RoleDeed.options,
+            + [issue, container, tokenFile, administrator, revoke] + RoleDeed.options
+            + SchemaDeed.options,
         readsSettingsBesideStore: false,
         notes: [
             """
@@ -34,6 +35,7 @@ struct ServiceVerb: Verb {
               tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
               roles         lists what roles may do in the public database of --container, and
                             who has them; --grant, --ungrant, --give, --take
+              schema        prints the schema of --container; --environment, --import, --diff, --deploy
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
             """,
@@ -54,11 +56,15 @@ struct ServiceVerb: Verb {
                     + "--grant _icloud --type Note --rights create,read",
                 "users make and read notes for all; --grant _creator lets them change their own"
             ),
+            (
+                "diptych service schema --data records --container iCloud.local.diptych --deploy",
+                "production has what development has, and takes nothing else from then on"
+            ),
             ("diptych service backup monday.sqlite --data records", "a copy, at any time"),
         ])
 
     private enum Work: String, CaseIterable {
-        case status, containers, users, tokens, roles, backup, restore
+        case status, containers, users, tokens, roles, schema, backup, restore
         var takesFile: Bool { self == .backup || self == .restore }
     }
 
@@ -68,6 +74,7 @@ struct ServiceVerb: Verb {
         case addUser(String, UserDetails)
         case changeUser(String, UserDetails)
         case roles(RoleDeed, container: String)
+        case schema(SchemaDeed, container: String)
         case issue(user: String, container: String, file: URL)
         case issueAdministrator(label: String, file: URL)
         case revoke(String)
@@ -97,6 +104,10 @@ struct ServiceVerb: Verb {
             return .roles(
                 try RoleDeed(arguments), container: try arguments.required(container))
         }
+        if work == .schema {
+            return .schema(
+                try SchemaDeed(arguments), container: try arguments.required(container))
+        }
         if let name = arguments.value(profile) {
             return .changeUser(name, try UserDetails(arguments))
         }
@@ -118,7 +129,8 @@ struct ServiceVerb: Verb {
     }
 
     private static func checkOptions(of work: Work, _ arguments: Arguments) throws {
-        let deeds = [add, profile, issue, administrator, revoke] + RoleDeed.deeds
+        let deeds =
+            [add, profile, issue, administrator, revoke] + RoleDeed.deeds + SchemaDeed.deeds
         let given = deeds.filter { arguments.has($0) }
         let details = (UserDetails.options + [RoleDeed.type, RoleDeed.rights, RoleDeed.user])
             .filter { arguments.has($0) }
@@ -128,6 +140,7 @@ struct ServiceVerb: Verb {
             case .users: [add, profile] + UserDetails.options
             case .tokens: [issue, administrator, revoke]
             case .roles: RoleDeed.options
+            case .schema: SchemaDeed.options
             case .status, .backup, .restore: []
             }
         let strange = (given + details).first { option in
@@ -192,6 +205,8 @@ struct ServiceVerb: Verb {
             try report.print(user)
         case (.roles, .roles(let deed, let container)):
             try deed.perform(in: container, service.accounts, report, console)
+        case (.schema, .schema(let deed, let container)):
+            return try deed.perform(in: container, service.accounts, console)
         case (.tokens, .revoke(let id)):
             try service.accounts.revoke(tokenID: id)
             console.note("The token \(id) is good for nothing any more.")

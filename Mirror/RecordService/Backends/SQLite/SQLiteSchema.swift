@@ -49,6 +49,7 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.shareTables)
         try connection.script(SQLiteTransaction.roleTables)
         try connection.script(SQLiteTransaction.tokenUseTable)
+        try connection.script(SQLiteTransaction.schemaTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {

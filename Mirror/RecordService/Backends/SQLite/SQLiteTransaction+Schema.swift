@@ -12,7 +12,7 @@ extension SQLiteTransaction {
         try first(
             "SELECT text FROM schemas WHERE container = ? AND environment = ?",
             [.text(container), .text(environment)]
-        ) { $0.text(at: 0) }
+        ) { $0.text(at: 0) ?? "" }
     }
 
     func saveSchema(_ text: String, container: String, environment: String) throws {

@@ -8,11 +8,11 @@ enum SchemaDeed {
         "environment", "NAME", "schema: development (as without) or production")
     static let importFile = Option("import", "FILE", "schema: take this .ckdb into development")
     static let difference = Option("diff", "FILE", "schema: what this .ckdb has and lacks")
-    static let deploy = Option(
+    static let deployment = Option(
         "deploy", nil, "schema: add to production what development has beyond it")
     /// Those of which one decides what is done.
-    static let deeds = [importFile, difference, deploy]
-    static let options = [environment, importFile, difference, deploy]
+    static let deeds = [importFile, difference, deployment]
+    static let options = [environment, importFile, difference, deployment]
 
     case print(environment: String)
     case take(URL)
@@ -27,7 +27,7 @@ enum SchemaDeed {
         } else if let file = arguments.file(Self.difference) {
             self = .compare(file, environment: environment)
         } else {
-            self = arguments.has(Self.deploy) ? .deploy : .print(environment: environment)
+            self = arguments.has(Self.deployment) ? .deploy : .print(environment: environment)
         }
     }
 

@@ -255,4 +255,38 @@ import Testing
         ])
         #expect(closed.status != 0 && closed.complaint.contains("--console on"))
     }
+
+    // MARK: Schemas
+
+    @Test func theSchemaIsPrintedComparedAndDeployed() throws {
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        try workshop.done(["sync", library] + service.settings)
+        func schema(_ words: String...) throws -> Run {
+            try workshop.run(
+                ["service", "schema", "--data", data, "--container", service.text("container")]
+                    + words)
+        }
+        let text = try schema().output
+        #expect(text.contains("RECORD TYPE CD_Tag (") && text.contains("CD_name"))
+        let file = workshop.path("notes.ckdb")
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try schema("--diff", file).output == "The schemas say the same.\n")
+        let more = text.replacing(
+            "RECORD TYPE CD_Tag (", with: "RECORD TYPE CD_Tag ( colour STRING QUERYABLE,")
+        try Data(more.utf8).write(to: URL(fileURLWithPath: file))
+        let differs = try schema("--diff", file)
+        #expect(differs.status == 1)
+        #expect(differs.output == "+ CD_Tag.colour STRING QUERYABLE\n")
+        #expect(try schema("--import", file).output == differs.output)
+        let deployed = try schema("--deploy")
+        #expect(deployed.output.contains("+ CD_Tag.colour STRING QUERYABLE"))
+        #expect(try schema("--deploy").output == "Production has all of it already.\n")
+        #expect(try schema("--environment", "production").output.contains("colour"))
+        try Data("DEFINE SCHEMA\nRECORD NOTE".utf8).write(to: URL(fileURLWithPath: file))
+        let broken = try schema("--import", file)
+        #expect(broken.status != 0 && broken.complaint.contains("Line 2"))
+        let strange = try workshop.run(["service", "users", "--data", data, "--deploy"])
+        #expect(strange.status == 2)
+    }
 }

@@ -35,7 +35,8 @@ struct ServiceVerb: Verb {
               tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
               roles         lists what roles may do in the public database of --container, and
                             who has them; --grant, --ungrant, --give, --take
-              schema        prints the schema of --container; --environment, --import, --diff, --deploy
+              schema        prints the schema of --container; --environment, --import, --diff,
+                            --deploy
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
             """,

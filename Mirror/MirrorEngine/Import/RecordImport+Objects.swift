@@ -62,9 +62,11 @@ extension RecordImport {
             guard !entry.needsCloudDelete else {
                 return try receiveEditOfDeleted(record, entry: entry, layout: layout, state: state)
             }
+            try logCarried(record, layout, state, known: entry.base)
             return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false)
         }
         if try isDeletedAgain(record) { return nil }
+        try logCarried(record, layout, state, known: nil)
         return try makeArrival(record, layout: layout, state: state)
     }
 
@@ -118,15 +120,23 @@ extension RecordImport {
             of: Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false),
             local: nil)
         let changed = state.changes(from: base)
-        let keeps = mirror.settings.policy.deletion == .keepEdited && !changed.isEmpty
+        let unseen = mirror.mapping.lockedEdits(in: record, since: entry.base, of: layout)
+        let isEdited = !changed.isEmpty || !unseen.isEmpty
+        let keeps = mirror.settings.policy.deletion == .keepEdited && isEdited
         for slot in changed {
             let conflict = deletionConflict(
                 slot, layout, base: base?.value(slot), local: nil, remote: state.value(slot),
                 winner: keeps ? .remote : .local)
             try log(conflict, layout, record.recordName, by: record.modified)
         }
+        for edit in unseen {
+            let conflict = deletionConflict(
+                .attribute(edit.slot), layout, base: nil, local: nil,
+                remote: .attribute(.data(edit.value)), winner: keeps ? .remote : .local)
+            try log(conflict, layout, record.recordName, by: record.modified)
+        }
         guard keeps else {
-            if !changed.isEmpty { try bury(edited: record) }
+            if isEdited { try bury(edited: record) }
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
@@ -226,6 +236,7 @@ extension RecordImport {
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
+        keepUnseen(&result, local: local, base: base, arrival)
         if result.merged != local || result.merged != arrival.state {
             if base.map({ !local.changes(from: $0).isEmpty }) ?? true { outcome.merged += 1 }
         }

@@ -176,6 +176,7 @@ extension RecordImport {
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
         try mirror.keepForeign(of: loser.base, for: survivor.row, isRenamed: true)
+        try moveForeign(from: loser, to: survivor.row)
         if try !mirror.ledger.foreign(of: survivor.row).isEmpty {
             try mirror.enqueueUpload(survivor.row)
         }
@@ -184,6 +185,18 @@ extension RecordImport {
         try mirror.ledger.keepAlias(loser.recordName, mergedInto: survivor.key)
         for row in [survivor.row] + owners { try mirror.comparePairs(of: row) }
         outcome.merged += 1
+    }
+
+    /// What was to go out with the loser's record goes out with the survivor's.
+    private func moveForeign(from loser: RecordEntry, to survivor: RowID) throws {
+        var record = Record(recordName: loser.recordName, recordType: "")
+        record.fields = try mirror.ledger.foreign(of: loser.row)
+        guard !record.fields.isEmpty else { return }
+        if let entity = mirror.mapping.layout.entity(loser.row.entity) {
+            record.fields[RecordNames.entityName] = .string(mirror.mapping.keys.entity(entity.name))
+        }
+        try mirror.keepForeign(of: record, for: survivor, isRenamed: true)
+        try mirror.ledger.dropForeign(of: loser.row)
     }
 
     /// Puts the survivor in the loser's place in to-manys without inverse, unless it has another

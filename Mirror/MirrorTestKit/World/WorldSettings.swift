@@ -24,8 +24,22 @@ public struct WorldSettings: Sendable {
     /// Devices fetch the next page while one is applied, and build the next batch while one is
     /// under way, when the dice say so.
     public var worksAhead = false
+    /// Devices with and without keys, where the model has sealed attributes; nil for none.
+    public var sealing: WorldSealing?
 
     public init(model: NSManagedObjectModel) { self.model = model }
+}
+
+/// How devices come to the keys of sealed attributes. In the end all have all.
+public struct WorldSealing: Hashable, Sendable {
+    /// A device begins without a key.
+    public var keylessPercent = 50
+    /// A device is given the keys that there are; per step.
+    public var arrivalPercent = 4
+    /// A device adds a key, which the others lack; per step.
+    public var rotationPercent = 2
+
+    public init() {}
 }
 
 /// Percentages at which things go wrong. Those of a message count per request, the others per step.

@@ -11,6 +11,7 @@ public struct WorldStatistics: Sendable {
         case continuedPage, fullBatch, pageAhead, batchAhead
         case keyCollision, keyChain, sharedPlace, twinPair
         case updated, updatedByMapping, updatedInRound, updateKilled, keptAside
+        case keyless, formerKey, keyArrived, keyRotated, carriedSeal, loggedKey
         case loggedConflict, loggedDeletion, loggedUnique, loggedOneToOne
     }
 

@@ -10,6 +10,8 @@ import RecordService
 final class LocalService: Sendable {
     let folder: URL
     let address: RecordServiceAddress
+    /// What its access log says.
+    let answered = Lock<[AccessLogEntry]>([])
     private let server: RecordServer
 
     init() throws {
@@ -28,6 +30,7 @@ final class LocalService: Sendable {
         var configuration = ServerConfiguration(
             tls: .automatic(folder: folder.appendingPathComponent("tls"), hosts: []))
         configuration.port = 0
+        configuration.accessLog = { [answered] entry in answered.withLock { $0.append(entry) } }
         server = RecordServer(service: service, configuration: configuration)
         let url = try server.start()
         address = RecordServiceAddress(
@@ -60,10 +63,14 @@ final class LocalService: Sendable {
     }()
 
     /// A device's container. Its mirror runs by itself only where asked.
-    func container(_ name: String, runsByItself: Bool = false) throws -> Device {
+    func container(
+        _ name: String, runsByItself: Bool = false,
+        model: NSManagedObjectModel = LocalService.model,
+        adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
+    ) throws -> Device {
         try Device(
             url: folder.appendingPathComponent("\(name).sqlite"), address: address,
-            runsByItself: runsByItself)
+            runsByItself: runsByItself, model: model, adjust: adjust)
     }
 }
 
@@ -75,13 +82,17 @@ final class Device {
     private var observer: (any NSObjectProtocol)?
     let events = Lock<[NSPersistentCloudKitContainer.Event]>([])
 
-    init(url: URL, address: RecordServiceAddress?, runsByItself: Bool) throws {
-        container = NSPersistentCloudKitContainer(
-            name: "Notes", managedObjectModel: LocalService.model)
+    init(
+        url: URL, address: RecordServiceAddress?, runsByItself: Bool,
+        model: NSManagedObjectModel = LocalService.model,
+        adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
+    ) throws {
+        container = NSPersistentCloudKitContainer(name: "Notes", managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: url)
         let options = NSPersistentCloudKitContainerOptions(
             containerIdentifier: NSPersistentCloudKitContainer.defaultContainerIdentifier)
         options.recordService = address
+        try adjust(options)
         description.cloudKitContainerOptions = options
         container.persistentStoreDescriptions = [description]
         if !runsByItself { container.runner = IdleRunner() }

@@ -292,8 +292,7 @@ extension RecordImport {
         let base = known.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
         let name = arrival.record.recordName
         let writes = arrival.record.knownWriteIDs
-        for id in writes {
-            guard let taken = try mirror.ledger.inFlight(name, mark: id) else { continue }
+        if let taken = try taken(of: arrival) {
             return mirror.mapping.agreedState(of: taken, entity: arrival.layout)
         }
         // A store that was copied, or restored from an older copy, may hold an edit that another
@@ -304,6 +303,15 @@ extension RecordImport {
         else { return base }
         let own = mirror.mapping.agreedState(of: latest, entity: arrival.layout)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
+    }
+
+    /// What this device sent without an answer, and the service says it took: the newest of it.
+    func taken(of arrival: Arrival) throws -> Record? {
+        for id in arrival.record.knownWriteIDs {
+            let name = arrival.record.recordName
+            if let taken = try mirror.ledger.inFlight(name, mark: id) { return taken }
+        }
+        return nil
     }
 
     /// Whether the edit that waits here would be sent under an ID that the service knows.

@@ -32,6 +32,8 @@ public struct MirrorStatus: Sendable {
     public let keptForLater: [KeptRecord]
     /// Which process keeps the store in sync by itself; nil where none ever did.
     public let activity: MirrorActivity?
+    /// Why rounds do not begin by themselves, and when they will; nil where nothing holds them.
+    public let hold: MirrorHold?
     /// Since when something waits for export without a break; nil where nothing does.
     public let waitingSince: Date?
 
@@ -47,7 +49,7 @@ public struct MirrorStatus: Sendable {
     /// one answer to whether store and service are equal.
     public var isInSync: Bool {
         pending.total == 0 && lastError == nil && lastRound != nil && conflictsWaiting == 0
-            && refusals.isEmpty && initialImportCompleted
+            && refusals.isEmpty && initialImportCompleted && hold?.reason != .bytesOfRound
     }
 }
 
@@ -69,7 +71,8 @@ extension MirroredStore {
                 refusals: try ledger.refusals(),
                 initialImportCompleted: try ledger.setting(.initialImport) != nil,
                 keptForLater: try ledger.keptRecords(),
-                activity: try ledger.activity(), waitingSince: try ledger.date(.waitingSince))
+                activity: try ledger.activity(), hold: try ledger.hold(),
+                waitingSince: try ledger.date(.waitingSince))
         }
     }
 

@@ -8,6 +8,8 @@ public struct AccessLogEntry: Sendable {
     public var bytes: Int
     /// From the request line to the answer.
     public var milliseconds: Double
+    /// The device's name for the sync round, where it gave one that a log can hold.
+    public var round: String?
 }
 
 /// Receives each answered request, on the thread that answers it.

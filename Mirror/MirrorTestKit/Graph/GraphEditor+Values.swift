@@ -121,7 +121,9 @@ extension GraphEditor {
                 for (slot, value) in row.attributes.enumerated() {
                     guard case .text(let text) = value, text.utf8.count > bytes else { continue }
                     let short = AttributeValue.text("short \(randomness.next())")
-                    _ = try change(row, entity, slot, to: short, on: device)
+                    // It may have been shortened before in another place.
+                    let now = try device.store.row(row.id) ?? row
+                    _ = try change(now, entity, slot, to: short, on: device)
                 }
             }
         }

@@ -18,8 +18,13 @@ extension RecordServer {
             capabilities: service.dialect == .plain
                 ? nil : ServerCapabilities(service.limits, configuration),
             configuration: configuration, platform: platform,
-            // Where it fails, those who wait hear of changes when their time is up.
-            everySecond: { try? service.noticeOtherWriters() })
+            // Where it fails, those who wait hear of changes when their time is up, and a token's
+            // last use is written later.
+            everySecond: {
+                try? service.noticeOtherWriters()
+                try? service.accounts.keepTokenUses()
+            },
+            atEnd: { try? service.accounts.keepTokenUses(isLast: true) })
     }
 }
 

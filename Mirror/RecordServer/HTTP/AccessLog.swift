@@ -10,6 +10,18 @@ public struct AccessLogEntry: Sendable {
     public var milliseconds: Double
     /// The device's name for the sync round, where it gave one that a log can hold.
     public var round: String?
+
+    package init(
+        method: String, path: String, status: Int, bytes: Int, milliseconds: Double,
+        round: String? = nil
+    ) {
+        self.method = method
+        self.path = path
+        self.status = status
+        self.bytes = bytes
+        self.milliseconds = milliseconds
+        self.round = round
+    }
 }
 
 /// Receives each answered request, on the thread that answers it.

@@ -13,12 +13,14 @@ struct ServiceVerb: Verb {
         "container", "ID", setting: true, "tokens: the container they are for")
     private static let tokenFile = Option(
         "token-file", "FILE", "tokens: where to write what --issue made")
+    private static let administrator = Option(
+        "administrator", "NAME", "tokens: make one for the console's administrator")
     private static let revoke = Option("revoke", "ID", "tokens: make this one useless")
 
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
-        options: [data, add, issue, container, tokenFile, revoke],
+        options: [data, add, issue, container, tokenFile, administrator, revoke],
         readsSettingsBesideStore: false,
         notes: [
             """
@@ -26,7 +28,7 @@ struct ServiceVerb: Verb {
               status        what each container holds
               containers    lists containers; --add ID makes one
               users         lists users; --add LABEL makes one
-              tokens        lists tokens, without their secrets; --issue, --revoke
+              tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
             """,
@@ -54,6 +56,7 @@ struct ServiceVerb: Verb {
         case list
         case add(String)
         case issue(user: String, container: String, file: URL)
+        case issueAdministrator(label: String, file: URL)
         case revoke(String)
         case copy(URL)
         case restore(URL)
@@ -64,15 +67,7 @@ struct ServiceVerb: Verb {
     private let folder: URL
 
     init(_ arguments: Arguments) throws {
-        let word = arguments.operand(0)
-        guard let work = Work(rawValue: word) else {
-            let words = Work.allCases.map(\.rawValue)
-            let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
-            throw CommandError(
-                "usage", "WORK cannot be '\(word)'.",
-                hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
-        }
-        self.work = work
+        work = try arguments.work(Work.self)
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
         deed = try Self.deed(of: work, arguments)
     }
@@ -84,8 +79,8 @@ struct ServiceVerb: Verb {
                 file.isEmpty ? "FILE is missing." : "'\(file)' is one word too many.",
                 "Write diptych service \(work.rawValue)" + (work.takesFile ? " FILE." : "."))
         }
-        let given = [add, issue, revoke].filter { arguments.has($0) }
-        let fitting = work == .tokens ? [issue.name, revoke.name] : [add.name]
+        let given = [add, issue, administrator, revoke].filter { arguments.has($0) }
+        let fitting = work == .tokens ? [issue.name, administrator.name, revoke.name] : [add.name]
         let takesAny = [.containers, .users, .tokens].contains(work)
         guard given.count < 2, given.allSatisfy({ takesAny && fitting.contains($0.name) }) else {
             throw misuse(
@@ -94,17 +89,25 @@ struct ServiceVerb: Verb {
         }
         if let name = arguments.value(add) { return .add(name) }
         if let id = arguments.value(revoke) { return .revoke(id) }
+        if let label = arguments.value(administrator) {
+            return .issueAdministrator(label: label, file: try Self.file(ofTokens: arguments))
+        }
         if let user = arguments.value(issue) {
-            guard let tokens = arguments.file(tokenFile) else {
-                throw misuse(
-                    "--token-file is missing.", "Name the file that the tokens are written to.")
-            }
             return .issue(
-                user: user, container: try arguments.required(container), file: tokens)
+                user: user, container: try arguments.required(container),
+                file: try Self.file(ofTokens: arguments))
         }
         guard work.takesFile else { return .list }
         let url = URL(fileURLWithPath: file).absoluteURL
         return work == .backup ? .copy(url) : .restore(url)
+    }
+
+    private static func file(ofTokens arguments: Arguments) throws -> URL {
+        guard let file = arguments.file(tokenFile) else {
+            throw misuse(
+                "--token-file is missing.", "Name the file that the tokens are written to.")
+        }
+        return file
     }
 
     private static func misuse(_ message: String, _ hint: String) -> CommandError {
@@ -150,21 +153,30 @@ struct ServiceVerb: Verb {
         case (.tokens, .issue(let user, let container, let file)):
             try issue(to: user, container, file, service.accounts)
             console.note("The tokens are in \(file.path), for its owner only.")
+        case (.tokens, .issueAdministrator(let label, let file)):
+            try checkNew(file)
+            let made = try service.accounts.issueAdministratorToken(label: label)
+            try PrivateFile.write(made.secret + "\n", to: file)
+            console.note("The token is in \(file.path), for its owner only.")
         default:
             try report.list(work.rawValue)
         }
         return .done
     }
 
-    private func issue(
-        to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
-    ) throws {
+    private func checkNew(_ file: URL) throws {
         guard !FileManager.default.fileExists(atPath: file.path) else {
             throw CommandError(
                 "fileExists", "\(file.path) is there already, and may hold tokens.",
                 hint: "Name another file with --token-file.")
         }
         try ParentFolder.require(of: file)
+    }
+
+    private func issue(
+        to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
+    ) throws {
+        try checkNew(file)
         let all = try accounts.users()
         let found = all.filter { $0.userRecordName == name || $0.label == name }
         guard let user = found.first, found.count == 1 else {

@@ -87,6 +87,41 @@ import Testing
         #expect(try titles(phone) == ["One"])
     }
 
+    /// The machine slept, as far as the process can tell.
+    @Test func aWatchThatWasSuspendedCatchesUp() throws {
+        let watching = try watch(desk, "--interval", "1")
+        try until { watching.printed.contains(#""event":"round""#) }
+        watching.send(SIGSTOP)
+        try workshop.edit(desk, "insert Book title=One")
+        try workshop.edit(phone, "insert Book title=Two")
+        try workshop.done(["sync", phone] + service.settings)
+        #expect(try titles(desk) == ["One"])
+        watching.send(SIGCONT)
+        try until { try titles(desk) == ["One", "Two"] }
+        try until { try workshop.run("status", desk).status == 0 }
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+    }
+
+    /// Of the same authority, as a renewal is.
+    @Test func anotherCertificateOfTheServiceIsSurvived() throws {
+        let watching = try watch(desk, "--interval", "1")
+        try until { watching.printed.contains(#""event":"round""#) }
+        service.kill()
+        let folder = URL(fileURLWithPath: workshop.path("service/tls"))
+        let leaves = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasPrefix("server") }
+        #expect(!leaves.isEmpty)
+        for leaf in leaves {
+            try FileManager.default.removeItem(at: folder.appendingPathComponent(leaf))
+        }
+        try workshop.edit(desk, "insert Book title=One")
+        try service.restart()
+        try until { try workshop.run("status", desk).status == 0 }
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+    }
+
     @Test func whatHoldsRoundsUpIsToldAndARoundByHandRuns() throws {
         let watching = try watch(desk, "--metered", "nothing")
         try until { watching.printed.contains(#""event":"held""#) }

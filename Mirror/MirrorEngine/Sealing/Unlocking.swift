@@ -174,7 +174,7 @@ struct Unlocking {
         switch rule {
         case .text, .set, .max, .min: true
         case .counter, .custom: former.isEmpty
-        case .local, .remote, .overwrite, .rollback, .error, .latest: false
+        case .local, .remote, .overwrite, .rollback, .error, .latest, .policy: false
         }
     }
 }

@@ -31,6 +31,13 @@ struct SealLaws {
                 known.insert(Value(property: attribute.name, value: state.attributes[slot].plain))
             }
         }
+        // Replaced by somebody who saw it, under whatever name the object had by then.
+        for (property, writes) in memory.writes {
+            for write in writes {
+                guard let previous = write.previous else { continue }
+                known.insert(Value(property: property.name, value: previous.plain))
+            }
+        }
         return memory.writes.keys.flatMap { lost($0, known) }.sorted()
     }
 

@@ -283,10 +283,12 @@ extension RecordImport {
     }
 
     /// A record came under a name that was merged into another object here: what it says besides
-    /// is logged.
+    /// is logged, and what cannot be read here goes on with the other.
     mutating func logOutdone(_ record: Record, _ layout: EntityLayout) throws {
-        guard let row = try mirror.ledger.row(named: record.recordName),
-            let state = try? mirror.mapping.state(of: record, entity: layout)
+        guard let row = try mirror.ledger.row(named: record.recordName) else { return }
+        try mirror.keepForeign(of: record, for: row, isRenamed: true)
+        if try !mirror.ledger.foreign(of: row).isEmpty { try mirror.enqueueUpload(row) }
+        guard let state = try? mirror.mapping.state(of: record, entity: layout)
         else { return }
         try logLost(state, layout, to: row, by: record.modified)
     }

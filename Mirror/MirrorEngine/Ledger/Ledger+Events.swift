@@ -73,7 +73,8 @@ extension Ledger {
         var events: [MirrorEvent] = []
         try connection.forEachRow(
             "SELECT ZEVENTIDENTIFIER, ZCLOUDKITEVENTTYPE, ZSTARTEDAT, ZENDEDAT, ZSUCCEEDED, "
-                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN, Z_PK FROM ANSCKEVENT "
+                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN, Z_PK "
+                + "FROM ANSCKEVENT "
                 + "ORDER BY Z_PK"
         ) { row in
             events.append(

@@ -107,10 +107,7 @@ public actor MirrorSession {
         try imported(before)
         progress.end(result)
         guard !result.isCut else {
-            try store.note(
-                MirrorHold(
-                    .bytesOfRound,
-                    "The last round moved as many bytes as one may; the next goes on from there."))
+            try store.note(.cut)
             return SyncSummary(result, try store.status())
         }
         let retryAt = result.retryAfterSeconds.map { now.addingTimeInterval(Self.bounded($0)) }
@@ -185,7 +182,7 @@ public actor MirrorSession {
                 carried = nil
             case .wait(let seconds):
                 observe(.waiting(seconds: seconds, reason: round.result.lastFailure?.message))
-                try await sleep(seconds, progress)
+                try await rest(seconds, progress)
                 round.wake()
             case .finished(let result): return result
             }
@@ -212,7 +209,7 @@ public actor MirrorSession {
                         return .failure(failure)
                     }
                     observe(.waiting(seconds: seconds, reason: failure.message))
-                    try await sleep(seconds, progress)
+                    try await rest(seconds, progress)
                 case .permanent(let failure): return .failure(failure)
                 case .tooLarge, .tokenExpired, .zoneMissing, .instanceForked:
                     return .failure(
@@ -223,7 +220,7 @@ public actor MirrorSession {
     }
 
     /// Waits, or throws once the round is cancelled.
-    private func sleep(_ seconds: Double, _ progress: RoundProgress) async throws {
+    private func rest(_ seconds: Double, _ progress: RoundProgress) async throws {
         await progress.wake.wait(atMostSeconds: seconds, sleeper)
         try Task.checkCancellation()
         try progress.checkCancellation()

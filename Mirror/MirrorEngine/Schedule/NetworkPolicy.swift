@@ -164,8 +164,19 @@ public struct MirrorHold: Hashable, Sendable, Codable {
     public let message: String
     /// When it goes on; nil where a change of the network is waited for.
     public let until: Date?
+    /// The last round ended before its end, so that nothing is known to be equal.
+    package var cutsRound: Bool
 
-    package init(_ reason: Reason, _ message: String, until: Date? = nil) {
+    /// A round has moved all that one may.
+    static let cut = MirrorHold(
+        .bytesOfRound,
+        "The last round moved as many bytes as one may; the next goes on from there.",
+        cutsRound: true)
+
+    package init(
+        _ reason: Reason, _ message: String, until: Date? = nil, cutsRound: Bool = false
+    ) {
+        self.cutsRound = cutsRound
         self.reason = reason
         self.message = message
         self.until = until

@@ -123,13 +123,14 @@ final class ScheduleCourse: Sendable {
     /// Why no round may begin now; kept in the store, where it is told by the status.
     private func hold() throws -> MirrorHold? {
         let store = session.store
-        let hold = plan.network.hold(
-            at: now, isMetered: isMetered(), waiting: try store.pendingTotal(),
+        let isMetered = self.isMetered()
+        var hold = plan.network.hold(
+            at: now, isMetered: isMetered, waiting: isMetered ? try store.waitingTotal() : 0,
             bytesToday: try bytesToday())
-        // What a round kept when it was cut stays until one is whole.
-        if try hold != nil || store.hold().map({ $0.reason != .bytesOfRound }) ?? false {
-            try store.note(hold)
-        }
+        // That a round was cut is told until one is whole.
+        let isCut = try store.hold()?.cutsRound ?? false
+        if isCut { hold?.cutsRound = true }
+        try store.note(hold ?? (isCut ? MirrorHold.cut : nil))
         return hold
     }
 

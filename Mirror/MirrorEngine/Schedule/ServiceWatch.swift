@@ -29,7 +29,7 @@ struct ServiceWatch: Sendable {
         var told: String?
         while !Task.isCancelled {
             guard !isHeld(), let request = await request() else {
-                // Nothing was read yet: the first round does that. Or the network is not to be used.
+                // Nothing was read yet: the first round does that. Or nothing may be asked now.
                 await settled.wait(atMostSeconds: Self.backoffSecondsMax, sleeper)
                 continue
             }

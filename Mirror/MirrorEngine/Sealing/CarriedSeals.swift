@@ -151,10 +151,14 @@ extension RecordMapping {
 }
 
 extension MirrorTransaction {
-    /// Keeps sealed values that are to travel with the record of `row`.
+    /// Keeps sealed values that are to travel with the record of `row`, in place of older ones of
+    /// the same fields.
     func keepCarried(_ seals: CarriedSeals, for row: RowID) throws {
         guard !seals.isEmpty else { return }
-        let all = try CarriedSeals(ledger.foreign(of: row)).union(seals)
+        let older = try CarriedSeals(ledger.foreign(of: row)).filter { seal in
+            !seals.seals.contains { $0.record == seal.record && $0.field == seal.field }
+        }
+        let all = older.union(seals)
         try ledger.keepForeign([RecordNames.carriedSeals: all.field], of: row)
     }
 }

@@ -100,7 +100,7 @@ extension GraphEditor {
         return "deletes \(name.prefix(6))"
     }
 
-    /// What whoever deletes a row has seen of it. Without all keys, what is sealed may show nothing.
+    /// What whoever deletes a row has seen of it. Without all keys what is sealed may show nothing.
     private func seen(_ row: Row, _ entity: EntityLayout) -> [AttributeValue?] {
         let values = versions.lastValues(of: row, entity)
         guard hidesSealed else { return values }

@@ -18,7 +18,9 @@ struct SealLaws {
     private var memory: EditMemory { world.editor.memory }
 
     func check() -> [String] {
-        guard world.settings.sealing != nil, !world.overrulesWholeObjects else { return [] }
+        guard world.settings.faults.devices.sealing != nil, !world.overrulesWholeObjects else {
+            return []
+        }
         var known: Set<Value> = []
         for (_, entry) in log.entries {
             for value in [entry.local, entry.remote] {

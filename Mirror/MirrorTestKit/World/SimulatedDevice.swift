@@ -42,7 +42,9 @@ final class SimulatedDevice {
         keyDice: SeededRandomness = SeededRandomness(seed: 0), isLater: Bool
     ) throws {
         self.keyDice = keyDice
-        if let sealing = settings.sealing, !keyDice.chance(percent: sealing.keylessPercent) {
+        if let sealing = settings.faults.devices.sealing,
+            !keyDice.chance(percent: sealing.keylessPercent)
+        {
             keyNumbers = [Self.firstKey]
         }
         self.updateDice = updateDice

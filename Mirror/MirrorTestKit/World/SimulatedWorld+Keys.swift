@@ -9,12 +9,12 @@ extension SimulatedWorld {
 
     /// Whether the device may show nothing where others see a value.
     func lacksKeys(_ device: SimulatedDevice) -> Bool {
-        settings.sealing != nil && device.keyNumbers != keyRing
+        settings.faults.devices.sealing != nil && device.keyNumbers != keyRing
     }
 
     /// Throws the dice for the keys of a device. Returns whether it was started anew with others.
     func changeKeys(of device: SimulatedDevice) throws -> Bool {
-        guard let sealing = settings.sealing else { return false }
+        guard let sealing = settings.faults.devices.sealing else { return false }
         if lacksKeys(device) {
             statistics.count(device.keyNumbers.isEmpty ? .keyless : .formerKey)
             guard device.keyDice.chance(percent: sealing.arrivalPercent) else { return false }
@@ -37,7 +37,7 @@ extension SimulatedWorld {
 
     /// In the end all devices have all keys, and have opened what waited for them.
     func giveAllKeys() throws {
-        guard settings.sealing != nil else { return }
+        guard settings.faults.devices.sealing != nil else { return }
         let ring = keyRing
         for device in devices {
             device.take(ring)

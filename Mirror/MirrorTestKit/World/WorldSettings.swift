@@ -24,8 +24,6 @@ public struct WorldSettings: Sendable {
     /// Devices fetch the next page while one is applied, and build the next batch while one is
     /// under way, when the dice say so.
     public var worksAhead = false
-    /// Devices with and without keys, where the model has sealed attributes; nil for none.
-    public var sealing: WorldSealing?
 
     public init(model: NSManagedObjectModel) { self.model = model }
 }
@@ -81,6 +79,8 @@ public struct DeviceFaults: Hashable, Sendable {
     public var resetPercent = 0
     /// A value that the service finds too large; per edit.
     public var oversizedPercent = 0
+    /// Devices have and lack keys, where the model has sealed attributes; nil: none has any.
+    public var sealing: WorldSealing?
 }
 
 /// What befalls the service.

@@ -151,7 +151,7 @@ let testTargets: [Target] = [
         "MirrorTransportTests",
         uses: [
             "MirrorTransport", "MirrorEngine", "MirrorTestKit", "RecordServer", "RecordService",
-            "RecordWire", "SQLiteStore", "Stores", "Platform",
+            "RecordWire", "SQLiteStore", "Stores", "Platform", "ObjectModel",
         ]),
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests(
@@ -171,8 +171,8 @@ let testTargets: [Target] = [
     tests(
         "MirrorEngineTests",
         uses: [
-            "MirrorEngine", "MirrorTestKit", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
-            "SQLiteDriver", "Platform", "Persistence", "Predicates",
+            "MirrorEngine", "MirrorTestKit", "RecordService", "RecordWire", "ObjectModel", "Stores",
+            "SQLiteStore", "SQLiteDriver", "Platform", "Persistence", "Predicates",
         ]),
     tests(
         "Simulation", uses: ["MirrorTestKit", "MirrorEngine", "RecordWire", "Platform"],

@@ -14,11 +14,14 @@ final class LocalService: Sendable {
     let answered = Lock<[AccessLogEntry]>([])
     private let server: RecordServer
 
-    init() throws {
+    /// `assetBytesMax`: bytes of the largest asset that it takes; nil for as many as any service.
+    init(assetBytesMax: Int64? = nil) throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("CloudKitTests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let service = try RecordService(platform: .system)
+        var limits = ServiceLimits()
+        if let assetBytesMax { limits.assets.bytesMax = assetBytesMax }
+        let service = try RecordService(platform: .system, limits: limits)
         let container = NSPersistentCloudKitContainer.defaultContainerIdentifier
         try service.accounts.createContainer(container)
         let user = try service.accounts.createUser(label: "reader").userRecordName
@@ -66,7 +69,7 @@ final class LocalService: Sendable {
     func container(
         _ name: String, runsByItself: Bool = false,
         model: NSManagedObjectModel = LocalService.model,
-        adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
+        options adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
     ) throws -> Device {
         try Device(
             url: folder.appendingPathComponent("\(name).sqlite"), address: address,

@@ -24,6 +24,9 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     public var hidesIncompleteGraphs = false
     /// When rounds run by themselves, and what they may take of the network.
     public var schedule = SchedulePlan()
+    /// Bytes of a string, binary or transformable value above which it travels as an asset; nil for
+    /// 700,000. Not Apple's, whose containers decide alone.
+    public var assetValueBytesMax: Int?
 
     public init(containerIdentifier: String) { self.containerIdentifier = containerIdentifier }
 
@@ -36,6 +39,7 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
         copy.sealingKeys = sealingKeys
         copy.hidesIncompleteGraphs = hidesIncompleteGraphs
         copy.schedule = schedule
+        copy.assetValueBytesMax = assetValueBytesMax
         return copy
     }
 

@@ -41,6 +41,7 @@ final class StoreMirror: Sendable {
                 zone: options.zoneName),
             through: try channel(), policy: options.mergePolicy, keys: options.sealingKeys,
             hidesIncompleteGraphs: options.hidesIncompleteGraphs,
+            assetValueBytesMax: options.assetValueBytesMax,
             observe: { progress in
                 switch progress {
                 case .importing: step.withLock { $0 = .import }

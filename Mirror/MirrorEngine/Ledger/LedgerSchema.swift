@@ -191,11 +191,15 @@ enum LedgerSchema {
         "CREATE TABLE IF NOT EXISTS ADIPTYCHEVENTROUND (Z_PK INTEGER PRIMARY KEY, ZROUND VARCHAR)"
     ]
 
+    /// What serves assets on their way.
+    private static let assetTables = [Ledger.receiptTable]
+
     /// Brings the tables of an older version of this library up to date. Writes in flight moved to
     /// a table that keeps their order; where they had none, the numbers that served as write IDs
     /// tell it.
     static func upgrade(in connection: Connection) throws {
-        for sql in reconciliationTables + versionTables + countTables + graveTables + eventTables {
+        let later = versionTables + countTables + graveTables + eventTables + assetTables
+        for sql in reconciliationTables + later {
             try connection.run(sql)
         }
         let former = try connection.value(
@@ -227,7 +231,7 @@ enum LedgerSchema {
         }
         let own =
             ownTables + reconciliationTables + versionTables + countTables + graveTables
-            + eventTables
+            + eventTables + assetTables
         for sql in indexes + own {
             try connection.run(sql)
         }

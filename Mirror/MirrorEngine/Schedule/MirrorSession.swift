@@ -152,6 +152,7 @@ public actor MirrorSession {
             result.error = error
             return result
         }
+        performer.assets = await assetSupport()
         var round = MirrorRound(performer)
         var carried: CarriedRequest?
         while true {
@@ -180,6 +181,10 @@ public actor MirrorSession {
                     round.answer(await answer)
                 }
                 carried = nil
+            case .upload(let bytes, let address):
+                round.uploaded(await upload(bytes, to: address))
+            case .download(let download):
+                round.downloaded(await self.download(download))
             case .wait(let seconds):
                 observe(.waiting(seconds: seconds, reason: round.result.lastFailure?.message))
                 try await rest(seconds, progress)
@@ -247,6 +252,32 @@ public actor MirrorSession {
         } catch {
             log.tell(
                 .requests, "request failed", [("operation", request.word), ("reason", "\(error)")])
+            return .failure(error)
+        }
+    }
+
+    private func assetSupport() async -> AssetSupport {
+        do {
+            return try await channel.assetBytesMax().map { .upTo($0) } ?? .none
+        } catch {
+            return .unknown
+        }
+    }
+
+    private func upload(
+        _ bytes: Data, to address: String
+    ) async -> Result<RecordAsset, any Error> {
+        do {
+            return .success(try await channel.upload(bytes, to: address))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func download(_ download: AssetDownload) async -> Result<Void, any Error> {
+        do {
+            return .success(try await channel.download(download.asset, to: download.file))
+        } catch {
             return .failure(error)
         }
     }

@@ -14,6 +14,7 @@ final class SimulatedDevice {
     let name: String
     let platform: Environment
     private let settings: WorldSettings
+    private let assets: (any AssetCarrier)?
     private(set) var file: URL
     private(set) var sessions: [SimulatedSession] = []
     private var restores = 0
@@ -39,8 +40,10 @@ final class SimulatedDevice {
     init(
         name: String, file: URL, settings: WorldSettings, platform: Environment,
         updateDice: SeededRandomness, aheadDice: SeededRandomness,
-        keyDice: SeededRandomness = SeededRandomness(seed: 0), isLater: Bool
+        keyDice: SeededRandomness = SeededRandomness(seed: 0), isLater: Bool,
+        assets: (any AssetCarrier)? = nil
     ) throws {
+        self.assets = assets
         self.keyDice = keyDice
         if let sealing = settings.faults.devices.sealing,
             !keyDice.chance(percent: sealing.keylessPercent)
@@ -69,6 +72,7 @@ final class SimulatedDevice {
         ) {
             $0.batchRecordsMax = sizes.batchRecordsMax
             $0.historyTransactionsMax = sizes.historyTransactionsMax
+            if let bytes = sizes.assetValueBytesMax { $0.sizes.valueBytesMax = bytes }
         }
     }
 
@@ -84,7 +88,7 @@ final class SimulatedDevice {
     private func openSession() throws -> SimulatedSession {
         SimulatedSession(
             mirrored: try open(), dialect: settings.dialect,
-            dice: settings.worksAhead ? aheadDice : nil)
+            dice: settings.worksAhead ? aheadDice : nil, assets: assets)
     }
 
     /// Starts again over a copy of `other`, which may be an earlier one of its own. `isLater` tells

@@ -65,7 +65,8 @@ public final class SimulatedWorld {
                     settings: settings, platform: platform,
                     updateDice: updates, aheadDice: ahead,
                     keyDice: SeededRandomness(seed: seed &* 32_452_843 &+ UInt64(index)),
-                    isLater: settings.laterModel != nil && updates.chance(percent: 40)))
+                    isLater: settings.laterModel != nil && updates.chance(percent: 40),
+                    assets: network))
         }
         armDevices()
     }

@@ -18,7 +18,8 @@ protocol Backend: Sendable {
 }
 
 /// The rows, inside one transaction.
-protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction,
+protocol BackendTransaction: AssetRows, ProfileTransaction, QueryTransaction,
+    ReferenceTransaction, RoleTransaction, SchemaTransaction, ShareTransaction,
     SubscriptionTransaction
 {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?

@@ -161,7 +161,7 @@ let testTargets: [Target] = [
         "CloudKitTests",
         uses: [
             "CloudKit", "CoreData", "MirrorEngine", "MirrorTransport", "RecordServer",
-            "RecordService", "Platform",
+            "RecordService", "RecordWire", "Platform",
         ]),
     tests("PredicatesTests", uses: ["Predicates", "ObjectModel", "Platform"]),
     tests("RealFilesTests", uses: stores + ["Persistence"]),

@@ -35,8 +35,14 @@ public final class CurlChannel: RecordChannel {
     /// What this channel has sent and received so far. Any thread.
     public var byteCount: ByteCount { counts.withLock { $0 } }
 
+    public var bytesMoved: Int64 {
+        let count = byteCount
+        return count.sent + count.received
+    }
+
     public func send(_ request: RecordRequest) async throws -> RecordResponse {
-        try await onQueue { try self.perform(request, $0) }
+        let round = RoundIdentifier.current
+        return try await onQueue { try self.perform(request, $0, round: round) }
     }
 
     public func dialect() async throws -> ServiceDialect {
@@ -58,12 +64,17 @@ public final class CurlChannel: RecordChannel {
 
     /// Sends and waits, for callers that have a thread of their own.
     public func sendBlocking(_ request: RecordRequest) throws -> RecordResponse {
-        try queue.sync { try perform(request, CancelFlag()) }
+        let round = RoundIdentifier.current
+        return try queue.sync { try perform(request, CancelFlag(), round: round) }
     }
 
-    private func perform(_ request: RecordRequest, _ flag: CancelFlag) throws -> RecordResponse {
+    private func perform(
+        _ request: RecordRequest, _ flag: CancelFlag, round: String?
+    ) throws -> RecordResponse {
         let dialect = try learnDialect(flag)
-        let answer = try handle.value.perform(call(for: request, dialect), cancelFlag: flag)
+        var call = try call(for: request, dialect)
+        if dialect == .extended, let round { call.headers.append((RoundIdentifier.header, round)) }
+        let answer = try handle.value.perform(call, cancelFlag: flag)
         if dialect == .plain, let next = answer.headers[Self.rotationHeader] {
             userToken.take(next)
         }

@@ -10,6 +10,9 @@ public struct DebugSwitch: Sendable {
     /// Whether a context may be used from the wrong queue.
     public static let concurrency = DebugSwitch(name: "com.apple.CoreData.ConcurrencyDebug")
 
+    /// What mirroring does: from 1 its rounds, from 2 their requests, from 3 each step.
+    public static let cloudKit = DebugSwitch(name: "com.apple.CoreData.CloudKitDebug")
+
     /// The variable's name.
     public let name: String
     /// What the variable says when it is first asked for; 0 where it is not set, or is no number.

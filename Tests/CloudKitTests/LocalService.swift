@@ -10,6 +10,8 @@ import RecordService
 final class LocalService: Sendable {
     let folder: URL
     let address: RecordServiceAddress
+    /// What its access log says.
+    let answered = Lock<[AccessLogEntry]>([])
     private let server: RecordServer
 
     /// `assetBytesMax`: bytes of the largest asset that it takes; nil for as many as any service.
@@ -31,6 +33,7 @@ final class LocalService: Sendable {
         var configuration = ServerConfiguration(
             tls: .automatic(folder: folder.appendingPathComponent("tls"), hosts: []))
         configuration.port = 0
+        configuration.accessLog = { [answered] entry in answered.withLock { $0.append(entry) } }
         server = RecordServer(service: service, configuration: configuration)
         let url = try server.start()
         address = RecordServiceAddress(
@@ -65,11 +68,12 @@ final class LocalService: Sendable {
     /// A device's container. Its mirror runs by itself only where asked.
     func container(
         _ name: String, runsByItself: Bool = false,
-        options: (NSPersistentCloudKitContainerOptions) -> Void = { _ in }
+        model: NSManagedObjectModel = LocalService.model,
+        options adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
     ) throws -> Device {
         try Device(
             url: folder.appendingPathComponent("\(name).sqlite"), address: address,
-            runsByItself: runsByItself, change: options)
+            runsByItself: runsByItself, model: model, adjust: adjust)
     }
 }
 
@@ -83,15 +87,15 @@ final class Device {
 
     init(
         url: URL, address: RecordServiceAddress?, runsByItself: Bool,
-        change: (NSPersistentCloudKitContainerOptions) -> Void = { _ in }
+        model: NSManagedObjectModel = LocalService.model,
+        adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
     ) throws {
-        container = NSPersistentCloudKitContainer(
-            name: "Notes", managedObjectModel: LocalService.model)
+        container = NSPersistentCloudKitContainer(name: "Notes", managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: url)
         let options = NSPersistentCloudKitContainerOptions(
             containerIdentifier: NSPersistentCloudKitContainer.defaultContainerIdentifier)
         options.recordService = address
-        change(options)
+        try adjust(options)
         description.cloudKitContainerOptions = options
         container.persistentStoreDescriptions = [description]
         if !runsByItself { container.runner = IdleRunner() }

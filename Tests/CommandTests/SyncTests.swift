@@ -43,7 +43,7 @@ import Testing
         #expect(synced.json["reason"] is NSNull)
         let keys: Set = [
             "inSync", "state", "reason", "device", "zones", "pending", "conflictsWaiting",
-            "initialImportCompleted", "waitingSince", "stalled", "activity",
+            "initialImportCompleted", "waitingSince", "stalled", "activity", "hold",
         ]
         #expect(Set(synced.json.keys) == keys)
         try workshop.edit(

@@ -87,6 +87,60 @@ import Testing
         #expect(try titles(phone) == ["One"])
     }
 
+    /// The machine slept, as far as the process can tell.
+    @Test func aWatchThatWasSuspendedCatchesUp() throws {
+        let watching = try watch(desk, "--interval", "1")
+        try until { watching.printed.contains(#""event":"round""#) }
+        watching.send(SIGSTOP)
+        try workshop.edit(desk, "insert Book title=One")
+        try workshop.edit(phone, "insert Book title=Two")
+        try workshop.done(["sync", phone] + service.settings)
+        #expect(try titles(desk) == ["One"])
+        watching.send(SIGCONT)
+        try until { try titles(desk) == ["One", "Two"] }
+        try until { try workshop.run("status", desk).status == 0 }
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+    }
+
+    /// Of the same authority, as a renewal is.
+    @Test func anotherCertificateOfTheServiceIsSurvived() throws {
+        let watching = try watch(desk, "--interval", "1")
+        try until { watching.printed.contains(#""event":"round""#) }
+        service.kill()
+        let folder = URL(fileURLWithPath: workshop.path("service/tls"))
+        let leaves = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasPrefix("server") }
+        #expect(!leaves.isEmpty)
+        for leaf in leaves {
+            try FileManager.default.removeItem(at: folder.appendingPathComponent(leaf))
+        }
+        try workshop.edit(desk, "insert Book title=One")
+        try service.restart()
+        try until { try workshop.run("status", desk).status == 0 }
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+    }
+
+    @Test func whatHoldsRoundsUpIsToldAndARoundByHandRuns() throws {
+        let watching = try watch(desk, "--metered", "nothing")
+        try until { watching.printed.contains(#""event":"held""#) }
+        try workshop.edit(desk, "insert Book title=One")
+        let status = try workshop.run("status", desk)
+        #expect(status.status == 1)
+        #expect(status.output.contains("It waits for a network that is not metered."))
+        let hold = try workshop.run("status", desk, "--json").json["hold"] as? [String: Any]
+        #expect(hold?["reason"] as? String == "metered")
+        #expect(!watching.printed.contains(#""event":"round""#))
+        try workshop.done(["sync", desk] + service.settings)
+        try workshop.done(["sync", phone] + service.settings)
+        #expect(try titles(phone) == ["One"])
+        let events = try workshop.done(["events", desk, "--json"])
+        #expect(events.output.contains(#""round":"#))
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+    }
+
     @Test func anotherProcessTakesTheTurnOfADeadOne() throws {
         let first = try watch(desk)
         try until { first.printed.contains(#""event":"round""#) }
@@ -121,7 +175,11 @@ import Testing
 
     @Test func optionsThatMeanNothingAreRefused() throws {
         #expect(try workshop.run(["sync", desk, "--install"] + service.settings).status == 2)
-        for words in [["--interval", "0"], ["--interval", "soon"], ["--max-rate", "0"]] {
+        for words in [
+            ["--interval", "0"], ["--interval", "soon"], ["--max-rate", "0"],
+            ["--hours", "2-3"], ["--hours", "02:00-03:00,"], ["--metered", "some"],
+            ["--metered", "0"], ["--max-round", "-1"], ["--max-day", "99999999999999999999"],
+        ] {
             #expect(
                 try workshop.run(["sync", desk, "--watch"] + words + service.settings).status == 2)
         }

@@ -32,6 +32,15 @@ func nameService(_ service: URL, _ credentials: Credentials, _ authority: URL) {
         url: service, credentials: credentials, authorityFile: authority)
 }
 
+/// What a store may take of the network.
+func frugalOptions() -> NSPersistentCloudKitContainerOptions {
+    let options = NSPersistentCloudKitContainerOptions(containerIdentifier: "iCloud.org.example")
+    options.schedule.network.hours = [DailyHours(fromMinute: 22 * 60, toMinute: 6 * 60)]
+    options.schedule.network.metered = .smallRounds(recordsMax: 50)
+    options.schedule.network.bytesPerDayMax = 200_000_000
+    return options
+}
+
 /// What `diptych model port` leaves of a selector, a key path and a cast.
 func portedRequest(_ general: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<Book> {
     let request = general.returning(Book.self)

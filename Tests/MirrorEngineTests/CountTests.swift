@@ -45,6 +45,22 @@ import Testing
         }
     }
 
+    /// What was counted before anybody named counts is in the value that was sent.
+    @Test func aCountUponAStartWithoutANameIsCountedOnce() throws {
+        let c = try Device(9, host.service)
+        try c.sync()
+        let row = try c.insert("Note", ["title": .text("z"), "views": .integer(3)])
+        try c.store.write { transaction in
+            _ = try transaction.connection.run("DELETE FROM ADIPTYCHCOUNTLOG")
+        }
+        try c.set(row, "views", .integer(4))
+        loseAnswers(of: c)
+        #expect(try c.sync().error != nil)
+        c.intercept = { _ in nil }
+        try settle([c, a])
+        #expect(try c.value(row, "views") == .integer(4))
+    }
+
     // MARK: Copies
 
     /// Which copies count on before their first round, and which of them syncs first.

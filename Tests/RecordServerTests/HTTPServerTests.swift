@@ -145,6 +145,19 @@ import Testing
         #expect(!"\(entry)".contains("secret"))
     }
 
+    /// A device names its round; what is no name is not written down.
+    @Test(arguments: [("0f-ab", "0f-ab"), ("a b", nil), ("<script>", nil), (nil, nil)])
+    func theAccessLogNamesTheRound(header: String?, expected: String?) throws {
+        let lines = Lock<[AccessLogEntry]>([])
+        let (server, port) = try server(log: { entry in lines.withLock { $0.append(entry) } })
+        defer { server.stop() }
+        let client = try RawClient(port: port)
+        let round = header.map { "X-Diptych-Round: \($0)\r\n" } ?? ""
+        client.send("GET /path HTTP/1.1\r\nHost: h\r\n\(round)Connection: close\r\n\r\n")
+        _ = client.read()
+        #expect(lines.withLock { $0.first }?.round == expected)
+    }
+
     @Test func aPortInUseIsSaidInWords() throws {
         let (first, port) = try server()
         defer { first.stop() }

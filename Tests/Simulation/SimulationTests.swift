@@ -40,6 +40,35 @@ import Testing
         }
     }
 
+    /// The same worlds with sealed attributes, and devices with and without their keys, a fifth as
+    /// many.
+    @Test func everySeedOfSealedWorldsComesToRestInAgreement() async throws {
+        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
+            for part in 0..<Self.parts {
+                group.addTask { try Self.run(part: part, of: Self.seeds / 5, isSealed: true) }
+            }
+            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
+        }
+        print(sum.line)
+        guard Self.seeds >= 1_000, !Self.hasFailed.withLock({ $0 }) else { return }
+        for (event, bound) in Self.sealedBounds where sum.percent(event) < bound {
+            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
+        }
+    }
+
+    @Test(arguments: Self.remembered(prefix: "s"))
+    func aSealedSeedThatOnceFailedHolds(seed: UInt64) throws {
+        let run = try WorldRun(seed: seed, isSealed: true)
+        #expect(run.broken == [], "seed s\(seed)\n\(run.story.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [4, 7, 13] as [UInt64])
+    func theSameSealedSeedIsTheSameStory(seed: UInt64) throws {
+        #expect(
+            try WorldRun(seed: seed, isSealed: true).story
+                == WorldRun(seed: seed, isSealed: true).story)
+    }
+
     /// The same worlds with a service that hides every extension, a fifth as many.
     @Test func everySeedOfThePlainDialectComesToRestInAgreement() async throws {
         let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
@@ -90,15 +119,17 @@ import Testing
     }
 
     private static func run(
-        part: Int, of seeds: UInt64 = seeds, hasVersions: Bool = false,
+        part: Int, of seeds: UInt64 = seeds, hasVersions: Bool = false, isSealed: Bool = false,
         dialect: ServiceDialect = dialect
     ) throws -> WorldStatistics {
         var sum = WorldStatistics()
         let first = firstSeed + UInt64(part) * seeds / UInt64(parts)
         for seed in first..<firstSeed + UInt64(part + 1) * seeds / UInt64(parts) {
             if stopsEarly, hasFailed.withLock({ $0 }) { break }
-            let run = try WorldRun(seed: seed, hasVersions: hasVersions, dialect: dialect)
-            let kind = (dialect == .plain ? "p" : "") + (hasVersions ? "v" : "")
+            let run = try WorldRun(
+                seed: seed, hasVersions: hasVersions, isSealed: isSealed, dialect: dialect)
+            let kind =
+                (dialect == .plain ? "p" : "") + (hasVersions ? "v" : "") + (isSealed ? "s" : "")
             let name = "\(kind)\(seed)"
             #expect(run.broken == [], "seed \(name)\n\(run.story.joined(separator: "\n"))")
             if !run.broken.isEmpty { hasFailed.withLock { $0 = true } }
@@ -125,6 +156,11 @@ import Testing
         (.updated, 80), (.updatedByMapping, 40), (.updatedInRound, 15), (.keptAside, 15),
     ]
 
+    private static let sealedBounds: [(WorldStatistics.Event, Double)] = [
+        (.keyless, 60), (.formerKey, 15), (.keyArrived, 40), (.keyRotated, 15), (.carriedSeal, 1),
+        (.loggedKey, 5),
+    ]
+
     private static let environment = ProcessInfo.processInfo.environment
     /// Of the worlds that are not of one dialect by their test; `DIPTYCH_DIALECT` names another.
     private static let dialect =
@@ -134,7 +170,7 @@ import Testing
     private static let firstSeed = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
 
     /// The seeds of worlds with two versions have a v before their number, those of the plain
-    /// dialect a p.
+    /// dialect a p, those with sealed attributes an s.
     private static func remembered(prefix: String) -> [UInt64] {
         guard let url = Bundle.module.url(forResource: "Seeds", withExtension: "txt"),
             let text = try? String(contentsOf: url, encoding: .utf8)
@@ -156,7 +192,7 @@ struct WorldRun {
 
     init(
         seed: UInt64, settings: WorldSettings? = nil, hasVersions: Bool = false,
-        dialect: ServiceDialect = .extended
+        isSealed: Bool = false, dialect: ServiceDialect = .extended
     ) throws {
         let folder = Self.scratch.appendingPathComponent(
             "world-\(ProcessInfo.processInfo.processIdentifier)-\(seed)-\(UUID().uuidString)")
@@ -166,7 +202,7 @@ struct WorldRun {
             settings: settings
                 ?? .drawn(
                     seed: seed, extremes: Self.extremes, hasVersions: hasVersions,
-                    dialect: dialect),
+                    isSealed: isSealed, dialect: dialect),
             folder: folder)
         do {
             broken = try world.run()

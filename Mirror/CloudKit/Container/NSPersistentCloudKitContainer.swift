@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 public import MirrorEngine
 public import ObjectModel
 public import Persistence
@@ -18,6 +18,7 @@ package import Platform
 open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Sendable {
     // @unchecked: the mirrors have a lock; the rest is set up before the stores are loaded.
     private static let address = Lock<RecordServiceAddress?>(nil)
+    private static let isMetered = Lock(false)
     private let mirrors = Lock<[String: StoreMirror]>([:])
     package final var runner: any TaskRunner = SystemTaskRunner()
     package final var sleeper: any Sleeper = SystemSleeper()
@@ -30,6 +31,13 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     public static var recordService: RecordServiceAddress? {
         get { address.withLock { $0 } }
         set { address.withLock { $0 = newValue } }
+    }
+
+    /// Whether each byte is paid for on the network that is used now, as the app has found out: the
+    /// network policies of the stores' options heed it from the next round on. Any thread.
+    public static var networkIsMetered: Bool {
+        get { isMetered.withLock { $0 } }
+        set { isMetered.withLock { $0 = newValue } }
     }
 
     /// A container for a model that is at hand, with one store, mirrored.
@@ -80,6 +88,33 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
             let url = description.url,
             let store = persistentStoreCoordinator.persistentStore(for: url)
         else { return }
+        try startMirroring(store, with: options)
+    }
+
+    /// Begins to mirror a store that is open, without loading it anew. A store that is mirrored
+    /// already goes on by the new options.
+    ///
+    /// Throws `CKError` for a store that cannot be mirrored: one that is no SQLite store, keeps no
+    /// history, or has no service. Any thread.
+    public final func startMirroring(
+        _ store: NSPersistentStore, with options: NSPersistentCloudKitContainerOptions
+    ) throws {
+        do {
+            try begin(store, options)
+        } catch {
+            throw CKError(error)
+        }
+    }
+
+    /// Ends the mirroring of a store, which stays open. A round under way ends between two of its
+    /// steps; what waits stays in the store, and goes on once it is mirrored again. Any thread.
+    public final func stopMirroring(_ store: NSPersistentStore) {
+        mirrors.withLock { $0.removeValue(forKey: store.identifier) }?.stop()
+    }
+
+    private func begin(
+        _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions
+    ) throws {
         guard options.databaseScope == .private else {
             throw CKError(
                 .badContainer,
@@ -94,7 +129,12 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         let mirror = try StoreMirror(store, options, at: address) {
             [weak self] event in self?.post(event)
         }
-        mirrors.withLock { $0[store.identifier] = mirror }
+        let former = mirrors.withLock { mirrors in
+            let former = mirrors[store.identifier]
+            mirrors[store.identifier] = mirror
+            return former
+        }
+        former?.stop()
         mirror.run(by: runner, sleeper)
     }
 
@@ -109,6 +149,25 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// One round of every mirrored store, now. Returns whether all are equal with the service.
     /// Throws `CKError` for the first store that failed; the others were synced all the same.
     public final func sync() async throws -> Bool { try await each { try await $0.sync() } }
+
+    /// As `sync()`, telling how far it is: each store is one unit of `progress`, whose total is
+    /// set, with a child that counts records. Cancelling it ends the round that runs between two of
+    /// its steps; then `CKError.Code.operationCancelled` is thrown, and nothing is lost.
+    public final func sync(reporting progress: Progress) async throws -> Bool {
+        progress.totalUnitCount = Int64(mirrors.withLock { $0.count })
+        return try await each { mirror in
+            guard !progress.isCancelled else { throw CKError(CancellationError()) }
+            let round = RoundProgress()
+            progress.addChild(round.whole, withPendingUnitCount: 1)
+            return try await mirror.sync(reporting: round)
+        }
+    }
+
+    /// How far the round of a mirrored store is that runs now, by itself or by hand; nil between
+    /// rounds, and for a store that is not mirrored. Any thread.
+    public final func progress(of store: NSPersistentStore) -> RoundProgress? {
+        mirror(of: store)?.session.roundProgress
+    }
 
     /// Rounds of every mirrored store until nothing waits on either side, or what waits cannot go:
     /// records that the service refuses, conflicts that need a decision. Returns whether all are

@@ -3,15 +3,27 @@ public import MirrorEngine
 public import Persistence
 
 /// With what a store is mirrored. Source: Apple, NSPersistentCloudKitContainerOptions.
+///
+/// Apple's are the identifier and the scope; the rest is not, and left alone changes nothing.
 public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     public let containerIdentifier: String
     /// Only the private database is mirrored here; loading a store with another throws.
     public var databaseScope = CKDatabase.Scope.private
-    /// Where the record service is; nil for `NSPersistentCloudKitContainer.recordService`. Not
-    /// Apple's.
+    /// Where the record service is; nil for `NSPersistentCloudKitContainer.recordService`.
     public var recordService: RecordServiceAddress?
-    /// Who wins where both sides changed a property. Not Apple's, whose rule is the last writer.
+    /// The zone of the store's records; nil for Apple's own. Each store of a container needs one
+    /// of its own where several are mirrored with one container identifier.
+    public var zoneName: String?
+    /// Who wins where both sides changed a property: rules, by entity and property where asked,
+    /// with closures and `NSMergePolicy` among them. At Apple the last writer wins.
     public var mergePolicy = MergePolicy()
+    /// The keys of attributes with `allowsCloudEncryption`; nil: such values are not shown, and
+    /// edits of them wait. At Apple the account has them.
+    public var sealingKeys: SealingKeys?
+    /// Whether an imported object is shown only with those its to-ones lead to.
+    public var hidesIncompleteGraphs = false
+    /// When rounds run by themselves, and what they may take of the network.
+    public var schedule = SchedulePlan()
     /// Bytes of a string, binary or transformable value above which it travels as an asset; nil for
     /// 700,000. Not Apple's, whose containers decide alone.
     public var assetValueBytesMax: Int?
@@ -22,9 +34,20 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
         let copy = NSPersistentCloudKitContainerOptions(containerIdentifier: containerIdentifier)
         copy.databaseScope = databaseScope
         copy.recordService = recordService
+        copy.zoneName = zoneName
         copy.mergePolicy = mergePolicy
+        copy.sealingKeys = sealingKeys
+        copy.hidesIncompleteGraphs = hidesIncompleteGraphs
+        copy.schedule = schedule
         copy.assetValueBytesMax = assetValueBytesMax
         return copy
+    }
+
+    /// Takes the sealing keys of a key file, as `diptych key` makes them. Throws `MirrorError`
+    /// (`.keyRefused`) for a damaged file or another passphrase, and what reading the file throws.
+    /// Cost: scrypt, about a tenth of a second and 32 MB.
+    public func openSealingKeys(in file: URL, passphrase: String) throws {
+        sealingKeys = try KeyFile(Data(contentsOf: file)).open(passphrase: passphrase)
     }
 }
 

@@ -23,13 +23,16 @@ public struct RecordServiceAddress: Sendable {
     }
 
     /// A way to a container there. Throws `TransportError` where the address cannot be used.
-    func channel(container: String, deviceID: String) throws -> CurlChannel {
+    func channel(
+        container: String, deviceID: String, bytesPerSecondMax: Int? = nil
+    ) throws -> CurlChannel {
         let target = RecordTarget(
             container: container, environment: environment, deviceID: deviceID)
         var configuration = ChannelConfiguration(
             serviceURL: url, target: target, credentials: credentials)
         configuration.authorityFile = authorityFile
         configuration.rotatingToken = rotatingToken
+        configuration.bytesPerSecondMax = bytesPerSecondMax
         return try CurlChannel(configuration: configuration)
     }
 }

@@ -17,6 +17,7 @@ final class StoreMirror: Sendable {
     private let watching: any RecordChannel
     private let report: @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     private let known: Lock<Set<UUID>>
+    private let plan: SchedulePlan
 
     init(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
@@ -28,14 +29,18 @@ final class StoreMirror: Sendable {
         known = Lock(Set(events.map(\.identifier)))
         func channel() throws -> CurlChannel {
             try address.channel(
-                container: options.containerIdentifier, deviceID: MirrorSession.deviceID(of: store))
+                container: options.containerIdentifier, deviceID: MirrorSession.deviceID(of: store),
+                bytesPerSecondMax: options.schedule.network.bytesPerSecondMax)
         }
         watching = try channel()
+        plan = options.schedule
         session = try MirrorSession(
             mirroring: store,
             to: MirrorDestination(
-                service: address.url.absoluteString, container: options.containerIdentifier),
-            through: try channel(), policy: options.mergePolicy,
+                service: address.url.absoluteString, container: options.containerIdentifier,
+                zone: options.zoneName),
+            through: try channel(), policy: options.mergePolicy, keys: options.sealingKeys,
+            hidesIncompleteGraphs: options.hidesIncompleteGraphs,
             assetValueBytesMax: options.assetValueBytesMax,
             observe: { progress in
                 switch progress {
@@ -53,7 +58,11 @@ final class StoreMirror: Sendable {
     // MARK: Rounds
 
     /// One round, reported as events. Throws `CKError`.
-    func sync() async throws -> SyncSummary { try await reported { try await session.sync() } }
+    func sync(
+        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil
+    ) async throws -> SyncSummary {
+        try await reported { try await session.sync(reporting: progress, bytesMax: bytesMax) }
+    }
 
     /// Rounds until nothing waits that can go, reported as events. Throws `CKError`.
     func syncUntilQuiescent() async throws -> SyncSummary {
@@ -71,7 +80,9 @@ final class StoreMirror: Sendable {
             failure = error
         }
         let error = CKError(failure)
-        try? session.store.logFailure(step.withLock { $0 }, message: error.message)
+        RoundIdentifier.$current.withValue(session.roundIdentifier) {
+            try? session.store.logFailure(step.withLock { $0 }, message: error.message)
+        }
         tellEvents(failure: error)
         throw error
     }
@@ -93,14 +104,17 @@ final class StoreMirror: Sendable {
 
     func run(by runner: any TaskRunner, _ sleeper: any Sleeper) {
         let scheduler = MirrorScheduler(
-            session, watching: watching, sleeper: sleeper,
-            round: { [weak self] in
+            session, watching: watching, plan: plan, sleeper: sleeper,
+            isMetered: { NSPersistentCloudKitContainer.networkIsMetered },
+            round: { [weak self] bytesMax in
                 guard let self else { throw CancellationError() }
-                return try await sync()
+                return try await sync(bytesMax: bytesMax)
             })
         self.scheduler.withLock { $0 = scheduler }
         scheduler.start(by: runner)
     }
+
+    func wake() { scheduler.withLock { $0 }?.wake() }
 
     func pause() { scheduler.withLock { $0 }?.pause() }
 

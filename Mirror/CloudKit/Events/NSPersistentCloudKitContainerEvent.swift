@@ -23,6 +23,9 @@ extension NSPersistentCloudKitContainer {
         public let succeeded: Bool
         /// A `CKError` where the event failed.
         public let error: (any Error)?
+        /// The round it was part of, as the service's access log names it too; nil for none. Not
+        /// Apple's.
+        public let roundIdentifier: String?
 
         init(_ event: MirrorEvent, of store: String, error: CKError? = nil) {
             identifier = event.identifier
@@ -31,6 +34,7 @@ extension NSPersistentCloudKitContainer {
             startDate = event.started
             endDate = event.ended
             succeeded = event.succeeded
+            roundIdentifier = event.round
             self.error = error ?? event.error.map { CKError(.internalError, $0) }
         }
 

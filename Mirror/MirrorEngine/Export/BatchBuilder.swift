@@ -244,8 +244,12 @@ struct BatchBuilder {
     private mutating func addForeign(
         to fields: inout [String: FieldValue?], of row: RowID, upon base: Record?
     ) throws {
-        let foreign = try mirror.ledger.foreign(of: row)
+        var foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
+        let there = CarriedSeals(
+            fields[RecordNames.carriedSeals] == nil ? base?.fields ?? [:] : fields)
+        let carried = there.union(CarriedSeals(foreign))
+        foreign[RecordNames.carriedSeals] = nil
         let locked = mirror.mapping.sealedFieldNames(of: row.entity)
             .filter { fields[$0] == nil && (base?.fields[$0] ?? nil) == nil }
         let missing = foreign.filter { name, _ in
@@ -254,8 +258,9 @@ struct BatchBuilder {
                 || locked.contains(name)
         }
         // The service has them all.
-        if missing.isEmpty { return try mirror.ledger.dropForeign(of: row) }
+        if missing.isEmpty && carried == there { return try mirror.ledger.dropForeign(of: row) }
         fields.merge(missing) { own, _ in own }
+        if carried != there { fields[RecordNames.carriedSeals] = carried.field }
     }
 
     /// The times of edits travel with the values they belong to.

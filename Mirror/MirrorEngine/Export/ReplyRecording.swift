@@ -92,7 +92,8 @@ struct ReplyRecording {
         case .deletedObject:
             guard let entry = try mirror.ledger.entry(named: name), entry.needsCloudDelete
             else { return }
-            try mirror.keepForeign(of: entry.base, for: entry.row)
+            // Where the row comes back, it does so under another name.
+            try mirror.keepForeign(of: entry.base, for: entry.row, isRenamed: true)
             try mirror.ledger.removeEntry(entry)
             try mirror.ledger.noteDeleted(name, tag: record.recordChangeTag)
         case .pair(let key):

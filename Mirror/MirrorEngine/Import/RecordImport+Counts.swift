@@ -21,6 +21,9 @@ extension RecordImport {
         let told = CountOperations(arrival.record)
         guard !slots.isEmpty, !told.operations.isEmpty else { return base }
         let own = try mirror.ledger.counts(of: arrival.entry.recordName)
+        // What was sent without an answer and is known to be taken is agreed on, counts and all.
+        let taken = try lost == nil ? taken(of: arrival) : nil
+        let agreed = taken.map { CountOperations($0) } ?? CountOperations()
         var result = base
         for slot in slots {
             let name = arrival.layout.attributes[slot].name
@@ -32,8 +35,8 @@ extension RecordImport {
                         own.of(key).upon(CountOperations(lost.version).of(key)))
                 } else {
                     advanced(
-                        lost?.base ?? arrival.entry.base, slot, arrival.layout, own.of(key),
-                        told.of(key))
+                        lost?.base ?? taken ?? arrival.entry.base, slot, arrival.layout,
+                        own.of(key).without(agreed), told.of(key))
                 }
             guard let value else { continue }
             var changed =

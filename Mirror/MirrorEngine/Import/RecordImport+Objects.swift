@@ -70,9 +70,11 @@ extension RecordImport {
             guard !entry.needsCloudDelete else {
                 return try receiveEditOfDeleted(record, entry: entry, layout: layout, state: state)
             }
+            try logCarried(record, layout, state, known: entry.base)
             return Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false)
         }
         if try isDeletedAgain(record) { return nil }
+        try logCarried(record, layout, state, known: nil)
         return try makeArrival(record, layout: layout, state: state)
     }
 
@@ -126,15 +128,23 @@ extension RecordImport {
             of: Arrival(record: record, layout: layout, state: state, entry: entry, isNew: false),
             local: nil)
         let changed = state.changes(from: base)
-        let keeps = mirror.settings.policy.deletion == .keepEdited && !changed.isEmpty
+        let unseen = mirror.mapping.lockedEdits(in: record, since: entry.base, of: layout)
+        let isEdited = !changed.isEmpty || !unseen.isEmpty
+        let keeps = mirror.settings.policy.deletion == .keepEdited && isEdited
         for slot in changed {
             let conflict = deletionConflict(
                 slot, layout, base: base?.value(slot), local: nil, remote: state.value(slot),
                 winner: keeps ? .remote : .local)
             try log(conflict, layout, record.recordName, by: record.modified)
         }
+        for edit in unseen {
+            let conflict = deletionConflict(
+                .attribute(edit.slot), layout, base: nil, local: nil,
+                remote: .attribute(.data(edit.value)), winner: keeps ? .remote : .local)
+            try log(conflict, layout, record.recordName, by: record.modified)
+        }
         guard keeps else {
-            if !changed.isEmpty { try bury(edited: record, state) }
+            if isEdited { try bury(edited: record, state) }
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
@@ -238,6 +248,7 @@ extension RecordImport {
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
         try keepWaiting(&result, local: local, arrival)
+        keepUnseen(&result, local: local, base: base, arrival)
         if result.merged != local || result.merged != arrival.state {
             if base.map({ !local.changes(from: $0).isEmpty }) ?? true { outcome.merged += 1 }
         }
@@ -298,8 +309,7 @@ extension RecordImport {
         }
         let name = arrival.record.recordName
         let writes = arrival.record.knownWriteIDs
-        for id in writes {
-            guard let taken = try mirror.ledger.inFlight(name, mark: id) else { continue }
+        if let taken = try taken(of: arrival) {
             return mirror.mapping.agreedState(of: taken, entity: arrival.layout)
                 .adopting(local, arrival.state)
         }
@@ -312,6 +322,15 @@ extension RecordImport {
         let own = mirror.mapping.agreedState(of: latest, entity: arrival.layout)
             .adopting(local, arrival.state)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
+    }
+
+    /// What this device sent without an answer, and the service says it took: the newest of it.
+    func taken(of arrival: Arrival) throws -> Record? {
+        for id in arrival.record.knownWriteIDs {
+            let name = arrival.record.recordName
+            if let taken = try mirror.ledger.inFlight(name, mark: id) { return taken }
+        }
+        return nil
     }
 
     /// Whether the edit that waits here would be sent under an ID that the service knows.

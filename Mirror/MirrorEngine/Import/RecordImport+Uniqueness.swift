@@ -176,6 +176,7 @@ extension RecordImport {
         changes.deletes.append(RowDelete(id: loser.row))
         try flush()
         try mirror.keepForeign(of: loser.base, for: survivor.row, isRenamed: true)
+        try moveForeign(from: loser, to: survivor.row)
         if try !mirror.ledger.foreign(of: survivor.row).isEmpty {
             try mirror.enqueueUpload(survivor.row)
         }
@@ -184,6 +185,18 @@ extension RecordImport {
         try mirror.ledger.keepAlias(loser.recordName, mergedInto: survivor.key)
         for row in [survivor.row] + owners { try mirror.comparePairs(of: row) }
         outcome.merged += 1
+    }
+
+    /// What was to go out with the loser's record goes out with the survivor's.
+    private func moveForeign(from loser: RecordEntry, to survivor: RowID) throws {
+        var record = Record(recordName: loser.recordName, recordType: "")
+        record.fields = try mirror.ledger.foreign(of: loser.row)
+        guard !record.fields.isEmpty else { return }
+        if let entity = mirror.mapping.layout.entity(loser.row.entity) {
+            record.fields[RecordNames.entityName] = .string(mirror.mapping.keys.entity(entity.name))
+        }
+        try mirror.keepForeign(of: record, for: survivor, isRenamed: true)
+        try mirror.ledger.dropForeign(of: loser.row)
     }
 
     /// Puts the survivor in the loser's place in to-manys without inverse, unless it has another
@@ -270,10 +283,12 @@ extension RecordImport {
     }
 
     /// A record came under a name that was merged into another object here: what it says besides
-    /// is logged.
+    /// is logged, and what cannot be read here goes on with the other.
     mutating func logOutdone(_ record: Record, _ layout: EntityLayout) throws {
-        guard let row = try mirror.ledger.row(named: record.recordName),
-            var state = try? mirror.mapping.state(of: record, entity: layout)
+        guard let row = try mirror.ledger.row(named: record.recordName) else { return }
+        try mirror.keepForeign(of: record, for: row, isRenamed: true)
+        if try !mirror.ledger.foreign(of: row).isEmpty { try mirror.enqueueUpload(row) }
+        guard var state = try? mirror.mapping.state(of: record, entity: layout)
         else { return }
         _ = try fill(&state, nil)
         try logLost(state, layout, to: row, by: record.modified)

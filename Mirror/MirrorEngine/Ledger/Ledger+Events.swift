@@ -1,5 +1,6 @@
 public import Foundation
 internal import Platform
+internal import RecordWire
 internal import SQLiteDriver
 
 /// One step of mirroring, with its counts (ANSCKEVENT).
@@ -20,6 +21,8 @@ public struct MirrorEvent: Sendable {
     public let affected: Int
     public let finished: Int
     public let error: String?
+    /// The round it was part of, as the service's access log names it too; nil for none.
+    public let round: String?
 }
 
 extension Ledger {
@@ -38,9 +41,27 @@ extension Ledger {
                 SQLiteValue(error == nil), SQLiteValue(started), SQLiteValue(platform.clock.now()),
                 SQLiteValue(error), .blob(bytes),
             ])
+        let key = connection.lastInsertedRowID
         try connection.run(
-            "DELETE FROM ANSCKEVENT WHERE Z_PK <= ?",
-            [.integer(connection.lastInsertedRowID - Self.eventsMax)])
+            "DELETE FROM ANSCKEVENT WHERE Z_PK <= ?", [.integer(key - Self.eventsMax)])
+        guard let round = RoundIdentifier.current else { return }
+        try connection.run(
+            "INSERT OR REPLACE INTO ADIPTYCHEVENTROUND (Z_PK, ZROUND) VALUES (?, ?)",
+            [.integer(key), .text(round)])
+        try connection.run(
+            "DELETE FROM ADIPTYCHEVENTROUND WHERE Z_PK <= ?", [.integer(key - Self.eventsMax)])
+    }
+
+    /// The rounds of events; none in the tables of an older version of this library.
+    private func eventRounds() throws -> [Int64: String] {
+        let isThere = try connection.value(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHEVENTROUND'")
+        guard isThere != nil else { return [:] }
+        var rounds: [Int64: String] = [:]
+        try connection.forEachRow("SELECT Z_PK, ZROUND FROM ADIPTYCHEVENTROUND") { row in
+            rounds[row.int64(at: 0)] = row.text(at: 1)
+        }
+        return rounds
     }
 
     /// So many of the newest events are kept.
@@ -48,10 +69,12 @@ extension Ledger {
 
     /// The events, oldest first.
     package func events() throws -> [MirrorEvent] {
+        let rounds = try eventRounds()
         var events: [MirrorEvent] = []
         try connection.forEachRow(
             "SELECT ZEVENTIDENTIFIER, ZCLOUDKITEVENTTYPE, ZSTARTEDAT, ZENDEDAT, ZSUCCEEDED, "
-                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN FROM ANSCKEVENT "
+                + "ZCOUNTAFFECTEDOBJECTS, ZCOUNTFINISHEDOBJECTS, ZERRORDOMAIN, Z_PK "
+                + "FROM ANSCKEVENT "
                 + "ORDER BY Z_PK"
         ) { row in
             events.append(
@@ -62,7 +85,8 @@ extension Ledger {
                     ended: row.isNull(at: 3)
                         ? nil : Date(timeIntervalSinceReferenceDate: row.double(at: 3)),
                     succeeded: row.int64(at: 4) == 1, affected: Int(row.int64(at: 5)),
-                    finished: Int(row.int64(at: 6)), error: row.text(at: 7)))
+                    finished: Int(row.int64(at: 6)), error: row.text(at: 7),
+                    round: rounds[row.int64(at: 8)]))
         }
         return events
     }

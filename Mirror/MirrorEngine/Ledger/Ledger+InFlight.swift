@@ -95,12 +95,16 @@ extension Ledger {
     }
 
     /// Names that the service is still to drop. While the object that absorbed one is held back
-    /// from export by a decision that waits, others keep theirs.
+    /// from export by a decision that waits, or is to bring what only the service can read of it,
+    /// others keep theirs.
     package func aliasesToDrop(limit: Int) throws -> [String] {
         try connection.rows(
             "SELECT r.ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT r WHERE r.ZNEEDSCLOUDDELETE = 1 "
                 + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHCONFLICT c "
                 + "ON c.ZRECORDNAME = m.ZCKRECORDNAME AND c.ZWINNER = 'waiting' "
+                + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
+                + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHFOREIGN f "
+                + "ON f.ZENTITYID = m.ZENTITYID AND f.ZENTITYPK = m.ZENTITYPK "
                 + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
                 + "ORDER BY r.Z_PK LIMIT ?", [SQLiteValue(limit)]
         ).compactMap { $0[0].string }

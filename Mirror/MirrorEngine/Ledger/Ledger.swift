@@ -90,6 +90,11 @@ package struct LedgerKey: Hashable, Sendable {
     package static let lastError = LedgerKey(text: "DiptychLastError")
     /// When the service asked to be left alone until.
     package static let retryAt = LedgerKey(text: "DiptychRetryAt")
+    /// Why rounds do not begin by themselves (`MirrorHold`).
+    package static let hold = LedgerKey(text: "DiptychHold")
+    /// How many bytes were moved on a day, where that is bounded.
+    package static let bytesDay = LedgerKey(text: "DiptychBytesDay")
+    package static let bytesOfDay = LedgerKey(text: "DiptychBytesOfDay")
     /// The process that keeps the store in sync by itself.
     package static let activity = LedgerKey(text: "DiptychActivity")
     /// Since when something waits for export without a break.

@@ -186,6 +186,11 @@ enum LedgerSchema {
         "CREATE TABLE IF NOT EXISTS ADIPTYCHQUIET (Z_PK INTEGER PRIMARY KEY)",
     ]
 
+    /// Which round an event was part of.
+    private static let eventTables = [
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHEVENTROUND (Z_PK INTEGER PRIMARY KEY, ZROUND VARCHAR)"
+    ]
+
     /// What serves assets on their way.
     private static let assetTables = [Ledger.receiptTable]
 
@@ -193,7 +198,8 @@ enum LedgerSchema {
     /// a table that keeps their order; where they had none, the numbers that served as write IDs
     /// tell it.
     static func upgrade(in connection: Connection) throws {
-        for sql in reconciliationTables + versionTables + countTables + graveTables + assetTables {
+        let later = versionTables + countTables + graveTables + eventTables + assetTables
+        for sql in reconciliationTables + later {
             try connection.run(sql)
         }
         let former = try connection.value(
@@ -225,7 +231,7 @@ enum LedgerSchema {
         }
         let own =
             ownTables + reconciliationTables + versionTables + countTables + graveTables
-            + assetTables
+            + eventTables + assetTables
         for sql in indexes + own {
             try connection.run(sql)
         }

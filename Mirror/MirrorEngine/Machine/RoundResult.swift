@@ -10,6 +10,8 @@ package struct RoundResult: Sendable {
     package var comparisons = 0
     /// How often another copy of this store was met.
     package var forks = 0
+    /// It had moved all that one round may, and ended before its end.
+    package var isCut = false
     /// Both queues were empty at the end.
     package var isInSync = false
     /// Why the round ended early; nil when it did not.

@@ -65,6 +65,12 @@ package struct CountOperations: Hashable, Sendable {
         return CountOperations(operations.filter { labels.contains($0.label) })
     }
 
+    /// The counts that `other` does not tell.
+    func without(_ other: CountOperations) -> CountOperations {
+        let labels = Set(other.operations.map(\.label))
+        return CountOperations(operations.filter { !labels.contains($0.label) })
+    }
+
     /// The counts made since the newest that both tell; nil where they have none in common.
     func since(_ other: CountOperations) -> CountOperations? {
         let labels = Set(other.operations.map(\.label))

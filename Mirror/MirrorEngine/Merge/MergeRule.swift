@@ -1,3 +1,4 @@
+public import Persistence
 public import RecordWire
 
 /// Who wins where a property was changed on both sides (MERGE.md).
@@ -26,6 +27,11 @@ public enum MergeRule: Sendable {
     /// Sets of strings: what either side added is there, what either removed is gone. For texts
     /// with an element in each line, and transformables that archive an array or set of strings.
     case set
+    /// What a merge policy makes of the object, as in a save: for an app that wants one rule for
+    /// both. It is asked once for an object of which both sides changed attributes; one that throws
+    /// lets the conflict wait. Links go by its `mergeType`. It is asked on a thread of the mirror
+    /// about an object without context and links, and must neither fetch nor save.
+    case policy(NSMergePolicy)
     /// What the closure answers.
     case custom(@Sendable (MergeQuestion) -> FieldValue?)
 
@@ -43,8 +49,21 @@ public enum MergeRule: Sendable {
         case .min: "min"
         case .text: "text"
         case .set: "set"
+        case .policy: "policy"
         case .custom: "custom"
         }
+    }
+
+    /// The rule that does what a kind of Core Data's policies does.
+    init(of type: NSMergePolicyType) {
+        self =
+            switch type {
+            case .errorMergePolicyType: .error
+            case .mergeByPropertyStoreTrumpMergePolicyType: .remote
+            case .mergeByPropertyObjectTrumpMergePolicyType: .local
+            case .overwriteMergePolicyType: .overwrite
+            case .rollbackMergePolicyType: .rollback
+            }
     }
 
     /// The rule of a word; nil for a word that is none.
@@ -90,6 +109,20 @@ public struct MergePolicy: Sendable {
     public init(standard: MergeRule = .local, deletion: DeletionRule = .deleteWins) {
         self.standard = standard
         self.deletion = deletion
+    }
+
+    /// The policy of saves as the mirror's: one of Core Data's five as the rule that does the same,
+    /// a subclass's as `MergeRule.policy`.
+    public init(asking policy: NSMergePolicy, deletion: DeletionRule = .deleteWins) {
+        let isOwn = type(of: policy) != NSMergePolicy.self
+        self.init(
+            standard: isOwn ? .policy(policy) : MergeRule(of: policy.mergeType),
+            deletion: deletion)
+    }
+
+    /// Whether any rule asks a policy of the app's.
+    var asksPolicies: Bool {
+        ([standard] + rules.values).contains { if case .policy = $0 { true } else { false } }
     }
 
     /// Sets the rule of an entity, or of one of its properties.

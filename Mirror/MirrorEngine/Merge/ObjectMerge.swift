@@ -1,4 +1,5 @@
 internal import ObjectModel
+internal import Persistence
 internal import RecordWire
 package import Stores
 
@@ -44,6 +45,7 @@ package struct ObjectMerge: Sendable {
             // Two equal values that are no counts are one value: nothing is to be decided.
             if !agrees || conflict.winner == .merged { outcome.conflicts.append(conflict) }
         }
+        if policy.asksPolicies { askPolicies(&outcome, base, local, remote) }
         apply(&outcome, base: base, local: local, remote: remote)
         return outcome
     }
@@ -113,6 +115,7 @@ package struct ObjectMerge: Sendable {
         case .remote, .rollback: conflict.take(.remote)
         case .error: conflict.take(.waiting)
         case .latest: conflict.take(laterSide(of: property))
+        case .policy(let asked): conflict.take(side(of: asked.mergeType))
         case .counter, .max, .min, .text, .set, .custom: combine(&conflict, by: rule)
         }
         return conflict
@@ -135,7 +138,17 @@ package struct ObjectMerge: Sendable {
         switch policy.standard {
         case .remote, .rollback: conflict.take(.remote)
         case .error: conflict.take(.waiting)
+        case .policy(let asked): conflict.take(side(of: asked.mergeType))
         default: conflict.take(.local)
+        }
+    }
+
+    /// Whose value a policy's kind takes, property by property.
+    private func side(of type: NSMergePolicyType) -> PropertyConflict.Winner {
+        switch MergeRule(of: type) {
+        case .remote, .rollback: .remote
+        case .error: .waiting
+        default: .local
         }
     }
 

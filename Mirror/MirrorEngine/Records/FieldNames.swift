@@ -78,7 +78,7 @@ struct FieldNames: Sendable {
             let names = tree.flatMap { (attributes[$0.number] ?? []) + (toOnes[$0.number] ?? []) }
             let own = Set(names.flatMap(\.all)).union([
                 RecordNames.entityName, RecordNames.editTimes, RecordNames.counts,
-                RecordNames.writes,
+                RecordNames.writes, RecordNames.carriedSeals,
             ])
             for entity in tree { fields[entity.number] = own }
         }
@@ -118,7 +118,7 @@ struct FieldNames: Sendable {
     ) -> (names: [Claim: String], taken: Set<String>) {
         var taken: Set<String> = [
             RecordNames.entityName, RecordNames.editTimes, RecordNames.counts,
-            RecordNames.writes,
+            RecordNames.writes, RecordNames.carriedSeals,
         ]
         var names: [Claim: String] = [:]
         for claim in claims.sorted(by: { ($0.path, $0.type) < ($1.path, $1.type) }) {

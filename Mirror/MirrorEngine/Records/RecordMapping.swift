@@ -111,6 +111,13 @@ package struct RecordMapping: Sendable {
                 fields[name] = .int64(1)
             }
         }
+        // Who writes a property knew what was carried of it.
+        let carried = CarriedSeals(base.fields)
+        if !carried.isEmpty {
+            let written = Set(slots.flatMap { fieldNames(of: $0, entity).all })
+            let left = carried.filter { !written.contains($0.field) }
+            if left != carried { fields.updateValue(left.field, forKey: RecordNames.carriedSeals) }
+        }
         return fields
     }
 
@@ -249,6 +256,7 @@ package struct RecordMapping: Sendable {
     ) throws -> AttributeValue {
         let field = names.attribute(slot, of: entity)
         guard let plain = present(field, in: record) else {
+            if let carried = try carriedValue(slot, entity, in: record) { return carried }
             let isCleared = field.cleared.map { (record.fields[$0] ?? nil) != nil } ?? false
             return isCleared ? .null : defaultValue(slot, of: entity)
         }

@@ -21,6 +21,9 @@ enum RecordNames {
     /// The IDs of the last writes, where the service tells none: an extension.
     static let writes = "CD_mirrorWrites"
 
+    /// Sealed values that were sealed for another record: an extension.
+    static let carriedSeals = "CD_carriedSeals"
+
     static let importAuthor = "NSCloudKitMirroringDelegate.import"
     /// The mirror among those who read the history.
     static let historyConsumer = "NSCloudKitMirroringDelegate"

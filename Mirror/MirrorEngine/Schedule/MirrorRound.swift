@@ -34,6 +34,9 @@ package struct MirrorRound: Sendable {
     /// the step is performed. `step` gives it when it is due, if nothing came between.
     package var requestAhead: RecordRequest? { machine.requestAhead }
 
+    /// Whether the next step is a request.
+    var wantsRequest: Bool { if case .send = instruction { true } else { false } }
+
     /// The counts so far.
     package var result: RoundResult { machine.result }
 

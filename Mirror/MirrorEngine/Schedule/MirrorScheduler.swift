@@ -13,18 +13,22 @@ public final class MirrorScheduler: Sendable {
 
     /// A scheduler for the rounds of a session. `watching` is a second way to the same service, on
     /// which requests wait for changes; nil: it is asked at intervals only. `name` is what the
-    /// process calls itself to the others. `round` runs a round and tells of it, where more is to
-    /// be told than the session does. `observe` is called on the scheduler's own tasks.
+    /// process calls itself to the others. `isMetered` says whether the plan's rule for metered
+    /// networks counts now; call `wake()` when that changes. `round` runs a round that may move so
+    /// many bytes and tells of it, where more is to be told than the session does. `observe` is
+    /// called on the scheduler's own tasks.
     public init(
         _ session: MirrorSession, watching channel: (any RecordChannel)? = nil,
         plan: SchedulePlan = SchedulePlan(), sleeper: any Sleeper = SystemSleeper(),
         name: String = ProcessInfo.processInfo.processName,
-        round: (@Sendable () async throws -> SyncSummary)? = nil,
+        isMetered: @escaping @Sendable () -> Bool = { false },
+        round: (@Sendable (Int64?) async throws -> SyncSummary)? = nil,
         observe: @escaping @Sendable (ScheduleEvent) -> Void = { _ in }
     ) {
         course = ScheduleCourse(
             session, watching: channel, plan: plan, sleeper: sleeper, name: name,
-            round: round ?? { try await session.sync() }, observe: observe)
+            isMetered: isMetered, round: round ?? { try await session.sync(bytesMax: $0) },
+            observe: observe)
     }
 
     deinit { stop() }

@@ -19,6 +19,9 @@ public actor MirrorSession {
     private let observe: @Sendable (SyncProgress) -> Void
     /// Called after a round, however it ended, with the number of the last transaction before it.
     private let imported: @Sendable (Int64) throws -> Void
+    /// The round that runs, or ran last.
+    private nonisolated let latest = Lock(LatestRound())
+    private let log: RoundLog
     private var isRunning = false
     /// Calls that wait for the present round, first come, first served.
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -28,33 +31,85 @@ public actor MirrorSession {
 
     package init(
         mirrored: MirroredStore, container: String, channel: any RecordChannel,
-        sleeper: any Sleeper = SystemSleeper(),
+        sleeper: any Sleeper = SystemSleeper(), log: RoundLog = RoundLog(),
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in },
         imported: @escaping @Sendable (Int64) throws -> Void = { _ in }
     ) {
         performer = InstructionPerformer(mirrored: mirrored, container: container)
         self.channel = channel
         self.sleeper = sleeper
+        self.log = log
         self.observe = observe
         self.imported = imported
     }
 
+    /// How far the round is that runs; nil between rounds. Any thread.
+    public nonisolated var roundProgress: RoundProgress? { latest.withLock { $0.progress } }
+
+    /// The name of the round that runs, or ran last, in the logs of the device and the service, and
+    /// of its events; nil before the first.
+    public nonisolated var roundIdentifier: String? { latest.withLock { $0.identifier } }
+
+    /// Bytes that its channel has moved so far, where it counts them.
+    nonisolated var bytesMoved: Int64 { channel.bytesMoved }
+
     /// Runs one round to its end and returns its counts. Throws `MirrorError` when it ended early,
     /// the store's own errors, and `CancellationError`. What was imported until then is there, and
     /// contexts are told of it, in each case.
-    public func sync() async throws -> SyncSummary {
+    ///
+    /// `progress` is kept up to date, and ends the round when it is cancelled. With `bytesMax` the
+    /// round ends early once its channel has moved so many bytes, and the status tells it.
+    public func sync(
+        reporting progress: RoundProgress = RoundProgress(), bytesMax: Int64? = nil
+    ) async throws -> SyncSummary {
         await beginRound()
         defer { endRound() }
         try Task.checkCancellation()
+        let identifier = store.settings.platform.randomness.uuid().uuidString.lowercased()
+        latest.withLock { $0 = LatestRound(identifier: identifier, progress: progress) }
+        defer { latest.withLock { $0.progress = nil } }
+        return try await RoundIdentifier.$current.withValue(identifier) {
+            try await loggedRound(progress, bytesMax)
+        }
+    }
+
+    private func loggedRound(
+        _ progress: RoundProgress, _ bytesMax: Int64?
+    ) async throws -> SyncSummary {
+        log.tell(.rounds, "round begins", [("store", store.settings.zoneName)])
+        do {
+            let summary = try await wholeRound(progress, bytesMax)
+            log.tell(
+                .rounds, "round ends",
+                [
+                    ("exported", "\(summary.exported)"), ("imported", "\(summary.imported)"),
+                    ("conflicts", "\(summary.conflicts)"), ("requests", "\(summary.requests)"),
+                    ("inSync", "\(summary.isInSync)"),
+                ])
+            return summary
+        } catch {
+            log.tell(.rounds, "round fails", [("reason", "\(error)")])
+            throw error
+        }
+    }
+
+    private func wholeRound(
+        _ progress: RoundProgress, _ bytesMax: Int64?
+    ) async throws -> SyncSummary {
         let before = try store.store.lastTransactionNumber()
         let result: RoundResult
         do {
-            result = try await round()
+            result = try await round(progress, bytesMax)
         } catch {
             try imported(before)
             throw error
         }
         try imported(before)
+        progress.end(result)
+        guard !result.isCut else {
+            try store.note(.cut)
+            return SyncSummary(result, try store.status())
+        }
         let retryAt = result.retryAfterSeconds.map { now.addingTimeInterval(Self.bounded($0)) }
         try performer.mirrored.noteRound(
             error: result.error?.message, retryAt: result.error == nil ? nil : retryAt)
@@ -84,10 +139,13 @@ public actor MirrorSession {
         seconds.isNaN ? 0 : min(max(seconds, 0), 365 * 86_400)
     }
 
-    private func round() async throws -> RoundResult {
+    private func round(
+        _ progress: RoundProgress, _ bytesMax: Int64?
+    ) async throws -> RoundResult {
         exportTotal = 0
+        let bytesBefore = bytesMoved
         var performer = performer
-        switch try await dialect() {
+        switch try await dialect(progress) {
         case .success(let dialect): performer.dialect = dialect
         case .failure(let error):
             var result = RoundResult()
@@ -99,9 +157,15 @@ public actor MirrorSession {
         var carried: CarriedRequest?
         while true {
             try Task.checkCancellation()
-            try report(round.instruction, round.result)
+            try progress.checkCancellation()
+            try report(round.instruction, round.result, progress)
+            if let bytesMax, bytesMoved - bytesBefore >= bytesMax, round.wantsRequest {
+                var result = round.result
+                result.isCut = true
+                return result
+            }
             if let request = round.requestAhead {
-                async let answer = Self.carry(request, over: channel)
+                async let answer = Self.carry(request, over: channel, log)
                 guard case .performed = try round.step() else { continue }
                 carried = CarriedRequest(request: request, answer: await answer)
                 continue
@@ -112,7 +176,7 @@ public actor MirrorSession {
                 if let known = carried, known.request == request {
                     round.answer(known.answer)
                 } else {
-                    async let answer = Self.carry(request, over: channel)
+                    async let answer = Self.carry(request, over: channel, log)
                     try round.workAhead()
                     round.answer(await answer)
                 }
@@ -123,7 +187,7 @@ public actor MirrorSession {
                 round.downloaded(await self.download(download))
             case .wait(let seconds):
                 observe(.waiting(seconds: seconds, reason: round.result.lastFailure?.message))
-                try await sleeper.sleep(seconds: seconds)
+                try await rest(seconds, progress)
                 round.wake()
             case .finished(let result): return result
             }
@@ -131,7 +195,9 @@ public actor MirrorSession {
     }
 
     /// How the service speaks; asked again and again while it cannot be reached, as a request is.
-    private func dialect() async throws -> Result<ServiceDialect, MirrorError> {
+    private func dialect(
+        _ progress: RoundProgress
+    ) async throws -> Result<ServiceDialect, MirrorError> {
         var attempt = 0
         while true {
             do {
@@ -148,7 +214,7 @@ public actor MirrorSession {
                         return .failure(failure)
                     }
                     observe(.waiting(seconds: seconds, reason: failure.message))
-                    try await sleeper.sleep(seconds: seconds)
+                    try await rest(seconds, progress)
                 case .permanent(let failure): return .failure(failure)
                 case .tooLarge, .tokenExpired, .zoneMissing, .instanceForked:
                     return .failure(
@@ -158,6 +224,18 @@ public actor MirrorSession {
         }
     }
 
+    /// Waits, or throws once the round is cancelled.
+    private func rest(_ seconds: Double, _ progress: RoundProgress) async throws {
+        await progress.wake.wait(atMostSeconds: seconds, sleeper)
+        try Task.checkCancellation()
+        try progress.checkCancellation()
+    }
+
+    private struct LatestRound {
+        var identifier: String?
+        var progress: RoundProgress?
+    }
+
     /// A request whose answer came before it was due.
     private struct CarriedRequest {
         let request: RecordRequest
@@ -165,11 +243,15 @@ public actor MirrorSession {
     }
 
     private static func carry(
-        _ request: RecordRequest, over channel: any RecordChannel
+        _ request: RecordRequest, over channel: any RecordChannel, _ log: RoundLog
     ) async -> Result<RecordResponse, any Error> {
         do {
-            return .success(try await channel.send(request))
+            let response = try await channel.send(request)
+            log.tell(.requests, "request answered", [("operation", request.word)])
+            return .success(response)
         } catch {
+            log.tell(
+                .requests, "request failed", [("operation", request.word), ("reason", "\(error)")])
             return .failure(error)
         }
     }
@@ -200,9 +282,17 @@ public actor MirrorSession {
         }
     }
 
-    private func report(_ instruction: MirrorMachine.Instruction, _ result: RoundResult) throws {
+    private func report(
+        _ instruction: MirrorMachine.Instruction, _ result: RoundResult,
+        _ progress: RoundProgress
+    ) throws {
+        log.tell(.steps, "step", [("instruction", instruction.word)])
+        var coming = 0
+        defer { progress.show(result, coming: coming, waiting: exportTotal) }
         switch instruction {
-        case .apply(let page, _): observe(.importing(records: page.records.count))
+        case .apply(let page, _):
+            coming = page.records.count
+            observe(.importing(records: coming))
         case .send(.modifyRecords(let request)):
             let count = request.operations.count
             // Counted once a pass: what waits is known once the history was read.

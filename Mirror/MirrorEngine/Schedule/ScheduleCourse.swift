@@ -6,12 +6,15 @@ internal import SQLiteStore
 /// The course of a scheduler: what it does next, and what it waits for.
 final class ScheduleCourse: Sendable {
     let session: MirrorSession
-    let round: @Sendable () async throws -> SyncSummary
+    /// Runs a round that may move so many bytes.
+    let round: @Sendable (Int64?) async throws -> SyncSummary
     let observe: @Sendable (ScheduleEvent) -> Void
     let plan: SchedulePlan
     let sleeper: any Sleeper
     let name: String
     let isPaused = Lock(false)
+    /// Whether the network is one on which each byte is paid for.
+    let isMetered: @Sendable () -> Bool
     /// Ends the wait between rounds.
     let signal = WakeSignal()
     /// The last transaction before the last round that was whole: what came later is to be looked
@@ -23,20 +26,27 @@ final class ScheduleCourse: Sendable {
 
     init(
         _ session: MirrorSession, watching channel: (any RecordChannel)?, plan: SchedulePlan,
-        sleeper: any Sleeper, name: String,
-        round: @escaping @Sendable () async throws -> SyncSummary,
+        sleeper: any Sleeper, name: String, isMetered: @escaping @Sendable () -> Bool,
+        round: @escaping @Sendable (Int64?) async throws -> SyncSummary,
         observe: @escaping @Sendable (ScheduleEvent) -> Void
     ) {
         self.session = session
         self.plan = plan
         self.sleeper = sleeper
         self.name = name
+        self.isMetered = isMetered
         self.round = round
         self.observe = observe
         serviceWatch = channel.map { [signal, settled] channel in
-            ServiceWatch(
-                store: session.store, channel: channel, sleeper: sleeper, news: signal,
-                settled: settled)
+            let store = session.store
+            return ServiceWatch(
+                store: store, channel: channel, sleeper: sleeper, news: signal, settled: settled,
+                isHeld: {
+                    let now = store.settings.platform.clock.now()
+                    let hold = plan.network.hold(
+                        at: now, isMetered: isMetered(), waiting: 0, bytesToday: 0)
+                    return hold != nil || (try? store.hold())?.reason == .bytesOfDay
+                })
         }
     }
 
@@ -55,6 +65,7 @@ final class ScheduleCourse: Sendable {
 
     private enum Step: Equatable {
         case rounds, paused
+        case held(MirrorHold)
         case standingBy(ProcessIdentity)
     }
 
@@ -81,13 +92,21 @@ final class ScheduleCourse: Sendable {
                 enter(.paused, &last) { .paused }
                 return plan.intervalSeconds
             }
+            if let hold = try hold() {
+                enter(.held(hold), &last) { .held(hold) }
+                return seconds(of: hold)
+            }
             last = .rounds
             let before = try session.store.store.lastTransactionNumber()
-            let summary = try await round()
+            let summary = try await countedRound()
             failures = 0
             seen.withLock { $0 = before }
             settled.send()
             observe(.round(summary))
+            if let hold = try session.store.hold() {
+                observe(.held(hold))
+                return plan.intervalSeconds
+            }
             return try session.store.hasSaves(after: before) ? 0 : plan.intervalSeconds
         } catch {
             guard !Task.isCancelled else { return 0 }
@@ -98,6 +117,51 @@ final class ScheduleCourse: Sendable {
             return seconds
         }
     }
+
+    // MARK: The network
+
+    /// Why no round may begin now; kept in the store, where it is told by the status.
+    private func hold() throws -> MirrorHold? {
+        let store = session.store
+        let isMetered = self.isMetered()
+        var hold = plan.network.hold(
+            at: now, isMetered: isMetered, waiting: isMetered ? try store.waitingTotal() : 0,
+            bytesToday: try bytesToday())
+        // That a round was cut is told until one is whole.
+        let isCut = try store.hold()?.cutsRound ?? false
+        if isCut { hold?.cutsRound = true }
+        try store.note(hold ?? (isCut ? MirrorHold.cut : nil))
+        return hold
+    }
+
+    /// A machine that slept finds the time is another: it looks at the clock again and again.
+    private func seconds(of hold: MirrorHold) -> Double {
+        guard let until = hold.until else { return plan.intervalSeconds }
+        return min(max(1, until.timeIntervalSince(now)), Self.holdSecondsMax)
+    }
+
+    private static let holdSecondsMax = 900.0
+
+    private func countedRound() async throws -> SyncSummary {
+        let network = plan.network
+        let bytesMax = network.bytesLeft(bytesToday: try bytesToday())
+        let before = session.bytesMoved
+        defer {
+            // What is not counted for want of a disk is counted by no one.
+            if network.bytesPerDayMax != nil {
+                try? session.store.noteBytes(
+                    session.bytesMoved - before, on: network.day(of: now))
+            }
+        }
+        return try await round(bytesMax)
+    }
+
+    private func bytesToday() throws -> Int64 {
+        guard plan.network.bytesPerDayMax != nil else { return 0 }
+        return try session.store.bytesMoved(on: plan.network.day(of: now))
+    }
+
+    private var now: Date { session.store.settings.platform.clock.now() }
 
     /// Tells of a state once, however often it is found.
     private func enter(_ step: Step, _ last: inout Step, _ event: () -> ScheduleEvent) {

@@ -7,6 +7,8 @@ public struct SchedulePlan: Hashable, Sendable {
     public var firstRetrySeconds = 2.0
     /// How often a process that stands by looks whether the one that syncs is still there.
     public var standBySeconds = 20.0
+    /// When rounds may use the network, and how much of it.
+    public var network = NetworkPolicy()
 
     public init() {}
 
@@ -23,6 +25,8 @@ public enum ScheduleEvent: Sendable {
     /// A round failed; the next is so many seconds away, or sooner when something changes.
     case failed(any Error, nextSeconds: Double)
     case paused
+    /// The plan's network policy lets no round begin, or go on.
+    case held(MirrorHold)
     /// Another process syncs the store; this one looks again from time to time.
     case standingBy(MirrorActivity)
 }

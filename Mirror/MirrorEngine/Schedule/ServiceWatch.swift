@@ -14,6 +14,8 @@ struct ServiceWatch: Sendable {
     let news: WakeSignal
     /// Heard when a round has ended.
     let settled: WakeSignal
+    /// Whether nothing may be asked now.
+    let isHeld: @Sendable () -> Bool
 
     /// Shorter than what proxies and channels let pass in silence.
     static let waitSeconds = 25
@@ -26,8 +28,8 @@ struct ServiceWatch: Sendable {
         var failures = 0
         var told: String?
         while !Task.isCancelled {
-            guard let request = await request() else {
-                // Nothing was read yet: the first round does that.
+            guard !isHeld(), let request = await request() else {
+                // Nothing was read yet: the first round does that. Or nothing may be asked now.
                 await settled.wait(atMostSeconds: Self.backoffSecondsMax, sleeper)
                 continue
             }

@@ -50,18 +50,21 @@ extension RecordMapping {
         return RecordArchive.encodeFields(fields)
     }
 
-    /// The ID of the key under which an attribute's value in a record is sealed.
-    func sealingKeyID(_ slot: Int, _ entity: EntityLayout, in record: Record) -> String? {
-        guard let (_, field) = sealedField(slot, entity, in: record), case .bytes(let data) = field,
-            let id = Sealer.keyID(of: data)
+    /// An attribute's value in a record as it is sealed.
+    func sealedBytes(_ slot: Int, _ entity: EntityLayout, in record: Record) -> Data? {
+        guard let (_, field) = sealedField(slot, entity, in: record), case .bytes(let data) = field
         else { return nil }
-        return id.hexadecimal
+        return data
     }
 
-    /// Whether a record has a value of the attribute whose key is not here.
+    /// Whether a record has a value of the attribute whose key is not here, or carries one.
     func isLocked(_ slot: Int, _ entity: EntityLayout, in record: Record) -> Bool {
-        guard let id = sealingKeyID(slot, entity, in: record) else { return false }
-        return sealer?.keys.keys.contains { $0.description == id } != true
+        if let data = sealedBytes(slot, entity, in: record), Sealer.keyID(of: data) != nil,
+            isLocked(data)
+        {
+            return true
+        }
+        return carried(slot, entity, in: record).contains { isLocked($0.value) }
     }
 
     /// Whether any of these properties can not be sent: there is no key, or what the service has is
@@ -95,8 +98,11 @@ extension RecordMapping {
             return [:]
         }
         var fields: [String: FieldValue?] = [:]
-        for slot in sealed where isLocked(slot, entity, in: record) {
-            if let (name, value) = sealedField(slot, entity, in: record) { fields[name] = value }
+        for slot in sealed {
+            guard let (name, value) = sealedField(slot, entity, in: record),
+                case .bytes(let data) = value, Sealer.keyID(of: data) != nil, isLocked(data)
+            else { continue }
+            fields[name] = value
         }
         return fields
     }

@@ -10,13 +10,20 @@ struct Unlocking {
     let mirror: MirrorTransaction
     private static let pageMax = 400
 
+    /// The keys of the last round.
+    private let former: Set<String>
+
+    init(mirror: MirrorTransaction) throws {
+        self.mirror = mirror
+        let known = try mirror.ledger.setting(.sealingKeys)?.string ?? ""
+        former = Set(known.split(separator: " ").map(String.init))
+    }
+
     /// Compares the keys with those of the last round. Throws `.keyMissing` where one is here no
     /// more: the rows hold what it opened.
     func run() throws {
         guard !mirror.mapping.sealedSlots.isEmpty else { return }
-        let known = try mirror.ledger.setting(.sealingKeys)?.string ?? ""
         let keys = (mirror.mapping.sealer?.keys.keys ?? []).map(\.description)
-        let former = Set(known.split(separator: " ").map(String.init))
         guard former != Set(keys) else { return }
         if let lost = former.subtracting(keys).min() {
             throw MirrorError(
@@ -26,7 +33,7 @@ struct Unlocking {
         }
         var importing = try RecordImport(mirror: mirror)
         var cursor: Int64 = 0
-        while let last = try unlockLines(after: cursor, former, &importing) { cursor = last }
+        while let last = try unlockLines(after: cursor, &importing) { cursor = last }
         try importing.flush()
         try mirror.ledger.connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ?",
@@ -35,56 +42,139 @@ struct Unlocking {
     }
 
     private func unlockLines(
-        after key: Int64, _ former: Set<String>, _ importing: inout RecordImport
+        after key: Int64, _ importing: inout RecordImport
     ) throws -> Int64? {
         let entries = try mirror.ledger.entries(
             "WHERE m.Z_PK > ? ORDER BY m.Z_PK LIMIT ?", [.integer(key), SQLiteValue(Self.pageMax)])
-        for entry in entries { try unlock(entry, former, &importing) }
+        for entry in entries { try unlock(entry, &importing) }
         try importing.flush()
         return entries.last?.key
     }
 
-    private func unlock(
-        _ entry: RecordEntry, _ former: Set<String>, _ importing: inout RecordImport
-    ) throws {
-        guard let slots = mirror.mapping.sealedSlots[entry.row.entity], !entry.needsCloudDelete,
-            let base = entry.base, !base.deleted, let row = try mirror.store.row(entry.row)
+    private func unlock(_ entry: RecordEntry, _ importing: inout RecordImport) throws {
+        guard mirror.mapping.sealedSlots[entry.row.entity] != nil, !entry.needsCloudDelete,
+            let known = try known(of: entry), let row = try mirror.store.row(entry.row),
+            // An object before it may have taken this one in.
+            try mirror.ledger.entry(named: entry.recordName)?.row == entry.row
         else { return }
         let layout = try mirror.layout(of: entry.row)
         let local = try mirror.state(of: row, named: entry.recordName)
         let remote: ObjectState
         do {
-            remote = try mirror.mapping.state(of: base, entity: layout)
+            remote = try mirror.mapping.state(of: known, entity: layout)
         } catch let error as MirrorError where error.code == .sealBroken {
             let reason = RecordError(RecordImport.mismatch, error.message)
             return try mirror.ledger.keepRefusal(of: entry.recordName, reason)
         }
         var merged = local
-        for slot in slots {
-            guard let id = mirror.mapping.sealingKeyID(slot, layout, in: base),
-                !former.contains(id), local.attributes[slot] != remote.attributes[slot]
-            else { continue }
+        for slot in try openedSlots(of: known, layout, remote, &importing) {
+            guard local.attributes[slot] != remote.attributes[slot] else { continue }
             if local.attributes[slot].isNull {
                 merged.attributes[slot] = remote.attributes[slot]
             } else {
                 // Edited here by somebody who could not see what was there.
-                try log(.attribute(slot), local, remote, layout, entry, &importing)
+                merged.attributes[slot] = try settle(
+                    slot, local, remote, layout, entry, &importing)
                 try mirror.enqueueUpload(entry.row)
             }
         }
+        try keepLocked(of: entry.row)
         guard try importing.makeRoom(for: merged, entry, layout) else { return }
         try importing.change(
             entry.row, from: local, to: merged, layout, named: entry.recordName)
     }
 
-    private func log(
-        _ slot: PropertySlot, _ local: ObjectState, _ remote: ObjectState, _ layout: EntityLayout,
+    /// The attributes of which the record has a value that a new key opens. What it carries besides
+    /// is logged.
+    private func openedSlots(
+        of known: Record, _ layout: EntityLayout, _ remote: ObjectState,
+        _ importing: inout RecordImport
+    ) throws -> [Int] {
+        var opened: [Int] = []
+        for slot in mirror.mapping.sealedSlots[layout.number] ?? [] {
+            let carried = mirror.mapping.carried(slot, layout, in: known)
+                .filter { isOpened($0.value) }
+            let own = mirror.mapping.sealedBytes(slot, layout, in: known)
+            guard own.map(isOpened) ?? false || !carried.isEmpty else { continue }
+            opened.append(slot)
+            for seal in carried {
+                try importing.logCarried(seal, slot, layout, remote, of: known)
+            }
+        }
+        return opened
+    }
+
+    private func isOpened(_ sealed: Data) -> Bool {
+        guard let id = Sealer.keyID(of: sealed) else { return false }
+        return !former.contains(id.hexadecimal) && !mirror.mapping.isLocked(sealed)
+    }
+
+    /// What the service has of an object, with the sealed values that are to go out with it; nil
+    /// where there is neither.
+    private func known(of entry: RecordEntry) throws -> Record? {
+        let foreign = try mirror.ledger.foreign(of: entry.row)
+        var record: Record
+        if let base = entry.base, !base.deleted {
+            record = base
+        } else if foreign.isEmpty {
+            return nil
+        } else {
+            record = Record(recordName: entry.recordName, recordType: "")
+        }
+        let carried = CarriedSeals(record.fields).union(CarriedSeals(foreign))
+        record.fields.merge(foreign) { own, _ in own }
+        record.fields[RecordNames.carriedSeals] = carried.field
+        return record
+    }
+
+    /// What is in the row now need not go out as it was sealed.
+    private func keepLocked(of row: RowID) throws {
+        var foreign = try mirror.ledger.foreign(of: row)
+        guard !foreign.isEmpty else { return }
+        let sealed = mirror.mapping.sealedFieldNames(of: row.entity)
+        let carried = CarriedSeals(foreign).filter { mirror.mapping.isLocked($0.value) }
+        foreign = foreign.filter { name, value in
+            guard sealed.contains(name), case .bytes(let data) = value else { return true }
+            return mirror.mapping.isLocked(data)
+        }
+        foreign[RecordNames.carriedSeals] = nil
+        if let field = carried.field { foreign[RecordNames.carriedSeals] = field }
+        try mirror.ledger.dropForeign(of: row)
+        try mirror.ledger.keepForeign(foreign, of: row)
+    }
+
+    /// An edit that was made without seeing what is there: a rule that computes a value does so,
+    /// since that keeps what either side meant; else the edit stays.
+    private func settle(
+        _ slot: Int, _ local: ObjectState, _ remote: ObjectState, _ layout: EntityLayout,
         _ entry: RecordEntry, _ importing: inout RecordImport
-    ) throws {
-        var conflict = PropertyConflict(
-            slot: slot, property: slot.name(in: layout), rule: "key",
-            base: remote.value(slot), local: local.value(slot), remote: remote.value(slot))
-        conflict.take(.local)
+    ) throws -> AttributeValue {
+        let property = PropertySlot.attribute(slot)
+        let name = property.name(in: layout)
+        let rule = mirror.settings.policy.rule(entity: layout.name, property: name)
+        var (own, other) = (ObjectState(empty: layout), ObjectState(empty: layout))
+        own.copy(property, from: local)
+        other.copy(property, from: remote)
+        let outcome = ObjectMerge(policy: mirror.settings.policy, entity: layout)
+            .merge(base: nil, local: own, remote: other)
+        var conflict =
+            outcome.conflicts.first { computes(rule) && $0.winner == .merged }
+            ?? PropertyConflict(
+                slot: property, property: name, rule: "key", base: remote.value(property),
+                local: local.value(property), remote: remote.value(property))
+        if conflict.winner != .merged { conflict.take(.local) }
         try importing.log(conflict, layout, entry.recordName, by: entry.base?.modified)
+        if case .attribute(let value) = conflict.result { return value }
+        return local.attributes[slot]
+    }
+
+    /// Whether a rule makes one value of two without what they were made from. What was counted
+    /// upon a value that was seen once is not told apart from it.
+    private func computes(_ rule: MergeRule) -> Bool {
+        switch rule {
+        case .text, .set, .max, .min: true
+        case .counter, .custom: former.isEmpty
+        case .local, .remote, .overwrite, .rollback, .error, .latest, .policy: false
+        }
     }
 }

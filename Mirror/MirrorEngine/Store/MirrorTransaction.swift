@@ -106,14 +106,14 @@ struct MirrorTransaction {
     }
 
     /// Keeps the fields of a record that this model does not know: the record of `row` is to be
-    /// made anew, or merged with another.
-    ///
-    /// What is sealed for a name can be read under no other: with `isRenamed` it is left behind.
+    /// made anew, or merged with another. What is sealed for its name is carried with `isRenamed`.
     func keepForeign(of record: Record?, for row: RowID, isRenamed: Bool = false) throws {
         guard let record, !record.deleted else { return }
         var fields = mapping.foreignFields(of: record)
+        let seals = mapping.carriedOn(from: record, isRenamed: isRenamed, leaving: &fields)
         if !isRenamed { fields.merge(mapping.lockedFields(of: record)) { own, _ in own } }
         try ledger.keepForeign(fields, of: row)
+        try keepCarried(seals, for: row)
     }
 
     /// Marks the row for export because the mirror itself changed it.

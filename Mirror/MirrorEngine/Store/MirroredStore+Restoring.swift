@@ -60,7 +60,7 @@ extension MirroredStore {
         // The look at the history names the new object, as it names any other.
         try catchUp(mirror)
         let name = try mirror.ledger.recordName(for: restoring.row.id)
-        try mirror.keepForeign(of: grave.record, for: restoring.row.id)
+        try mirror.keepForeign(of: grave.record, for: restoring.row.id, isRenamed: true)
         try mirror.ledger.moveLines(
             ofRestored: grave.record.recordName, to: name, isLocal: grave.isLocal,
             rules: DeletionRule.allCases.map(\.rawValue))

@@ -30,10 +30,21 @@ public struct MirrorStatus: Sendable {
     /// Records that this version of the model cannot apply: they are kept as they are for one that
     /// can, and nothing is written over them.
     public let keptForLater: [KeptRecord]
+    let rounds: Rounds
+
+    /// How rounds run by themselves.
+    struct Rounds {
+        let activity: MirrorActivity?
+        let hold: MirrorHold?
+        let waitingSince: Date?
+    }
+
     /// Which process keeps the store in sync by itself; nil where none ever did.
-    public let activity: MirrorActivity?
+    public var activity: MirrorActivity? { rounds.activity }
+    /// Why rounds do not begin by themselves, and when they will; nil where nothing holds them.
+    public var hold: MirrorHold? { rounds.hold }
     /// Since when something waits for export without a break; nil where nothing does.
-    public let waitingSince: Date?
+    public var waitingSince: Date? { rounds.waitingSince }
 
     /// Whether something has waited for longer than any healthy sync takes.
     public func isStalled(at now: Date) -> Bool {
@@ -47,7 +58,7 @@ public struct MirrorStatus: Sendable {
     /// one answer to whether store and service are equal.
     public var isInSync: Bool {
         pending.total == 0 && lastError == nil && lastRound != nil && conflictsWaiting == 0
-            && refusals.isEmpty && initialImportCompleted
+            && refusals.isEmpty && initialImportCompleted && hold?.cutsRound != true
     }
 }
 
@@ -69,7 +80,9 @@ extension MirroredStore {
                 refusals: try ledger.refusals(),
                 initialImportCompleted: try ledger.setting(.initialImport) != nil,
                 keptForLater: try ledger.keptRecords(),
-                activity: try ledger.activity(), waitingSince: try ledger.date(.waitingSince))
+                rounds: MirrorStatus.Rounds(
+                    activity: try ledger.activity(), hold: try ledger.hold(),
+                    waitingSince: try ledger.date(.waitingSince)))
         }
     }
 
@@ -87,6 +100,12 @@ extension MirroredStore {
             guard try Ledger.exists(in: mirror.ledger.connection) else { return [] }
             return try mirror.ledger.events()
         }
+    }
+
+    /// How many records wait for export, with those saved since the last look at the history.
+    func waitingTotal() throws -> Int {
+        while try analyse().moreWaiting {}
+        return try pendingTotal()
     }
 
     /// How many records wait for export. Cost: one look at the waiting lines.

@@ -12,8 +12,11 @@ extension GraphEditor {
             let key = try device.store.reserveKeys(entity: entity.number, count: 1).first
         else { return nil }
         var row = Row(id: RowID(entity: entity.number, key: key), layout: entity)
+        // Who sees nothing of what is sealed rarely fills it in.
+        let leavesSealed = hidesSealed && randomness.chance(percent: 75)
         row.attributes = entity.attributes.map { slot in
             slot.attribute is NSDerivedAttributeDescription
+                || leavesSealed && slot.attribute.allowsCloudEncryption
                 ? .null : values.value(for: slot.attribute)
         }
         let name = try edit(row.id, on: device) { _ in
@@ -91,10 +94,19 @@ extension GraphEditor {
             try LinkEdit(layout: layout, store: $0).delete(row)
         }
         if let entity = layout.entity(row.id.entity) {
-            memory.deleted(name, seen: versions.lastValues(of: row, entity))
+            memory.deleted(name, seen: seen(row, entity))
             for key in keys(of: row, entity) { memory.keys.spoil(key) }
         }
         return "deletes \(name.prefix(6))"
+    }
+
+    /// What whoever deletes a row has seen of it. Without all keys what is sealed may show nothing.
+    private func seen(_ row: Row, _ entity: EntityLayout) -> [AttributeValue?] {
+        let values = versions.lastValues(of: row, entity)
+        guard hidesSealed else { return values }
+        return zip(values, versions.last(entity).attributes).map { value, slot in
+            slot.attribute.allowsCloudEncryption ? nil : value
+        }
     }
 
     /// Shortens all texts of more than `bytes`, as a user does who is told that they are too large.
@@ -109,7 +121,9 @@ extension GraphEditor {
                 for (slot, value) in row.attributes.enumerated() {
                     guard case .text(let text) = value, text.utf8.count > bytes else { continue }
                     let short = AttributeValue.text("short \(randomness.next())")
-                    _ = try change(row, entity, slot, to: short, on: device)
+                    // It may have been shortened before in another place.
+                    let now = try device.store.row(row.id) ?? row
+                    _ = try change(now, entity, slot, to: short, on: device)
                 }
             }
         }

@@ -22,6 +22,8 @@ struct GraphEditor {
     /// How often a save is taken back.
     var rollbackPercent = 0
     private(set) var takenBack = 0
+    /// The device that is edited may not see what is sealed.
+    var hidesSealed = false
     /// The next text that is drawn is longer than this.
     var bytesOfNextText: Int?
 

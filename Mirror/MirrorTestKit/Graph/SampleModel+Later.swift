@@ -8,9 +8,10 @@ extension SampleModel {
     ///
     /// The flags are those of `make`.
     public static func makeLater(
-        uniqueLabels: Bool = false, orderedTags: Bool = false
+        uniqueLabels: Bool = false, orderedTags: Bool = false, sealed: Bool = false
     ) -> NSManagedObjectModel {
-        var entities = entities(uniqueLabels: uniqueLabels, orderedTags: orderedTags)
+        var entities = entities(
+            uniqueLabels: uniqueLabels, orderedTags: orderedTags, sealed: sealed)
         func entity(named name: String) -> NSEntityDescription? {
             entities.first { $0.name == name }
         }
@@ -18,6 +19,7 @@ extension SampleModel {
         let draft = Self.entity("DraftNote", [attribute("reason", .stringAttributeType)])
         if let note = entity(named: "Note"), let tag = entity(named: "Tag") {
             note.properties += laterAttributes()
+            if sealed { seal(["subtitle"], in: [note]) }
             note.subentities += [draft]
             connect(person, "notes", many: true, note, "author", many: false)
             connect(person, "follows", many: true, tag, "followers", many: true)

@@ -8,15 +8,21 @@ public enum SampleModel {
     /// With `uniqueLabels`, the label of a tag is unique among all tags.
     ///
     /// With `orderedTags`, the tags of a note are in order.
+    ///
+    /// With `sealed`, the title, the price and the date of a note and the image of a cover are
+    /// sealed, and a tag has a sealed secret.
     public static func make(
-        uniqueLabels: Bool = false, orderedTags: Bool = false
+        uniqueLabels: Bool = false, orderedTags: Bool = false, sealed: Bool = false
     ) -> NSManagedObjectModel {
         let model = NSManagedObjectModel()
-        model.entities = entities(uniqueLabels: uniqueLabels, orderedTags: orderedTags)
+        model.entities = entities(
+            uniqueLabels: uniqueLabels, orderedTags: orderedTags, sealed: sealed)
         return model
     }
 
-    static func entities(uniqueLabels: Bool, orderedTags: Bool) -> [NSEntityDescription] {
+    static func entities(
+        uniqueLabels: Bool, orderedTags: Bool, sealed: Bool
+    ) -> [NSEntityDescription] {
         let folder = entity("Folder", [attribute("name", .stringAttributeType)])
         let note = entity("Note", noteAttributes())
         let todo = entity("TodoNote", [attribute("isDone", .booleanAttributeType)])
@@ -29,7 +35,17 @@ public enum SampleModel {
         connect(note, "linksTo", many: true, note, "linkedFrom", many: true)
         pin(note, to: tag)
         if uniqueLabels { tag.uniquenessConstraints = [["label"]] }
+        if sealed {
+            tag.properties += [attribute("secret", .stringAttributeType)]
+            seal(["title", "price", "edited", "image", "secret"], in: [note, cover, tag])
+        }
         return [folder, note, todo, tag, cover]
+    }
+
+    static func seal(_ names: [String], in entities: [NSEntityDescription]) {
+        for entity in entities {
+            for name in names { entity.attributesByName[name]?.allowsCloudEncryption = true }
+        }
     }
 
     /// A to-many relationship that nothing leads back from.

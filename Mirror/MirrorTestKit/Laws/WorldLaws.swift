@@ -37,6 +37,7 @@ struct WorldLaws {
             broken += MemoryLaws(world: world, image: first.image, log: log).check()
             broken += RuleLaws(world: world, image: first.image).check()
             broken += LogLaws(world: world, image: first.image, log: log).check()
+            broken += SealLaws(world: world, image: first.image, log: log).check()
         }
         return broken
     }
@@ -102,6 +103,7 @@ struct ConflictLog {
         for (_, entry) in entries {
             switch entry.rule {
             case "unique": statistics.count(.loggedUnique)
+            case "key": statistics.count(.loggedKey)
             case "oneToOne": statistics.count(.loggedOneToOne)
             case let rule where DeletionRule(rawValue: rule) != nil:
                 statistics.count(.loggedDeletion)

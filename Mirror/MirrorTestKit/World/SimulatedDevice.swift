@@ -22,6 +22,10 @@ final class SimulatedDevice {
     let updateDice: SeededRandomness
     /// Says when it works ahead, likewise.
     private let aheadDice: SeededRandomness
+    /// Says when its keys change, likewise.
+    let keyDice: SeededRandomness
+    /// The numbers of the sealing keys it has.
+    private(set) var keyNumbers: Set<UInt8> = []
     /// Whether its app has the world's later model.
     private(set) var isLater: Bool
     private var model: NSManagedObjectModel {
@@ -35,10 +39,17 @@ final class SimulatedDevice {
 
     init(
         name: String, file: URL, settings: WorldSettings, platform: Environment,
-        updateDice: SeededRandomness, aheadDice: SeededRandomness, isLater: Bool,
+        updateDice: SeededRandomness, aheadDice: SeededRandomness,
+        keyDice: SeededRandomness = SeededRandomness(seed: 0), isLater: Bool,
         assets: (any AssetCarrier)? = nil
     ) throws {
         self.assets = assets
+        self.keyDice = keyDice
+        if let sealing = settings.faults.devices.sealing,
+            !keyDice.chance(percent: sealing.keylessPercent)
+        {
+            keyNumbers = [Self.firstKey]
+        }
         self.updateDice = updateDice
         self.aheadDice = aheadDice
         self.isLater = isLater
@@ -56,7 +67,9 @@ final class SimulatedDevice {
         let store = try SQLiteRowStore(
             url: file, model: model, options: options, platform: platform)
         let sizes = settings.sizes
-        return try MirroredStore(store: store, policy: settings.policy, platform: platform) {
+        return try MirroredStore(
+            store: store, policy: settings.policy, keys: keys, platform: platform
+        ) {
             $0.batchRecordsMax = sizes.batchRecordsMax
             $0.historyTransactionsMax = sizes.historyTransactionsMax
             if let bytes = sizes.assetValueBytesMax { $0.sizes.valueBytesMax = bytes }
@@ -123,6 +136,24 @@ final class SimulatedDevice {
         isLater = true
         try restart(calm: calm)
     }
+
+    // MARK: Keys
+
+    /// The key that the world begins with.
+    static let firstKey: UInt8 = 1
+
+    private var keys: SealingKeys? {
+        get throws {
+            guard !keyNumbers.isEmpty else { return nil }
+            return try SealingKeys(
+                keyNumbers.sorted().map {
+                    try SealingKey(secret: Data(repeating: $0, count: 32))
+                })
+        }
+    }
+
+    /// Has these keys too from its next start on.
+    func take(_ keys: Set<UInt8>) { keyNumbers.formUnion(keys) }
 
     // MARK: Edits
 

@@ -115,6 +115,7 @@ final class SimulatedNetwork {
             tell("\(device) \(request.summary) → \(response.summary)")
             journal.note(request, response)
             revivals.note(request, response)
+            if request.carriesSeals { statistics.count(.carriedSeal) }
             statistics.count(answerTo: request, response, sizes: settings.sizes)
             return .success(response)
         } catch {

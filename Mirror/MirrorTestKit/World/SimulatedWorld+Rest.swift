@@ -13,6 +13,7 @@ extension SimulatedWorld {
             device.session.abandonRound()
         }
         try updateAll()
+        try giveAllKeys()
         try shortenTexts()
         guard settings.faults.lostTime.isPossible, let first = devices.first else { return }
         lostTime.heldImages = try devices.map { try DeviceImage($0) }

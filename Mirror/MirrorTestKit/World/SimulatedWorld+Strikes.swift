@@ -9,6 +9,7 @@ extension SimulatedWorld {
         network.disarm()
         defer { network.arm() }
         if try update(device) { return true }
+        if try changeKeys(of: device) { return true }
         if randomness.chance(percent: faults.killPercent) { return try kill(device) }
         if randomness.chance(percent: faults.devices.resetPercent) { return try reset(device) }
         if settings.policy.standard.name == MergeRule.error.name,
@@ -125,6 +126,8 @@ extension SimulatedWorld {
         else { return false }
         tell("\(device.name) becomes a copy of \(other.name)")
         statistics.count(.storeCopied)
+        // Whoever copies a store brings its key file.
+        device.take(other.keyNumbers)
         try device.restart(over: other.file, isLater: other.isLater)
         return true
     }

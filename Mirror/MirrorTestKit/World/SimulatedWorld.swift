@@ -64,6 +64,7 @@ public final class SimulatedWorld {
                     file: folder.appendingPathComponent("device\(index).sqlite"),
                     settings: settings, platform: platform,
                     updateDice: updates, aheadDice: ahead,
+                    keyDice: SeededRandomness(seed: seed &* 32_452_843 &+ UInt64(index)),
                     isLater: settings.laterModel != nil && updates.chance(percent: 40),
                     assets: network))
         }
@@ -122,6 +123,7 @@ public final class SimulatedWorld {
                 editor.bytesOfNextText = settings.sizes.recordBytesMax
                 statistics.count(.oversized)
             }
+            editor.hidesSealed = lacksKeys(device)
             if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
         }
         if editor.takenBack > 0 { statistics.count(.rolledBackSave) }

@@ -6,16 +6,19 @@ extension WorldSettings {
     /// A world as a seed draws it: model, sizes, rules, edits and faults. Each kind of fault is
     /// there or not by dice of its own, and in some worlds one kind is alone. `extremes` adds the
     /// kinds of which `WorldExtreme` speaks. With `hasVersions` devices have two versions of the
-    /// model, and are updated on the way; but for that it is the same world. `dialect` is the
-    /// service's.
+    /// model, and are updated on the way; but for that it is the same world. With `isSealed` some
+    /// attributes are sealed, devices with and without keys, and every third world has two versions
+    /// too. `dialect` is the service's.
     public static func drawn(
         seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
-        dialect: ServiceDialect = .extended
+        isSealed: Bool = false, dialect: ServiceDialect = .extended
     ) -> WorldSettings {
         let dice = SeededRandomness(seed: seed &* 7919)
-        let isKeyed = dice.chance(percent: 35)
+        let moreKeys = SeededRandomness(seed: seed &* 86_028_121)
+        let isKeyed = dice.chance(percent: 35) || isSealed && moreKeys.chance(percent: 60)
         let isOrdered = dice.chance(percent: 25)
-        var settings = WorldSettings(model: models[isKeyed ? 1 : 0][isOrdered ? 1 : 0])
+        var settings = WorldSettings(
+            model: models[isSealed ? 1 : 0][isKeyed ? 1 : 0][isOrdered ? 1 : 0])
         settings.dialect = dialect
         settings.devices = 2 + dice.below(2)
         settings.policy = .drawn(by: dice)
@@ -36,8 +39,9 @@ extension WorldSettings {
         if dialect == .extended, assetDice.chance(percent: 35) {
             settings.sizes.assetValueBytesMax = 2 + assetDice.below(7)
         }
-        if hasVersions {
-            settings.laterModel = laterModels[isKeyed ? 1 : 0][isOrdered ? 1 : 0]
+        if isSealed { settings.faults.devices.sealing = WorldSealing() }
+        if hasVersions || isSealed && SeededRandomness(seed: seed &* 49_979_687).below(3) == 0 {
+            settings.laterModel = laterModels[isSealed ? 1 : 0][isKeyed ? 1 : 0][isOrdered ? 1 : 0]
             settings.updatePercent = 2
         }
         if dice.chance(percent: 25) { settings.policy.addMergedTexts() }
@@ -45,21 +49,22 @@ extension WorldSettings {
     }
 }
 
-/// The sample models, with and without unique labels, with and without ordered tags. They are made
-/// once: reading a model costs more than a small world.
-private let models = [false, true].map { isKeyed in
-    [false, true].map { isOrdered in
-        let model = SampleModel.make(uniqueLabels: isKeyed, orderedTags: isOrdered)
-        model.freeze()
-        return model
-    }
-}
+/// The sample models, with and without sealed attributes, unique labels and ordered tags. They are
+/// made once: reading a model costs more than a small world.
+private let models = variants(SampleModel.make)
+private let laterModels = variants(SampleModel.makeLater)
 
-private let laterModels = [false, true].map { isKeyed in
-    [false, true].map { isOrdered in
-        let model = SampleModel.makeLater(uniqueLabels: isKeyed, orderedTags: isOrdered)
-        model.freeze()
-        return model
+private func variants(
+    _ make: (Bool, Bool, Bool) -> NSManagedObjectModel
+) -> [[[NSManagedObjectModel]]] {
+    [false, true].map { isSealed in
+        [false, true].map { isKeyed in
+            [false, true].map { isOrdered in
+                let model = make(isKeyed, isOrdered, isSealed)
+                model.freeze()
+                return model
+            }
+        }
     }
 }
 

@@ -28,6 +28,18 @@ public struct WorldSettings: Sendable {
     public init(model: NSManagedObjectModel) { self.model = model }
 }
 
+/// How devices come to the keys of sealed attributes. In the end all have all.
+public struct WorldSealing: Hashable, Sendable {
+    /// A device begins without a key.
+    public var keylessPercent = 50
+    /// A device is given the keys that there are; per step.
+    public var arrivalPercent = 4
+    /// A device adds a key, which the others lack; per step.
+    public var rotationPercent = 2
+
+    public init() {}
+}
+
 /// Percentages at which things go wrong. Those of a message count per request, the others per step.
 public struct WorldFaults: Hashable, Sendable {
     // MARK: Messages
@@ -67,6 +79,8 @@ public struct DeviceFaults: Hashable, Sendable {
     public var resetPercent = 0
     /// A value that the service finds too large; per edit.
     public var oversizedPercent = 0
+    /// Devices have and lack keys, where the model has sealed attributes; nil: none has any.
+    public var sealing: WorldSealing?
 }
 
 /// What befalls the service.

@@ -12,6 +12,7 @@ public struct WorldStatistics: Sendable {
         case assetUploaded, assetFetched, assetLost
         case keyCollision, keyChain, sharedPlace, twinPair
         case updated, updatedByMapping, updatedInRound, updateKilled, keptAside
+        case keyless, formerKey, keyArrived, keyRotated, carriedSeal, loggedKey
         case loggedConflict, loggedDeletion, loggedUnique, loggedOneToOne
     }
 

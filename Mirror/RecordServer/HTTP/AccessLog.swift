@@ -8,13 +8,19 @@ public struct AccessLogEntry: Sendable {
     public var bytes: Int
     /// From the request line to the answer.
     public var milliseconds: Double
+    /// The device's name for the sync round, where it gave one that a log can hold.
+    public var round: String?
 
-    package init(method: String, path: String, status: Int, bytes: Int, milliseconds: Double) {
+    package init(
+        method: String, path: String, status: Int, bytes: Int, milliseconds: Double,
+        round: String? = nil
+    ) {
         self.method = method
         self.path = path
         self.status = status
         self.bytes = bytes
         self.milliseconds = milliseconds
+        self.round = round
     }
 }
 

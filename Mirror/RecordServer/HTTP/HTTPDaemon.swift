@@ -1,6 +1,7 @@
 internal import CMicroHTTPD
 internal import Foundation
 internal import Platform
+internal import RecordWire
 
 /// What libmicrohttpd's callbacks work with. No callback traps or throws: each step is total.
 final class HTTPDaemon: Sendable {
@@ -201,7 +202,9 @@ final class HTTPDaemon: Sendable {
             AccessLogEntry(
                 method: incoming.request.method, path: incoming.request.path,
                 status: response.status, bytes: response.byteCount,
-                milliseconds: platform.clock.now().timeIntervalSince(incoming.began) * 1_000))
+                milliseconds: platform.clock.now().timeIntervalSince(incoming.began) * 1_000,
+                round: RoundIdentifier.taken(
+                    from: incoming.request.headers[RoundIdentifier.header])))
         connections.enter(.sending(bytes: response.byteCount), id)
         return HTTPDaemon.queue(response, on: connection)
     }

@@ -12,6 +12,9 @@ public protocol RecordChannel: Sendable {
     /// How the service speaks, as it publishes; asked before anything is sent. Throws as `send`.
     func dialect() async throws -> ServiceDialect
 
+    /// Bytes that it has moved so far, both ways; 0 for a channel that does not count them.
+    var bytesMoved: Int64 { get }
+
     /// Bytes of the largest asset that the service takes; nil for a service that keeps no assets.
     func assetBytesMax() async throws -> Int64?
     /// Sends the bytes of an asset to an address of `assets/upload`, and returns what a record may
@@ -25,6 +28,9 @@ public protocol RecordChannel: Sendable {
 extension RecordChannel {
     /// A channel that leads to a service of this project, unless it says otherwise.
     public func dialect() async throws -> ServiceDialect { .extended }
+
+    /// A channel that does not count.
+    public var bytesMoved: Int64 { 0 }
 }
 
 /// A channel to a service that keeps no assets.

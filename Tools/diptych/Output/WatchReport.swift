@@ -27,6 +27,13 @@ struct WatchReport: Sendable {
         case .failed(let error, let seconds): show(CommandFailure.describe(error), seconds)
         case .paused:
             tell("paused", ["event": "paused"])
+        case .held(let hold):
+            tell(
+                hold.message,
+                [
+                    "event": "held", "reason": .string(hold.reason.rawValue),
+                    "message": .string(hold.message), "until": JSON(hold.until),
+                ])
         case .standingBy(let other):
             tell(
                 "standing by: process \(other.process.number) (\(other.name)) syncs this store",

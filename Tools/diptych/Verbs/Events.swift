@@ -86,6 +86,7 @@ struct Events: Verb {
             "started": JSON(event.started), "ended": JSON(event.ended),
             "succeeded": .bool(event.succeeded), "affected": JSON(event.affected),
             "finished": JSON(event.finished), "error": JSON(event.error),
+            "round": JSON(event.round),
         ]
     }
 }

@@ -49,6 +49,7 @@ struct Status: Verb {
                 "last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
             if let error = status.lastError { table.add("last error", error) }
             if let date = status.retryAt { table.add("not before", Timestamp.short(date)) }
+            if let hold = status.hold { table.add("held up", words(for: hold)) }
             if let activity = status.activity { table.add("by itself", words(for: activity)) }
             if let date = status.waitingSince, status.isStalled(at: Date()) {
                 table.add("stalled", "since \(Timestamp.short(date))")
@@ -61,6 +62,10 @@ struct Status: Verb {
             console.block(table.text)
         }
         if let advice = standing.advice { console.line("  " + invocation.completing(advice)) }
+    }
+
+    private func words(for hold: MirrorHold) -> String {
+        hold.message + (hold.until.map { " Until \(Timestamp.short($0))." } ?? "")
     }
 
     private func words(for activity: MirrorActivity) -> String {
@@ -165,6 +170,14 @@ struct Standing {
             "waitingSince": JSON(status?.waitingSince),
             "stalled": .bool(status?.isStalled(at: Date()) ?? false),
             "activity": status?.activity.map(activity) ?? .null,
+            "hold": status?.hold.map(hold) ?? .null,
+        ]
+    }
+
+    private func hold(_ hold: MirrorHold) -> JSON {
+        [
+            "reason": .string(hold.reason.rawValue), "message": .string(hold.message),
+            "until": JSON(hold.until),
         ]
     }
 

@@ -18,11 +18,12 @@ struct Sync: Verb {
         "with --watch: the longest time between two rounds (30)")
     private static let install = Option(
         "install", nil, "with --watch: write a systemd unit of this user that runs it")
-    private static let kept = [
-        MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
-        MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
-        MirrorOptions.deletion, interval, ServiceChannel.rate,
-    ]
+    private static let kept =
+        [
+            MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
+            MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
+            MirrorOptions.deletion, interval, ServiceChannel.rate,
+        ] + NetworkOptions.all
 
     static let manual = Manual(
         name: "sync", summary: "Syncs a store with a record service, once or all the time.",
@@ -49,6 +50,10 @@ struct Sync: Verb {
                     + "and lets it go on; SIGTERM or Ctrl-C ends it between two steps, with 0. "
                     + "What fails is told and tried again. --install writes a unit "
                     + "for systemd, and tells how to start it."),
+            HelpText.wrapped(
+                "--hours, --metered, --max-round and --max-day are for what runs by itself: "
+                    + "while they hold rounds up, the watch and 'diptych status' say what is "
+                    + "waited for. A round by hand runs at any time."),
             HelpText.wrapped(
                 "Attributes that the model marks with 'Allows Cloud Encryption' travel sealed "
                     + "under the keys of --key-file ('diptych key'). Without them such values "
@@ -168,7 +173,7 @@ struct Sync: Verb {
             channel: try service.carrier(deviceID: device))
         let scheduler = MirrorScheduler(
             session, watching: try service.carrier(deviceID: device), plan: choice.plan,
-            name: "diptych sync --watch", observe: report.show)
+            name: "diptych sync --watch", isMetered: { choice.isMetered }, observe: report.show)
         report.begin(service: service.url)
         await WatchSignals.run(scheduler)
         report.end()

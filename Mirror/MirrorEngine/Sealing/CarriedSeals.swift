@@ -1,0 +1,174 @@
+internal import Foundation
+internal import ObjectModel
+package import RecordWire
+internal import Stores
+
+/// Sealed values that travel with another record than the one they were sealed for: a device
+/// without their key made two objects one, or brought an object back under another name, and could
+/// neither read nor seal them. Each says for what it was sealed, so that it opens all the same.
+///
+/// They are a field of the record they travel with. Whoever has the key reads them as values of
+/// that record, and takes them out when it writes the property.
+struct CarriedSeals: Hashable {
+    struct Seal: Hashable {
+        /// The names for which the value was sealed.
+        let record: String
+        let field: String
+        let value: Data
+    }
+
+    private(set) var seals: [Seal]
+
+    init(_ seals: [Seal] = []) { self.seals = Self.ordered(seals) }
+
+    /// Those in the fields of a record.
+    init(_ fields: [String: FieldValue?]) {
+        guard case .bytes(let data)?? = fields[RecordNames.carriedSeals],
+            let records = try? RecordArchive.decodeFields(data)
+        else {
+            self.init()
+            return
+        }
+        self.init(
+            records.flatMap { record, value -> [Seal] in
+                guard case .bytes(let data) = value,
+                    let own = try? RecordArchive.decodeFields(data)
+                else { return [] }
+                return own.flatMap { field, value -> [Seal] in
+                    guard case .list(_, let values) = value else { return [] }
+                    return values.compactMap {
+                        guard case .bytes(let bytes) = $0 else { return nil }
+                        return Seal(record: record, field: field, value: bytes)
+                    }
+                }
+            })
+    }
+
+    var isEmpty: Bool { seals.isEmpty }
+
+    /// The field they travel in; nil where there are none.
+    var field: FieldValue? {
+        guard !isEmpty else { return nil }
+        let records = Dictionary(grouping: seals, by: \.record).mapValues { own -> FieldValue? in
+            let fields = Dictionary(grouping: own, by: \.field).mapValues { values -> FieldValue? in
+                .list(type: .bytes, values.map { .bytes($0.value) })
+            }
+            return .bytes(RecordArchive.encodeFields(fields))
+        }
+        return .bytes(RecordArchive.encodeFields(records))
+    }
+
+    func union(_ other: CarriedSeals) -> CarriedSeals { CarriedSeals(seals + other.seals) }
+
+    func filter(_ isKept: (Seal) -> Bool) -> CarriedSeals { CarriedSeals(seals.filter(isKept)) }
+
+    /// One order on all devices, and none twice.
+    private static func ordered(_ seals: [Seal]) -> [Seal] {
+        guard seals.count > 1 else { return seals }
+        return Set(seals).sorted {
+            ($0.record, $0.field, $0.value.base64EncodedString())
+                < ($1.record, $1.field, $1.value.base64EncodedString())
+        }
+    }
+}
+
+extension RecordMapping {
+    /// What a record carries of one attribute.
+    func carried(_ slot: Int, _ entity: EntityLayout, in record: Record) -> [CarriedSeals.Seal] {
+        guard record.fields[RecordNames.carriedSeals] != nil else { return [] }
+        let field = names.attribute(slot, of: entity)
+        return CarriedSeals(record.fields).seals
+            .filter { $0.field == field.plain || $0.field == field.fallback }
+    }
+
+    /// The value of an attribute without a field of its own that the record carries: the first that
+    /// opens here. nil where it carries none, null where no key is here.
+    func carriedValue(
+        _ slot: Int, _ entity: EntityLayout, in record: Record
+    ) throws -> AttributeValue? {
+        let seals = carried(slot, entity, in: record)
+        guard !seals.isEmpty else { return nil }
+        for seal in seals {
+            let value = try value(of: seal, slot, entity)
+            if !value.isNull { return value }
+        }
+        return .null
+    }
+
+    /// A carried value; null where its key is not here. Throws `.sealBroken`, `.fieldMismatch`.
+    func value(
+        of seal: CarriedSeals.Seal, _ slot: Int, _ entity: EntityLayout
+    ) throws -> AttributeValue {
+        let type = entity.attributes[slot].attribute.attributeType
+        guard sealedSlots[entity.number]?.contains(slot) == true else {
+            // A device of another version took bytes for sealed ones.
+            return try AttributeCoding.value(plain: .bytes(seal.value), exact: nil, type: type)
+        }
+        let former = Record(recordName: seal.record, recordType: "")
+        return try open(.bytes(seal.value), in: seal.field, of: former, type: type)
+    }
+
+    /// What of a record can be neither read nor sealed anew here. With `isRenamed` it is to travel
+    /// under another name; `fields` are those of the record that this model does not know, and lose
+    /// what may be sealed of them.
+    func carriedOn(
+        from record: Record, isRenamed: Bool, leaving fields: inout [String: FieldValue?]
+    ) -> CarriedSeals {
+        var seals = CarriedSeals(record.fields).seals.filter { isLocked($0.value) }
+        guard isRenamed else { return CarriedSeals(seals) }
+        var locked = lockedFields(of: record)
+        for (name, value) in fields {
+            guard case .bytes(let data)? = value, Sealer.keyID(of: data) != nil else { continue }
+            locked[name] = value
+            fields[name] = nil
+        }
+        for (name, value) in locked {
+            guard case .bytes(let data)? = value else { continue }
+            seals.append(.init(record: record.recordName, field: name, value: data))
+        }
+        return CarriedSeals(seals)
+    }
+
+    /// Whether the key of a sealed value is not here.
+    func isLocked(_ sealed: Data) -> Bool {
+        Sealer.keyID(of: sealed).map { sealer?.keys.key($0) == nil } ?? true
+    }
+
+    /// The sealed attributes that a record has other values of than `base`, where they cannot be
+    /// read here: somebody who has the key edited them.
+    func lockedEdits(
+        in record: Record, since base: Record?, of entity: EntityLayout
+    ) -> [(slot: Int, value: Data)] {
+        let known = base.flatMap { $0.deleted ? nil : $0 }
+        return (sealedSlots[entity.number] ?? []).compactMap { slot in
+            guard isLocked(slot, entity, in: record),
+                let value = sealedBytes(slot, entity, in: record),
+                known.flatMap({ sealedBytes(slot, entity, in: $0) }) != value
+            else { return nil }
+            return (slot, value)
+        }
+    }
+}
+
+extension MirrorTransaction {
+    /// Keeps sealed values that are to travel with the record of `row`, in place of older ones of
+    /// the same fields.
+    func keepCarried(_ seals: CarriedSeals, for row: RowID) throws {
+        guard !seals.isEmpty else { return }
+        let older = try CarriedSeals(ledger.foreign(of: row)).filter { seal in
+            !seals.seals.contains { $0.record == seal.record && $0.field == seal.field }
+        }
+        let all = older.union(seals)
+        try ledger.keepForeign([RecordNames.carriedSeals: all.field], of: row)
+    }
+}
+
+extension RecordRequest {
+    /// Whether it writes a record with a carried value.
+    package var carriesSeals: Bool {
+        guard case .modifyRecords(let request) = self else { return false }
+        return request.operations.contains {
+            ($0.record.fields[RecordNames.carriedSeals] ?? nil) != nil
+        }
+    }
+}

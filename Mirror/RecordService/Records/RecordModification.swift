@@ -77,6 +77,7 @@ struct RecordModification {
                 operations: operations))
         var results: [RecordResult] = []
         results.reserveCapacity(operations.count)
+        try transaction.expect(records: operations.map(\.record.recordName), in: zoneRow.id)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
         for operation in operations {
             results.append(

@@ -11,6 +11,7 @@ extension RecordService {
             let place = try self.place(of: lookup, zone, key, transaction)
             let keys = lookup.desiredKeys.map { Set($0) }
             var bytesLeft = self.limits.pageBytesMax
+            if let place { try transaction.expect(records: lookup.recordNames, in: place.zone) }
             let results = try lookup.recordNames.map { name -> RecordResult in
                 guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }
                 do {

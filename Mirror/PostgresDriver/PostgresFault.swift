@@ -32,7 +32,7 @@ package struct PostgresFault: Error, Hashable, Sendable, CustomStringConvertible
     /// libpq's own words, in one line.
     static func words(of connection: OpaquePointer) -> String {
         PQerrorMessage(connection).map { String(cString: $0) }?
-            .split(whereSeparator: \.isNewline).joined(separator: " ") ?? ""
+            .split(whereSeparator: \.isWhitespace).joined(separator: " ") ?? ""
     }
 
     /// Another transaction was in the way; the same one may succeed when it runs again.

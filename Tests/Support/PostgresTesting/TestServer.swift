@@ -55,12 +55,13 @@ public final class TestServer: Sendable {
         }
         [ "$(id -u)" = 0 ] && chown postgres "$folder"
         cd "$folder"
-        (as "$programs/initdb" -D data -A trust -U diptych -E UTF8 --locale=C.UTF-8 --no-sync) \\
-            >initdb.log 2>&1 || { cat initdb.log; exit 1; }
+        (as "$programs/initdb" -D data -A trust -U diptych -E UTF8 --locale=C.UTF-8 \\
+            --no-sync) >initdb.log 2>&1 || { cat initdb.log; exit 1; }
         printf '%s\\n' "unix_socket_directories = '$folder'" "listen_addresses = ''" \\
             "fsync = $durable" "max_connections = 400" "shared_buffers = 64MB" \\
             "logging_collector = off" >>data/postgresql.conf
-        (as "$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -w start) >start.log 2>&1 </dev/null ||
+        (as "$programs/pg_ctl" -D "$folder/data" -l "$folder/log" -w start) \\
+            >start.log 2>&1 </dev/null ||
             { cat start.log log; exit 1; }
         echo ready
         cat >/dev/null

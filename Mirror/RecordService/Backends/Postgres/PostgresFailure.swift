@@ -65,7 +65,7 @@ struct PostgresFailure: Sendable {
         case let error as NoServer:
             RecordError(
                 .tryAgainLater,
-                "\(place) cannot be reached: \(error.fault.message). Check its address and "
+                "\(place) cannot be reached (\(error.fault.message)). Check its address and "
                     + "that it runs; a password belongs into PGPASSFILE or a service file.")
         case let fault as PostgresFault where fault.isForbidden:
             RecordError(

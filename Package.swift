@@ -101,7 +101,9 @@ let tools: [Target] = [
         name: "CoreDataModels", capability: .buildTool(), dependencies: ["diptych-modelc"],
         path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything + ["MirrorTestKit"]),
-    tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
+    tool(
+        "diptych-bench", at: "Tools/Benchmarks",
+        uses: everything + ["CSQLite", "PostgresDriver", "PostgresTesting"]),
     .target(
         name: "ModelCompiler", dependencies: ["ObjectModel", "Predicates"],
         path: "Tools/ModelCompiler", exclude: ["README.md", "Command"], swiftSettings: house),

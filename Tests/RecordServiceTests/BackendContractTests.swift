@@ -26,7 +26,10 @@ import Testing
             storage = .file(folder.appendingPathComponent("service.sqlite").path)
         }
 
-        deinit { if let folder { try? FileManager.default.removeItem(at: folder) } }
+        /// Not before the services are done with it.
+        func remove() {
+            if let folder { try? FileManager.default.removeItem(at: folder) }
+        }
 
         func service(_ seed: UInt64, faults: OneFault = OneFault()) throws -> ServiceFixture {
             try ServiceFixture(storage, seed: seed, faults: faults) { notice in
@@ -61,7 +64,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func noNumberIsGivenTwiceOrSkippedAndReadersMeetEach(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         let reader = try ReaderOfChanges(services[1])
         let changes = Lock<[Int64]>([])
         let errors = inParallel(services) { thread, fixture in
@@ -105,7 +110,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func whoNamesTheRightTagMeetsNoConflict(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         let errors = inParallel(services) { thread, fixture in
             var tag: String?
             for turn in 0..<12 {
@@ -123,7 +130,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func noWriteOfSeveralToOneRecordIsLost(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         try services[0].save(.note("sum", "0"))
         let errors = inParallel(services) { _, fixture in
             var done = 0
@@ -148,7 +157,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func ofSeveralWhoMakeTheSameOneDoes(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         let made = Lock(0)
         let errors = inParallel(services) { _, fixture in
             // The container, the zone, the database and the default zone too are made by all.
@@ -168,7 +179,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func aFieldGetsOneType(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         try services[0].createZone(ZoneID(zoneName: "other"))
         let kept = Lock<[Bool]>([])
         // In two zones of one database: their locks are not enough.
@@ -186,7 +199,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func aReaderSeesATransactionWholeOrNotAtAll(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         let names = (0..<20).map { "pair-\($0)" }
         @Sendable func write(_ turn: Int, _ fixture: ServiceFixture) throws {
             _ = try fixture.modify(
@@ -207,7 +222,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func aZoneThatIsDeletedWhileOthersWriteIsEmpty(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         let zone = ZoneID(zoneName: "short")
         try services[0].createZone(zone)
         let errors = inParallel(services) { thread, fixture in
@@ -237,7 +254,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func deletionsAreForgottenBesideWriters(place: StoragePlace) throws {
-        let services = try Shared(place).services()
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let services = try shared.services()
         for number in 0..<30 {
             try services[0].save(.note("old-\(number)"))
             _ = try services[0].modify([
@@ -261,7 +280,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func namesAreTheirBytes(place: StoragePlace) throws {
-        let fixture = try Shared(place).service(1)
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let fixture = try shared.service(1)
         let names = [
             "a", "A", "a\0b", "a\0c", "\u{E9}", "e\u{301}", "ß", "ss", "zzz", "Ω", "\u{1}",
         ]
@@ -274,7 +295,9 @@ import Testing
     @Test(arguments: StoragePlace.present)
     func aFailureBeforeTheEndLeavesNothing(place: StoragePlace) throws {
         let faults = OneFault()
-        let fixture = try Shared(place).service(1, faults: faults)
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let fixture = try shared.service(1, faults: faults)
         faults.arm("service.write.beforeCommit", RecordError(.internalError, "stop"))
         #expect(throws: RecordError.self) { try fixture.save(.note("a")) }
         #expect(try fixture.lookup(["a"])[0].error?.code == .notFound)
@@ -283,7 +306,9 @@ import Testing
 
     @Test(arguments: StoragePlace.present)
     func largeRecordsComeThroughTheFeed(place: StoragePlace) throws {
-        let fixture = try Shared(place).service(1)
+        let shared = try Shared(place)
+        defer { shared.remove() }
+        let fixture = try shared.service(1)
         let text = String(repeating: "x", count: 300_000)
         for number in 0..<12 {
             try fixture.save(.note("big-\(number)", text + "\(number)"))

@@ -85,9 +85,9 @@ public final class CurlChannel: RecordChannel {
         let answer = try handle.value.perform(
             CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
         guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
-        let published = try? JSONDecoder().decode(Publication.self, from: answer.body)
-        let words = answer.status == 200 ? published?.extensions ?? [] : []
-        let dialect = ServiceDialect(publishing: words)
+        let published = Publication(answer)
+        let dialect = ServiceDialect(publishing: published.extensions)
+        assetBytes.withLock { $0 = published.assetBytes }
         learned.withLock { $0 = dialect }
         return dialect
     }
@@ -199,19 +199,13 @@ extension CurlChannel {
 
     /// A service of the same kind as ours publishes what it takes; another one has nothing there.
     private func publishedAssetBytes(_ flag: CancelFlag) throws -> Int64 {
-        struct Published: Decodable {
-            var limits: [String: Int64]
-            var extensions: [String]
-        }
         guard try learnDialect(flag) == .extended else { return 0 }
+        // It was told with the dialect, where that was asked for.
+        if let known = assetBytes.withLock({ $0 }) { return known }
         let answer = try handle.value.perform(
             CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
         guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
-        guard answer.status == 200,
-            let published = try? JSONDecoder().decode(Published.self, from: answer.body),
-            published.extensions.contains("assets")
-        else { return 0 }
-        return published.limits["assetBytes"] ?? 0
+        return Publication(answer).assetBytes
     }
 
     /// An address of an asset lets in whoever has it: no token goes along, and it does not travel
@@ -230,8 +224,27 @@ extension CurlChannel {
 }
 
 /// What a service says of itself, as far as it concerns a channel.
-private struct Publication: Decodable {
-    var extensions: [String]
+private struct Publication {
+    private struct Extensions: Decodable {
+        var extensions: [String]
+    }
+
+    private struct Limits: Decodable {
+        var limits: [String: Int64]
+    }
+
+    let extensions: [String]
+    /// Bytes of the largest asset; 0 where it keeps none.
+    let assetBytes: Int64
+
+    /// One that publishes nothing that can be read has no extensions.
+    init(_ answer: CurlAnswer) {
+        let isThere = answer.status == 200
+        let words = isThere ? try? JSONDecoder().decode(Extensions.self, from: answer.body) : nil
+        let limits = isThere ? try? JSONDecoder().decode(Limits.self, from: answer.body) : nil
+        extensions = words?.extensions ?? []
+        assetBytes = extensions.contains("assets") ? limits?.limits["assetBytes"] ?? 0 : 0
+    }
 }
 
 /// A value that only one serial queue touches.

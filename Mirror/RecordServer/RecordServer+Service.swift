@@ -18,8 +18,13 @@ extension RecordServer {
             capabilities: service.dialect == .plain
                 ? nil : ServerCapabilities(service.limits, configuration),
             configuration: configuration, platform: platform,
-            // Where it fails, those who wait hear of changes when their time is up.
-            everySecond: { try? service.noticeOtherWriters() })
+            // Where it fails, those who wait hear of changes when their time is up, and a token's
+            // last use is written later.
+            everySecond: {
+                try? service.noticeOtherWriters()
+                try? service.accounts.keepTokenUses()
+            },
+            atEnd: { try? service.accounts.keepTokenUses(isLast: true) })
     }
 }
 
@@ -64,6 +69,9 @@ extension ServerCapabilities {
                 "nameBytes": limits.nameBytesMax,
                 "waitSeconds": Int(configuration.http.held.secondsMax),
                 "assetBytes": Int(limits.assets.bytesMax),
+                "participantsPerShare": limits.work.sharing.participantsMax,
+                "recordsPerShare": limits.work.sharing.recordsPerShareMax,
+                "sharesPerZone": limits.work.sharing.sharesPerZoneMax,
             ],
             extensions: [
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",

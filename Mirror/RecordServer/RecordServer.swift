@@ -7,13 +7,16 @@ public final class RecordServer: Sendable {
     private let platform: Environment
     private let http: HTTPServer
     private let everySecond: (@Sendable () -> Void)?
+    private let atEnd: (@Sendable () -> Void)?
     private let ticker = Lock<Ticker?>(nil)
 
     package init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
-        platform: Environment, everySecond: (@Sendable () -> Void)? = nil
+        platform: Environment, everySecond: (@Sendable () -> Void)? = nil,
+        atEnd: (@Sendable () -> Void)? = nil
     ) {
         self.everySecond = everySecond
+        self.atEnd = atEnd
         self.configuration = configuration
         self.platform = platform
         let router = Router(
@@ -21,7 +24,7 @@ public final class RecordServer: Sendable {
             platform: platform)
         http = HTTPServer(
             configuration: configuration.http, platform: platform, log: configuration.accessLog,
-            admit: router.admit)
+            admit: { [annex = configuration.annex] in annex?($0) ?? router.admit($0) })
     }
 
     /// Connections and requests since the start.
@@ -66,6 +69,7 @@ public final class RecordServer: Sendable {
         }
         running?.stop()
         http.stop()
+        if running != nil { atEnd?() }
     }
 
     private var host: String {

@@ -26,6 +26,8 @@ public struct ServerConfiguration: Sendable {
     public var throttle: ThrottleLimits?
     public var accessLog: AccessLog?
     public var failureLog: FailureLog?
+    /// Answers paths of its own before the routes are asked; nil for those that are not.
+    package var annex: (@Sendable (HTTPRequest) -> Admission?)?
 
     public init(tls: TLS) { self.tls = tls }
 }

@@ -57,8 +57,26 @@ import Testing
         #expect(try phone.container.status(of: phone.store)?.activity?.state == .running)
     }
 
-    @Test func anObjectTellsHowItStands() async throws {
+    @Test func valuesOfTheSizeThatIsAskedForAreAssets() async throws {
         let service = try LocalService()
+        let text = String(repeating: "large ", count: 100)
+        let desk = try service.container("desk") { $0.assetValueBytesMax = 500 }
+        let phone = try service.container("phone")
+        let id = try desk.write(text)
+        #expect(try await desk.container.sync())
+        #expect(try await phone.container.sync())
+        #expect(try phone.texts() == [text])
+        #expect(desk.container.record(for: id)?["CD_text"] as? String == nil)
+        let small = try desk.write("small")
+        #expect(try await desk.container.sync())
+        #expect(desk.container.record(for: small)?["CD_text"] as? String == "small")
+        let options = NSPersistentCloudKitContainerOptions(containerIdentifier: "c")
+        options.assetValueBytesMax = 7
+        #expect((options.copy() as? NSPersistentCloudKitContainerOptions)?.assetValueBytesMax == 7)
+    }
+
+    @Test func anObjectTellsHowItStands() async throws {
+        let service = try LocalService(assetBytesMax: 1_000_000)
         let desk = try service.container("desk")
         let id = try desk.write("one")
         #expect(try desk.container.syncState(forManagedObjectWith: id) == .waiting)
@@ -220,7 +238,8 @@ import Testing
         #expect(types.map(\.name) == ["CD_Note"])
         #expect(
             types[0].fields.map { "\($0.name) \($0.type)" } == [
-                "CD_entityName STRING", "CD_stars INT64", "CD_text STRING", "CD_written TIMESTAMP",
+                "CD_entityName STRING", "CD_stars INT64", "CD_text STRING",
+                "CD_text_ckAsset ASSETID", "CD_written TIMESTAMP",
             ])
     }
 

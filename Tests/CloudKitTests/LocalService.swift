@@ -12,11 +12,14 @@ final class LocalService: Sendable {
     let address: RecordServiceAddress
     private let server: RecordServer
 
-    init() throws {
+    /// `assetBytesMax`: bytes of the largest asset that it takes; nil for as many as any service.
+    init(assetBytesMax: Int64? = nil) throws {
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("CloudKitTests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let service = try RecordService(platform: .system)
+        var limits = ServiceLimits()
+        if let assetBytesMax { limits.assets.bytesMax = assetBytesMax }
+        let service = try RecordService(platform: .system, limits: limits)
         let container = NSPersistentCloudKitContainer.defaultContainerIdentifier
         try service.accounts.createContainer(container)
         let user = try service.accounts.createUser(label: "reader").userRecordName
@@ -60,10 +63,13 @@ final class LocalService: Sendable {
     }()
 
     /// A device's container. Its mirror runs by itself only where asked.
-    func container(_ name: String, runsByItself: Bool = false) throws -> Device {
+    func container(
+        _ name: String, runsByItself: Bool = false,
+        options: (NSPersistentCloudKitContainerOptions) -> Void = { _ in }
+    ) throws -> Device {
         try Device(
             url: folder.appendingPathComponent("\(name).sqlite"), address: address,
-            runsByItself: runsByItself)
+            runsByItself: runsByItself, change: options)
     }
 }
 
@@ -75,13 +81,17 @@ final class Device {
     private var observer: (any NSObjectProtocol)?
     let events = Lock<[NSPersistentCloudKitContainer.Event]>([])
 
-    init(url: URL, address: RecordServiceAddress?, runsByItself: Bool) throws {
+    init(
+        url: URL, address: RecordServiceAddress?, runsByItself: Bool,
+        change: (NSPersistentCloudKitContainerOptions) -> Void = { _ in }
+    ) throws {
         container = NSPersistentCloudKitContainer(
             name: "Notes", managedObjectModel: LocalService.model)
         let description = NSPersistentStoreDescription(url: url)
         let options = NSPersistentCloudKitContainerOptions(
             containerIdentifier: NSPersistentCloudKitContainer.defaultContainerIdentifier)
         options.recordService = address
+        change(options)
         description.cloudKitContainerOptions = options
         container.persistentStoreDescriptions = [description]
         if !runsByItself { container.runner = IdleRunner() }

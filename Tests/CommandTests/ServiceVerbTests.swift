@@ -66,6 +66,47 @@ import Testing
         #expect(try ask("userz").complaint.contains("Did you mean users?"))
     }
 
+    @Test func whatIsKnownOfAUserIsTold() throws {
+        let name = try ask(
+            "users", "--add", "Ann", "--email", "Ann@example.org", "--discoverable", "yes"
+        ).output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(try ask("users", "--profile", "Ann", "--given-name", "Ann").status == 0)
+        let user = try #require(
+            try ask("users", "--json").lines.first { $0["userRecordName"] as? String == name })
+        #expect(user["emailAddress"] as? String == "ann@example.org")
+        #expect(user["givenName"] as? String == "Ann")
+        #expect(user["discoverable"] as? Bool == true)
+        #expect(try ask("users").output.contains("ann@example.org"))
+        #expect(try ask("users", "--profile", "Bob", "--email", "b@c").status == 1)
+        #expect(try ask("users", "--profile", "Ann", "--email", "none").status == 1)
+        #expect(try ask("tokens", "--email", "a@b").status == 2)
+        #expect(try ask("users", "--add", "x", "--discoverable", "maybe").status == 2)
+    }
+
+    @Test func rolesAreGrantedAndGiven() throws {
+        let container = ["--container", service.text("container")]
+        func roles(_ words: String...) throws -> Run {
+            try workshop.run(["service", "roles", "--data", data] + container + words)
+        }
+        #expect(try roles().output == "None.\n")
+        #expect(
+            try roles("--grant", "_icloud", "--type", "Note", "--rights", "create,read").status == 0
+        )
+        #expect(try roles("--grant", "editors", "--type", "Note", "--rights", "write").status == 0)
+        #expect(try roles("--give", "editors", "--user", "owner").status == 0)
+        let lines = try roles("--json").lines
+        #expect(lines.map { $0["role"] as? String } == ["_icloud", "editors", "editors"])
+        #expect(lines[0]["create"] as? Bool == true && lines[0]["write"] as? Bool == false)
+        #expect(try roles().output.contains("create, read"))
+        #expect(try roles("--take", "editors", "--user", "owner").status == 0)
+        #expect(try roles("--ungrant", "Note").status == 0)
+        #expect(try roles("--ungrant", "Note").status == 1)
+        #expect(try roles("--grant", "_world", "--type", "Note", "--rights", "write").status == 1)
+        #expect(try roles("--grant", "_world", "--type", "Note", "--rights", "sing").status == 2)
+        #expect(try roles("--grant", "_world", "--type", "Note").status == 2)
+        #expect(try ask("users", "--grant", "x").status == 2)
+    }
+
     @Test func theStatusCountsRecords() throws {
         let library = try workshop.library()
         try workshop.edit(library, "insert Tag name=a\ninsert Tag name=b")
@@ -122,5 +163,96 @@ import Testing
         let run = try workshop.run("service", "users", "--data", workshop.path("empty"))
         #expect(run.status == 1 && run.complaint.contains("no service's database"))
         #expect(!FileManager.default.fileExists(atPath: workshop.path("empty")))
+    }
+
+    // MARK: The console
+
+    private func curl(
+        _ service: TestService, _ path: String, _ words: [String] = []
+    ) throws -> String {
+        let child = try workshop.start(
+            "/usr/bin/env",
+            ["curl", "-s", "--cacert", service.text("caFile"), service.text("url") + path] + words)
+        #expect(child.wait() == 0, "\(child.complaint)")
+        return child.printed
+    }
+
+    @Test func anAdministratorsTokenOpensTheConsole() throws {
+        let file = workshop.path("desk.token")
+        let made = try ask("tokens", "--administrator", "desk", "--token-file", file)
+        #expect(made.status == 0 && !made.output.contains("dpt_"))
+        #expect(try ask("tokens", "--administrator", "x", "--token-file", file).status != 0)
+        let token = try String(contentsOfFile: file, encoding: .utf8)
+            .trimmingCharacters(in: .newlines)
+        #expect(token.hasPrefix("dpt_"))
+        #expect(try curl(service, "/console").contains("NOT_FOUND"))
+
+        let open = try workshop.service("--data", workshop.path("open"), "--console", "on")
+        #expect(try curl(open, "/console").contains("<!doctype html>"))
+        let words = ["-H", "Content-Type: application/json", "-d"]
+        let refused = try curl(
+            open, "/console/api/session", words + [#"{"token":"\#(token)"}"#])
+        #expect(refused.contains("AUTHENTICATION_FAILED"))
+        let own = workshop.path("own.token")
+        let issued = try workshop.run([
+            "service", "tokens", "--administrator", "desk", "--token-file", own, "--data",
+            open.text("dataFolder"),
+        ])
+        #expect(issued.status == 0, "\(issued.complaint)")
+        let good = try String(contentsOfFile: own, encoding: .utf8)
+            .trimmingCharacters(in: .newlines)
+        let session = try curl(
+            open, "/console/api/session", words + [#"{"token":"\#(good)"}"#])
+        #expect(session.contains(#""isAdministrator":true"#))
+        let listed = try workshop.run([
+            "service", "tokens", "--data", open.text("dataFolder"),
+        ])
+        #expect(listed.output.contains("administrator") && !listed.output.contains("dpt_"))
+    }
+
+    @Test func aDeviceIsLetInOnAnotherScreen() throws {
+        let open = try workshop.service("--data", workshop.path("open"), "--console", "on")
+        let file = workshop.path("new.tokens")
+        let place = [
+            "--service", open.text("url"), "--container", open.text("container"), "--ca-file",
+            open.text("caFile"),
+        ]
+        let words = ["sign-in", "--json", "--name", "phone", "--token-file", file] + place
+        let device = try workshop.start(words)
+        var code = ""
+        for _ in 0..<12_000 where code.isEmpty {
+            let line = device.printed.split(separator: "\n").first ?? ""
+            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+            code = (object as? [String: Any])?["code"] as? String ?? ""
+            usleep(20_000)
+        }
+        #expect(code.count == 9)
+        let tokens = try String(contentsOfFile: open.text("tokenFile"), encoding: .utf8)
+        let user = try #require(tokens.split(separator: "\n").first { $0.hasPrefix("user: ") })
+        let cookies = workshop.path("cookies")
+        let json = ["-H", "Content-Type: application/json", "-b", cookies, "-c", cookies, "-d"]
+        let session = try curl(
+            open, "/console/api/session", json + [#"{"token":"\#(user.dropFirst(6))"}"#])
+        let object = try JSONSerialization.jsonObject(with: Data(session.utf8)) as? [String: Any]
+        let token = try #require(object?["requestToken"] as? String)
+        let approved = try curl(
+            open, "/console/api/device/approval",
+            ["-H", "X-Diptych-Request-Token: \(token)"] + json
+                + [#"{"userCode":"\#(code)","approves":true}"#])
+        #expect(approved == "{}")
+        #expect(device.wait() == 0, "\(device.complaint)")
+        #expect(!device.printed.contains("dpt_"))
+        let mode = try FileManager.default.attributesOfItem(atPath: file)
+        #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let library = try workshop.library()
+        try workshop.done(["sync", library, "--token-file", file] + place)
+        let again = try workshop.run(words)
+        #expect(again.status != 0 && again.complaint.contains("is there already"))
+        let closed = try workshop.run([
+            "sign-in", "--token-file", workshop.path("x.tokens"), "--service",
+            service.text("url"), "--container", service.text("container"), "--ca-file",
+            service.text("caFile"),
+        ])
+        #expect(closed.status != 0 && closed.complaint.contains("--console on"))
     }
 }

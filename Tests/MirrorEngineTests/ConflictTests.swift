@@ -311,12 +311,6 @@ private struct World {
         return found[0]
     }
 
-    /// Rounds in turn until nothing moves.
-    func settle() throws {
-        for _ in 0..<6 {
-            let results = [try a.sync(), try b.sync()]
-            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
-        }
-        Issue.record("The devices do not come to rest.")
-    }
+    func settle() throws { try MirrorEngineTests.settle([a, b]) }
+
 }

@@ -14,24 +14,34 @@ final class Device {
     let mirrored: MirroredStore
     var service: SimulatedService
     let clock = VirtualClock()
-    private let performer: InstructionPerformer
+    private var performer: InstructionPerformer
     /// Answers a request instead of the service, where a test wants it to.
     var intercept: (RecordRequest) throws -> RecordResponse? = { _ in nil }
     private(set) var requests: [RecordRequest] = []
+    /// Fails an upload or a download, where a test wants it to.
+    var interceptUpload: (AssetUpload) throws -> Void = { _ in }
+    var interceptDownload: (AssetDownload) throws -> Void = { _ in }
+    private(set) var uploads: [String] = []
+    private(set) var downloads = 0
 
     init(
         _ seed: UInt64, _ service: SimulatedService,
         model: NSManagedObjectModel = SampleModel.make(),
         policy: MergePolicy = MergePolicy(), file: URL? = nil, keys: SealingKeys? = nil,
-        adjust: (inout MirrorSettings) -> Void = { _ in }
+        assetsAbove bytes: Int? = nil, adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
         mirrored = try MirroredStore(
-            store: store, policy: policy, keys: keys, platform: platform, adjust: adjust)
+            store: store, policy: policy, keys: keys, platform: platform
+        ) { settings in
+            if let bytes { settings.sizes.valueBytesMax = bytes }
+            adjust(&settings)
+        }
         performer = InstructionPerformer(
             mirrored: mirrored, container: "test", dialect: service.dialect)
+        if bytes != nil { performer.assets = service.assetSupport }
         self.service = service
     }
 
@@ -58,6 +68,9 @@ final class Device {
                 return result
             case .wait: instruction = machine.handle(.woke)
             case .send(let request): instruction = machine.handle(answer(request))
+            case .upload(let upload, let address):
+                instruction = machine.handle(try send(upload, to: address))
+            case .download(let download): instruction = machine.handle(fetch(download))
             default:
                 guard let event = try performer.perform(instruction) else { return machine.result }
                 instruction = machine.handle(event)
@@ -77,6 +90,28 @@ final class Device {
         do {
             if let response = try intercept(request) { return .replied(response) }
             return .replied(try service.handle(request, from: try mirrored.deviceID()))
+        } catch {
+            return .failed(MirrorFailure(error))
+        }
+    }
+
+    private func send(_ upload: AssetUpload, to address: String) throws -> MirrorMachine.Event {
+        do {
+            try interceptUpload(upload)
+            guard let bytes = try mirrored.bytes(of: upload) else { return .outdated }
+            uploads.append(upload.fieldName)
+            return .uploaded(try service.upload(bytes, to: address))
+        } catch {
+            return .failed(MirrorFailure(error))
+        }
+    }
+
+    private func fetch(_ download: AssetDownload) -> MirrorMachine.Event {
+        do {
+            downloads += 1
+            try interceptDownload(download)
+            try service.content(of: download.asset).write(to: download.file)
+            return .downloaded
         } catch {
             return .failed(MirrorFailure(error))
         }

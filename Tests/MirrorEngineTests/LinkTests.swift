@@ -18,13 +18,8 @@ import Testing
         b = try Device(2, service)
     }
 
-    /// Rounds in turn until nothing moves.
     private func settle(_ devices: [Device]? = nil) throws {
-        for _ in 0..<8 {
-            let results = try (devices ?? [a, b]).map { try $0.sync() }
-            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
-        }
-        Issue.record("The devices do not come to rest.")
+        try MirrorEngineTests.settle(devices ?? [a, b])
     }
 
     /// A note and a cover of which only one end was ever written, as real stores hold them.

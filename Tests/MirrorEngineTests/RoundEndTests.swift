@@ -91,7 +91,7 @@ import Testing
         let text = String(repeating: "\u{1}", count: 100_000)
         for _ in 0..<8 { try a.insert("Note", ["title": .text(text)]) }
         let batch = try a.firstBatch()
-        #expect(batch.bytes <= a.mirrored.settings.batchBytesMax)
+        #expect(batch.bytes <= a.mirrored.settings.sizes.batchBytesMax)
         #expect(batch.items.count == 2)
     }
 

@@ -46,15 +46,6 @@ import Testing
             seed, host.service, model: Self.model(unique: unique), file: file, keys: keys)
     }
 
-    private func settle(_ devices: [Device]) throws {
-        for _ in 0..<8 {
-            let results = try devices.map { try $0.sync() }
-            for result in results { #expect(result.error == nil) }
-            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
-        }
-        Issue.record("The devices do not come to rest.")
-    }
-
     private func title(_ device: Device) throws -> AttributeValue? {
         try device.value(device.only("Note"), "title")
     }

@@ -19,14 +19,6 @@ import Testing
         b = try Device(2, service, model: model)
     }
 
-    private func settle(_ devices: [Device]) throws {
-        for _ in 0..<8 {
-            let results = try devices.map { try $0.sync() }
-            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
-        }
-        Issue.record("The devices do not come to rest.")
-    }
-
     private func labels(_ device: Device) throws -> [AttributeValue?] {
         try device.rows("Tag").map { try device.value($0.id, "label") }
     }
@@ -217,14 +209,7 @@ import Testing
         return row
     }
 
-    private func settle() throws {
-        for _ in 0..<8 {
-            let results = [try a.sync(), try b.sync()]
-            #expect(results.allSatisfy { $0.error == nil })
-            if results.allSatisfy({ $0.exported + $0.imported.received == 0 }) { return }
-        }
-        Issue.record("The devices do not come to rest.")
-    }
+    private func settle() throws { try MirrorEngineTests.settle([a, b]) }
 
     @Test func theSameLineMadeTwiceBecomesOne() throws {
         let folder = try a.insert("Folder", ["name": .text("f")])

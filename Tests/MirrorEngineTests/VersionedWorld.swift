@@ -13,6 +13,8 @@ final class VersionedWorld {
     private let folder: URL
     private var files: [ObjectIdentifier: URL] = [:]
     private var made: UInt64 = 0
+    /// From how many bytes on values are assets; nil for none.
+    var assetsAbove: Int?
     let former: NSManagedObjectModel
     let later: NSManagedObjectModel
 
@@ -39,7 +41,8 @@ final class VersionedWorld {
         _ file: URL, _ model: NSManagedObjectModel, _ policy: MergePolicy = MergePolicy()
     ) throws -> Device {
         made += 1
-        let device = try Device(made, service, model: model, policy: policy, file: file)
+        let device = try Device(
+            made, service, model: model, policy: policy, file: file, assetsAbove: assetsAbove)
         files[ObjectIdentifier(device)] = file
         return device
     }

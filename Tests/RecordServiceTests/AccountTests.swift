@@ -22,7 +22,9 @@ private struct CountingSecrets: SecretSource {
             apiToken: api.secret, userToken: token.secret, container: container)
         #expect(caller.userRecordName == user.userRecordName)
         #expect(try service.accounts.users() == [user])
-        #expect(Set(try service.accounts.tokens()) == [api.description, token.description])
+        let listed = try service.accounts.tokens()
+        #expect(Set(listed.map(\.id)) == [api.description.id, token.description.id])
+        #expect(listed.allSatisfy { $0.lastUsedAt != nil })
         #expect(user.userRecordName.first == "_")
     }
 
@@ -145,7 +147,7 @@ private struct CountingSecrets: SecretSource {
         var targets = [fixture.target, fixture.target, fixture.target]
         targets[0].container = "iCloud.unknown"
         targets[1].environment = "staging"
-        targets[2].database = "shared"
+        targets[2].database = "common"
         for target in targets {
             let error = #expect(throws: RecordError.self) {
                 try service.handle(.listZones, target: target, caller: fixture.caller)

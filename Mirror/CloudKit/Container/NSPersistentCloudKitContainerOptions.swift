@@ -12,6 +12,9 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     public var recordService: RecordServiceAddress?
     /// Who wins where both sides changed a property. Not Apple's, whose rule is the last writer.
     public var mergePolicy = MergePolicy()
+    /// Bytes of a string, binary or transformable value above which it travels as an asset; nil for
+    /// 700,000. Not Apple's, whose containers decide alone.
+    public var assetValueBytesMax: Int?
 
     public init(containerIdentifier: String) { self.containerIdentifier = containerIdentifier }
 
@@ -20,6 +23,7 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
         copy.databaseScope = databaseScope
         copy.recordService = recordService
         copy.mergePolicy = mergePolicy
+        copy.assetValueBytesMax = assetValueBytesMax
         return copy
     }
 }

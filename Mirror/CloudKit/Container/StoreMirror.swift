@@ -36,6 +36,7 @@ final class StoreMirror: Sendable {
             to: MirrorDestination(
                 service: address.url.absoluteString, container: options.containerIdentifier),
             through: try channel(), policy: options.mergePolicy,
+            assetValueBytesMax: options.assetValueBytesMax,
             observe: { progress in
                 switch progress {
                 case .importing: step.withLock { $0 = .import }

@@ -22,7 +22,8 @@ extension CKRecord {
         }
     }
 
-    /// A field's value; nil for locations and assets, which the mirror does not write.
+    /// A field's value; nil for locations, which the mirror does not write, and for assets, of
+    /// which a record that was exchanged has the checksum alone.
     private static func value(_ value: FieldValue, in zone: CKRecordZone.ID) -> (any Sendable)? {
         switch value {
         case .string(let text): text

@@ -18,10 +18,15 @@ struct BatchBuilder {
     private let recordsMax: Int
     /// A record did not fit any more; it begins the next batch.
     private var isClosed = false
+    private let support: AssetSupport
+    /// Nothing is sent: what would be, gets its name.
+    private var isNaming = false
+    private static let uploadsMax = 16
 
     /// `recordsMax` is less than the settings' where the service would not take as many at a time.
-    init(mirror: MirrorTransaction, recordsMax: Int) {
+    init(mirror: MirrorTransaction, recordsMax: Int, assets: AssetSupport = .none) {
         self.mirror = mirror
+        support = assets
         self.recordsMax = max(1, min(recordsMax, mirror.settings.batchRecordsMax))
     }
 
@@ -31,8 +36,8 @@ struct BatchBuilder {
     /// Returns the next batch; an empty one when nothing waits.
     mutating func build() throws -> ExportBatch {
         try addObjects(behind: 0)
-        if !isFull { try addAliases() }
-        if !isFull { try addPairs() }
+        if !isFull, batch.uploads.isEmpty { try addAliases() }
+        if !isFull, batch.uploads.isEmpty { try addPairs() }
         try keepInFlight()
         try mirror.ledger.finish()
         return batch
@@ -48,7 +53,7 @@ struct BatchBuilder {
 
     /// Names each write, and keeps what was sent under its name until the answer comes.
     private mutating func keepInFlight() throws {
-        guard !batch.isEmpty else { return }
+        guard !batch.items.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
         var naming = mirror.naming
         try countSeals()
@@ -86,6 +91,7 @@ struct BatchBuilder {
     /// The ID under which the edit of a line that waits would be sent now; nil when nothing would.
     mutating func writeID(of entry: RecordEntry) throws -> String? {
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row) else { return nil }
+        isNaming = true
         try add(entry, row: row)
         guard let item = batch.items.last else { return nil }
         let named = try mirror.mapping.digestible(item.result)
@@ -104,10 +110,23 @@ struct BatchBuilder {
         if count > 0 { try mirror.ledger.addSeals(count, under: sealer.keys.current) }
     }
 
-    /// The object waits until its key is here; the others go on.
-    private func refuseForKey(_ entry: RecordEntry) throws {
-        let reason = "It has a value that travels sealed, and the key is not here."
-        try mirror.ledger.keepRefusal(of: entry.recordName, RecordError(.keyMissing, reason))
+    /// Why an object with sealed values waits, until its key is here or a value is smaller; the
+    /// others go on.
+    private func refusalToSeal(
+        _ slots: [PropertySlot], of state: ObjectState, upon base: Record?
+    ) -> RecordError? {
+        if mirror.mapping.lacksKey(for: slots, of: state, upon: base) {
+            let reason = "It has a value that travels sealed, and the key is not here."
+            return RecordError(.keyMissing, reason)
+        }
+        let bytesMax = mirror.settings.sizes.sealedBytesMax
+        guard mirror.mapping.isTooLargeToSeal(slots, of: state, bytesMax: bytesMax) else {
+            return nil
+        }
+        return RecordError(
+            .sealedTooLarge,
+            "It has a value that travels sealed and is larger than \(bytesMax) bytes, which does "
+                + "not fit a record; make it smaller.")
     }
 
     // MARK: Objects
@@ -133,24 +152,26 @@ struct BatchBuilder {
         guard !entry.needsCloudDelete else { return try addDeletion(of: entry) }
         // Deleted since the history was looked at: the next look tells what goes with it.
         guard let row else { return }
-        if try addReplay(of: entry) { return }
+        if try !isNaming && addReplay(of: entry, row) { return }
         let state = try mirror.state(of: row, named: entry.recordName)
         // A base without a tag was agreed on before a reset; this service may not know the record.
         guard let base = entry.base, !base.deleted, base.recordChangeTag != nil else {
-            if mirror.mapping.lacksKey(for: state.changes(from: nil), of: state, upon: nil) {
-                return try refuseForKey(entry)
+            if let refusal = refusalToSeal(state.changes(from: nil), of: state, upon: nil) {
+                return try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
             }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
             try addCounts(to: &record, entity: row.id.entity, upon: entry.base)
             record.recordChangeTag = entry.base?.recordChangeTag
-            return try append(entry, .create, record, record)
+            guard let result = try moveAssets(of: &record, entry, upon: nil) else { return }
+            return try append(entry, .create, record, result)
         }
         let layout = try mirror.layout(of: row.id)
-        let slots = state.changes(from: mirror.mapping.agreedState(of: base, entity: layout))
-        if mirror.mapping.lacksKey(for: slots, of: state, upon: base) {
-            return try refuseForKey(entry)
+        let slots = state.changes(
+            from: mirror.mapping.agreedState(of: base, entity: layout).adopting(state))
+        if let refusal = refusalToSeal(slots, of: state, upon: base) {
+            return try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
         }
         var change = Record(
             recordName: entry.recordName, recordType: base.recordType,
@@ -162,8 +183,9 @@ struct BatchBuilder {
         }
         try addTimes(to: &change, entity: row.id.entity)
         try addCounts(to: &change, entity: row.id.entity, upon: base)
+        guard let written = try moveAssets(of: &change, entry, upon: base) else { return }
         var result = base
-        for (name, value) in change.fields {
+        for (name, value) in written.fields {
             if let value {
                 result.fields[name] = value
             } else {
@@ -188,7 +210,7 @@ struct BatchBuilder {
 
     /// A version that the service lost is sent again before what was edited upon it, so that other
     /// devices that hold it recognise it.
-    private mutating func addReplay(of entry: RecordEntry) throws -> Bool {
+    private mutating func addReplay(of entry: RecordEntry, _ row: Row) throws -> Bool {
         guard let lost = try mirror.ledger.replay(of: entry.recordName) else { return false }
         if try mirror.ledger.isPlain {
             try mirror.ledger.dropReplay(of: entry.recordName)
@@ -210,6 +232,9 @@ struct BatchBuilder {
             }
         }
         record.replays = lost.recordChangeTag.map { [Replay(tag: $0)] } ?? []
+        let packing = AssetPacking(mirror: mirror, support: support)
+        let uploads = try packing.address(&record, of: entry, row).uploads
+        guard !isHeldUp(by: uploads) else { return true }
         append(.replay(key: entry.key), live == nil ? .create : .update, record, result)
         return true
     }
@@ -271,6 +296,36 @@ struct BatchBuilder {
         try mirror.ledger.removeEntry(entry)
     }
 
+    // MARK: Assets
+
+    /// Moves what does not fit a record into assets. Returns the record as it will stand; nil where
+    /// it cannot be sent now: an asset has to be uploaded first, or the service takes none of its
+    /// size.
+    private mutating func moveAssets(
+        of record: inout Record, _ entry: RecordEntry, upon base: Record?
+    ) throws -> Record? {
+        let packing = AssetPacking(mirror: mirror, support: support)
+        let parcel = try packing.pack(&record, of: entry, upon: base)
+        if isNaming { return parcel.result }
+        if let refusal = parcel.refusal {
+            try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
+            return nil
+        }
+        return parcel.isUndecided || isHeldUp(by: parcel.uploads) ? nil : parcel.result
+    }
+
+    /// Whether something has to be uploaded first. Records are sent in their order: uploads come in
+    /// a batch of their own, and who waits for one ends a batch of others.
+    private mutating func isHeldUp(by uploads: [AssetUpload]) -> Bool {
+        guard !uploads.isEmpty else { return !batch.uploads.isEmpty }
+        if batch.items.isEmpty, batch.uploads.count < Self.uploadsMax {
+            batch.uploads += uploads
+        } else {
+            isClosed = true
+        }
+        return true
+    }
+
     // MARK: Pairs
 
     private mutating func addPairs() throws {
@@ -328,7 +383,11 @@ struct BatchBuilder {
         _ result: Record
     ) -> Bool {
         let bytes = record.approximateBytes
-        guard batch.isEmpty || batch.bytes + bytes <= mirror.settings.batchBytesMax else {
+        guard batch.uploads.isEmpty else {
+            isClosed = true
+            return false
+        }
+        guard batch.isEmpty || batch.bytes + bytes <= mirror.settings.sizes.batchBytesMax else {
             isClosed = true
             return false
         }

@@ -19,6 +19,8 @@ package struct ExportBatch: Hashable, Sendable {
             if case .object(_, let transaction) = self { transaction } else { 0 }
         }
 
+        var isReplay: Bool { if case .replay = self { true } else { false } }
+
         /// Whether the service will hold a record afterwards.
         var isUpsert: Bool {
             switch self {
@@ -40,6 +42,8 @@ package struct ExportBatch: Hashable, Sendable {
     /// Names the batch in the log of exports.
     package var identifier = ""
     package var items: [Item] = []
+    /// What has to be uploaded before any record can be sent; `items` is empty then.
+    package var uploads: [AssetUpload] = []
     /// A rough measure of the request's size.
     package var bytes = 0
     /// Names of records that the service did not find, and may have deleted: nothing is concluded
@@ -50,7 +54,7 @@ package struct ExportBatch: Hashable, Sendable {
     /// Changes that were noted in the history on the way.
     package var noted = 0
 
-    package var isEmpty: Bool { items.isEmpty }
+    package var isEmpty: Bool { items.isEmpty && uploads.isEmpty }
     package var operations: [RecordOperation] { items.map(\.operation) }
 }
 

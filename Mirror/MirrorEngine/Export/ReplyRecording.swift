@@ -120,7 +120,8 @@ struct ReplyRecording {
         let name = item.operation.record.recordName
         switch error.code.canonical {
         case .conflict, .exists:
-            if let record = error.serverRecord {
+            // One whose assets are not here is looked up, so that they are fetched first.
+            if let record = error.serverRecord, !record.hasAssets {
                 records.append(record)
             } else {
                 outcome.unknownStates.append(name)
@@ -128,6 +129,11 @@ struct ReplyRecording {
         case .notFound: try forget(item)
         case .zoneNotFound: outcome.zoneIsMissing = true
         case .atomicError: break
+        // Forgotten by the service: the next batch uploads it again.
+        case .assetNotFound where item.operation.record.hasReceipts:
+            try mirror.ledger.forgetReceipts(of: item.operation.record)
+        // What stands here now is sent instead.
+        case .assetNotFound where item.subject.isReplay: try mirror.ledger.dropReplay(of: name)
         case let code where code.isTransient:
             outcome.retryAfterSeconds = max(
                 outcome.retryAfterSeconds ?? 0, error.retryAfterSeconds ?? 1)

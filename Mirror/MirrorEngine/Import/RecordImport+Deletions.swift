@@ -52,7 +52,7 @@ extension RecordImport {
         let local = try mirror.state(of: row, named: entry.recordName)
         // Whoever deleted the object did not know of the lost version: all of it counts as edited.
         let base = try (lost == nil ? lastAgreed(entry, deleted: record) : nil)
-            .map { mirror.mapping.agreedState(of: $0, entity: layout) }
+            .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) }
         let edits = local.changes(from: base)
         let keeps = mirror.settings.policy.deletion == .keepEdited && !edits.isEmpty
         for slot in edits {

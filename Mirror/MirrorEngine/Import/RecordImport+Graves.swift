@@ -64,11 +64,12 @@ extension RecordImport {
     }
 
     /// Keeps an edited object whole that was deleted here.
-    func bury(edited record: Record) throws {
+    func bury(edited record: Record, _ state: ObjectState) throws {
         let pairs = try mirror.ledger.pairs(of: record.recordName)
         try mirror.ledger.keep(
             Grave(
-                record: record, links: pairs.compactMap { link(of: $0, record.recordName) },
+                record: mirror.mapping.inlined(record, with: state),
+                links: pairs.compactMap { link(of: $0, record.recordName) },
                 isLocal: false))
     }
 

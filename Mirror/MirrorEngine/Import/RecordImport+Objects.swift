@@ -54,11 +54,19 @@ extension RecordImport {
             if try isDeletedAgain(record) { return nil }
             try mirror.ledger.removeAlias(of: record.recordName)
         }
-        guard let state = try readableState(of: record, layout) else { return nil }
+        guard var state = try readableState(of: record, layout) else { return nil }
         try dropAside(record.recordName)
-        if let entry = try mirror.ledger.entry(named: record.recordName) {
-            let isEcho = entry.base?.recordChangeTag == record.recordChangeTag
-            if isEcho && entry.base?.deleted != true { return nil }
+        let known = try mirror.ledger.entry(named: record.recordName)
+        let isEcho = known.map { $0.base?.recordChangeTag == record.recordChangeTag } ?? false
+        if isEcho && known?.base?.deleted != true { return nil }
+        // What is deleted here and stays so is not held up by a content that cannot be had.
+        let staysDeleted =
+            known?.needsCloudDelete == true && mirror.settings.policy.deletion != .keepEdited
+        guard try fill(&state, known) || staysDeleted else {
+            try waitForAssets(of: record)
+            return nil
+        }
+        if let entry = known {
             guard !entry.needsCloudDelete else {
                 return try receiveEditOfDeleted(record, entry: entry, layout: layout, state: state)
             }
@@ -126,7 +134,7 @@ extension RecordImport {
             try log(conflict, layout, record.recordName, by: record.modified)
         }
         guard keeps else {
-            if !changed.isEmpty { try bury(edited: record) }
+            if !changed.isEmpty { try bury(edited: record, state) }
             try mirror.ledger.setBase(record, key: entry.key)
             return nil
         }
@@ -217,9 +225,13 @@ extension RecordImport {
         let lost = try meetLostVersion(arrival)
         if lost?.isDone == true { return }
         let local = try mirror.state(of: row, named: arrival.entry.recordName)
+            .adopting(arrival.state)
         let agreed =
             try lost.map {
-                $0.known.base.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
+                $0.known.base.map {
+                    mirror.mapping.agreedState(of: $0, entity: arrival.layout)
+                        .adopting(local, arrival.state)
+                }
             } ?? mergeBase(of: arrival, local: local)
         let base = try counted(agreed, arrival, local: local, lost: lost?.known)
         var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
@@ -260,6 +272,8 @@ extension RecordImport {
         for slot in merged.changes(from: local) {
             switch slot {
             case .attribute(let index):
+                // A content that is not here leaves what is.
+                guard AssetStandIn(merged.attributes[index]) == nil else { continue }
                 update.attributes.append((index, merged.attributes[index]))
             case .toOne(let index):
                 let link = try resolve(merged.toOnes[index], layout.toOnes[index], of: name)
@@ -278,12 +292,16 @@ extension RecordImport {
     /// `local` is nil for an object that was deleted here.
     func mergeBase(of arrival: Arrival, local: ObjectState?) throws -> ObjectState? {
         let known = arrival.entry.base.flatMap { $0.deleted ? nil : $0 }
-        let base = known.map { mirror.mapping.agreedState(of: $0, entity: arrival.layout) }
+        let base = known.map {
+            mirror.mapping.agreedState(of: $0, entity: arrival.layout)
+                .adopting(local, arrival.state)
+        }
         let name = arrival.record.recordName
         let writes = arrival.record.knownWriteIDs
         for id in writes {
             guard let taken = try mirror.ledger.inFlight(name, mark: id) else { continue }
             return mirror.mapping.agreedState(of: taken, entity: arrival.layout)
+                .adopting(local, arrival.state)
         }
         // A store that was copied, or restored from an older copy, may hold an edit that another
         // copy has sent.
@@ -292,13 +310,16 @@ extension RecordImport {
             let latest = try mirror.ledger.lastInFlight(name)
         else { return base }
         let own = mirror.mapping.agreedState(of: latest, entity: arrival.layout)
+            .adopting(local, arrival.state)
         return recognise(own, in: arrival.state, base: base ?? ObjectState(empty: arrival.layout))
     }
 
     /// Whether the edit that waits here would be sent under an ID that the service knows.
     private func wasSentByACopy(_ arrival: Arrival) throws -> Bool {
         guard arrival.entry.needsUpload else { return false }
-        var builder = BatchBuilder(mirror: mirror, recordsMax: 1)
+        // What this service was sent before was split as it would be now.
+        let assets = try mirror.ledger.isPlain ? AssetSupport.none : .upTo(.max)
+        var builder = BatchBuilder(mirror: mirror, recordsMax: 1, assets: assets)
         guard let id = try builder.writeID(of: arrival.entry) else { return false }
         return arrival.record.knownWriteIDs.contains(id)
     }

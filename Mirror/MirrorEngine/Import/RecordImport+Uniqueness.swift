@@ -273,8 +273,9 @@ extension RecordImport {
     /// is logged.
     mutating func logOutdone(_ record: Record, _ layout: EntityLayout) throws {
         guard let row = try mirror.ledger.row(named: record.recordName),
-            let state = try? mirror.mapping.state(of: record, entity: layout)
+            var state = try? mirror.mapping.state(of: record, entity: layout)
         else { return }
+        _ = try fill(&state, nil)
         try logLost(state, layout, to: row, by: record.modified)
     }
 

@@ -43,8 +43,9 @@ struct RecordImport {
     }
 
     /// With `holdsBack` more of the zone is to come, and incomplete graphs are not shown before.
-    mutating func apply(_ records: [Record], holdsBack: Bool = false) throws {
-        outcome.received += records.count
+    mutating func apply(_ received: [Record], holdsBack: Bool = false) throws {
+        outcome.received += received.count
+        let records = received.map(\.withoutAddresses)
         var objects: [Record] = []
         var pairs: [Record] = []
         var deletions: [Record] = []

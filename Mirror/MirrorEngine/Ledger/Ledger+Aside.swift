@@ -16,6 +16,8 @@ public struct KeptRecord: Hashable, Sendable {
         /// It leads to an object that has not come, and incomplete graphs are not shown
         /// (`MirrorSession`, `hidesIncompleteGraphs`).
         case incompleteGraph
+        /// A value that is an asset could not be fetched; tried again in each round.
+        case missingAsset
     }
 
     public let recordName: String

@@ -248,6 +248,11 @@ extension Ledger {
         try forgetInFlight(record.recordName)
     }
 
+    /// Puts another base in the place of a line's; what is under way stays so.
+    package func replaceBase(_ record: Record, key: Int64) throws {
+        try keepBase(record, key: key)
+    }
+
     /// The service has the record as of `transaction`: it is the base, and waits no longer unless
     /// the object changed since, or the mirror marked it since. `fields` is the archive of its
     /// fields, where it was made before.

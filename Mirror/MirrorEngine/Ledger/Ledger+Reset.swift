@@ -36,6 +36,7 @@ extension Ledger {
             .lastRound,
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
+        try connection.run("DELETE FROM ADIPTYCHRECEIPT")
     }
 
     private func forgetPairBases(_ condition: String) throws {

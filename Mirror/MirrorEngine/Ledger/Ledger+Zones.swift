@@ -14,6 +14,8 @@ package struct ZoneEntry: Hashable, Sendable {
     package var client: ClientState?
     /// How often a service without extensions took something.
     package var sends: Int64 = 0
+    /// Records that wait for an asset.
+    package var waitingForAssets: [String] = []
 }
 
 /// What a page of changes was asked for with.

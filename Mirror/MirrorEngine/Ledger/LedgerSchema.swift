@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and fourteen of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and fifteen of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -186,11 +186,14 @@ enum LedgerSchema {
         "CREATE TABLE IF NOT EXISTS ADIPTYCHQUIET (Z_PK INTEGER PRIMARY KEY)",
     ]
 
+    /// What serves assets on their way.
+    private static let assetTables = [Ledger.receiptTable]
+
     /// Brings the tables of an older version of this library up to date. Writes in flight moved to
     /// a table that keeps their order; where they had none, the numbers that served as write IDs
     /// tell it.
     static func upgrade(in connection: Connection) throws {
-        for sql in reconciliationTables + versionTables + countTables + graveTables {
+        for sql in reconciliationTables + versionTables + countTables + graveTables + assetTables {
             try connection.run(sql)
         }
         let former = try connection.value(
@@ -220,7 +223,9 @@ enum LedgerSchema {
                     + "?, 0, 0)",
                 [SQLiteValue(table.number), .text(table.entity)])
         }
-        let own = ownTables + reconciliationTables + versionTables + countTables + graveTables
+        let own =
+            ownTables + reconciliationTables + versionTables + countTables + graveTables
+            + assetTables
         for sql in indexes + own {
             try connection.run(sql)
         }

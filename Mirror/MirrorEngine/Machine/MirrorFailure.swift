@@ -31,6 +31,18 @@ package enum MirrorFailure: Sendable {
         }
     }
 
+    /// Why an asset is taken in no way, so that its record waits alone; nil for what concerns more
+    /// than the asset.
+    var refusalOfAsset: RecordError? {
+        switch self {
+        case .tooLarge(let error): return error
+        case .permanent(let error):
+            let cause = error.cause as? RecordError
+            return [.quotaExceeded, .badRequest].contains(cause?.code) ? cause : nil
+        case .tokenExpired, .zoneMissing, .instanceForked, .transient: return nil
+        }
+    }
+
     /// The failure of a channel: the service's own answer, or none at all.
     package init(_ error: any Error) {
         if let error = error as? RecordError {

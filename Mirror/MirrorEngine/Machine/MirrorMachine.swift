@@ -18,6 +18,13 @@ package struct MirrorMachine: Sendable {
         case analysed(waiting: Int, moreWaiting: Bool)
         case built(ExportBatch)
         case recorded(ReplyOutcome)
+        /// Which assets have to be here before records are applied.
+        case planned([AssetDownload])
+        /// An asset is here.
+        case downloaded
+        case uploaded(RecordAsset)
+        /// The value was changed meanwhile.
+        case outdated
         case woke
     }
 
@@ -29,6 +36,11 @@ package struct MirrorMachine: Sendable {
         /// Apply a page that was asked for with a token, unless the ledger has moved on meanwhile.
         case apply(ZoneChangesReply, PageRequest)
         case applyRecords([Record], EpochLine?)
+        case planDownloads([Record])
+        case download(AssetDownload)
+        case upload(AssetUpload, address: String)
+        case keepReceipt(RecordAsset)
+        case refuseUpload(AssetUpload, RecordError)
         case analyse
         /// Build a batch of at most so many records; nil for as many as the settings allow.
         case build(recordsMax: Int?)
@@ -49,6 +61,23 @@ package struct MirrorMachine: Sendable {
         case idle, preparing, makingZone, fetching, applying, analysing, building, recording
         case sending(ExportBatch)
         case lookingUp, waiting, losingZone
+        case askingAddresses([AssetUpload])
+        case uploading(AssetUpload, rest: [AssetTransfer])
+        case noting(rest: [AssetTransfer])
+    }
+
+    /// An upload with the address that it goes to.
+    private struct AssetTransfer {
+        var upload: AssetUpload
+        var address: String
+    }
+
+    /// How sending goes.
+    private struct Course {
+        /// Something was sent since the zone was last read to its end.
+        var hasSent = false
+        /// How many records the next batch may have, after one that was too large.
+        var recordsMax: Int?
     }
 
     package let zoneID: ZoneID
@@ -61,15 +90,14 @@ package struct MirrorMachine: Sendable {
     private var client: ClientState?
     private var sends: Int64 = 0
     private var bounds: RoundBounds
-    /// Something was sent since the zone was last read to its end.
-    private var hasSent = false
-    /// How many records the next batch may have, after one that was too large.
-    private var recordsMax: Int?
+    private var course = Course()
     /// Records that a plain service did not find: its changes tell whether they were deleted.
     private var missing = MissingRecords()
     /// The request that follows once what is done now is done, where that is known before. It only
     /// reads, so that it may be carried meanwhile, and be for nothing.
     package private(set) var requestAhead: RecordRequest?
+    /// What came and waits for its assets.
+    private var landing = AssetLanding()
 
     package init(
         zoneName: String, limits: RoundLimits = RoundLimits(),
@@ -108,6 +136,17 @@ package struct MirrorMachine: Sendable {
         case (.lookingUp, .applied(let outcome, _, _)):
             result.imported += outcome
             return enter(.analysing, .analyse)
+        case (.applying, .planned(let downloads)):
+            landing.plan(downloads)
+            return fetchNextAsset()
+        case (.applying, .downloaded): return fetchNextAsset()
+        case (.askingAddresses(let uploads), .replied(let response)):
+            return beginUploads(uploads, response)
+        case (.uploading(_, let rest), .uploaded(let asset)):
+            bounds.sentSome()
+            return enter(.noting(rest: rest), .keepReceipt(asset))
+        case (.uploading(_, let rest), .outdated): return upload(rest)
+        case (.noting(let rest), .noted): return upload(rest)
         case (.waiting, .woke), (.losingZone, .noted): return enter(.preparing, .prepare)
         default: return stop(.stopped, "The mirror met an event that does not fit its state.")
         }
@@ -125,6 +164,7 @@ package struct MirrorMachine: Sendable {
         token = zone.token
         client = zone.client
         sends = zone.sends
+        landing.begin(waiting: zone.waitingForAssets)
         guard bounds.beginPass() else { return stopStorm() }
         return zone.exists ? fetch() : makeZone()
     }
@@ -144,7 +184,7 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func fetch() -> Instruction {
-        hasSent = false
+        course.hasSent = false
         return send(changes(after: token), in: .fetching)
     }
 
@@ -173,9 +213,80 @@ package struct MirrorMachine: Sendable {
         bounds.readSome()
         let request = PageRequest(
             token: token, toldWriteIDs: client?.wantsWriteIDs ?? true, sends: sends)
-        let instruction = enter(.applying, .apply(page, request))
-        if page.moreComing { requestAhead = changes(after: page.syncToken) }
-        return instruction
+        return land(.page(page, request), page.records)
+    }
+
+    // MARK: Assets
+
+    /// Applies records, once the assets that they need are here. One that does not come holds up
+    /// its record alone.
+    private mutating func land(_ cargo: AssetLanding.Cargo, _ records: [Record]) -> Instruction {
+        landing.take(cargo)
+        guard records.contains(where: \.hasAssets) else { return touchDown() }
+        return enter(.applying, .planDownloads(records))
+    }
+
+    private mutating func fetchNextAsset() -> Instruction {
+        guard let next = landing.next() else { return touchDown() }
+        return enter(.applying, .download(next))
+    }
+
+    /// What did not come for a passing cause is asked for once more, from the part that came; what
+    /// is not to be had is passed over.
+    private mutating func missAsset(_ failure: MirrorFailure) -> Instruction? {
+        guard landing.isFetching else { return nil }
+        if case .transient = failure, landing.mayRetry() {
+            landing.leave()
+            return nil
+        }
+        return fetchNextAsset()
+    }
+
+    private mutating func touchDown() -> Instruction {
+        switch landing.leave() {
+        case .page(let page, let request):
+            let instruction = enter(.applying, .apply(page, request))
+            if page.moreComing { requestAhead = changes(after: page.syncToken) }
+            return instruction
+        case .records(let records, let line):
+            return enter(.lookingUp, .applyRecords(records, line))
+        case nil: return stop(.stopped, "The mirror met an event that does not fit its state.")
+        }
+    }
+
+    /// Records that wait for assets are read anew, since addresses have their time.
+    private mutating func lookUpWaiting() -> Instruction? {
+        guard let names = landing.takeWaiting() else { return nil }
+        return lookUp(names)
+    }
+
+    private mutating func lookUp(_ names: [String]) -> Instruction {
+        var lookup = LookupRecords(recordNames: names, zoneID: zoneID)
+        lookup.client = client
+        lookup.client?.wantsWriteIDs = true
+        return send(.lookupRecords(lookup), in: .lookingUp)
+    }
+
+    private mutating func askAddresses(for uploads: [AssetUpload]) -> Instruction {
+        let request = UploadAssets(tokens: uploads.map(\.token), zoneID: zoneID)
+        return send(.uploadAssets(request), in: .askingAddresses(uploads))
+    }
+
+    private mutating func beginUploads(
+        _ uploads: [AssetUpload], _ response: RecordResponse
+    ) -> Instruction {
+        guard case .assetUploads(let addresses) = response, addresses.count == uploads.count else {
+            return stop(.serviceRefused, "The service answered assets/upload with something else.")
+        }
+        return upload(
+            zip(uploads, addresses).map { AssetTransfer(upload: $0, address: $1.url) })
+    }
+
+    private mutating func upload(_ transfers: [AssetTransfer]) -> Instruction {
+        guard let next = transfers.first else { return build() }
+        return enter(
+            .uploading(next.upload, rest: Array(transfers.dropFirst())),
+            .upload(next.upload, address: next.address))
     }
 
     private mutating func applied(
@@ -185,25 +296,27 @@ package struct MirrorMachine: Sendable {
         // What came may have to be told of again, merged.
         bounds.expect(outcome.received)
         token = next
-        return moreComing ? fetch() : enter(.analysing, .analyse)
+        if moreComing { return fetch() }
+        return lookUpWaiting() ?? enter(.analysing, .analyse)
     }
 
     // MARK: Export
 
     /// The batch that is under way, where the next one may be built meanwhile.
     package var batchUnderWay: ExportBatch? {
-        if recordsMax == nil, case .sending(let batch) = phase { batch } else { nil }
+        if course.recordsMax == nil, case .sending(let batch) = phase { batch } else { nil }
     }
 
     private mutating func build() -> Instruction {
-        enter(.building, .build(recordsMax: recordsMax))
+        enter(.building, .build(recordsMax: course.recordsMax))
     }
 
     private mutating func send(_ batch: ExportBatch) -> Instruction {
         bounds.expect(batch.noted)
-        guard !batch.isEmpty else { return hasSent ? startNextPass() : finish() }
-        hasSent = true
+        guard !batch.isEmpty else { return course.hasSent ? startNextPass() : finish() }
         guard bounds.countExport() else { return stopStorm() }
+        guard batch.uploads.isEmpty else { return askAddresses(for: batch.uploads) }
+        course.hasSent = true
         var request = ModifyRecords(operations: batch.operations, zoneID: zoneID)
         request.desiredKeys = []
         request.client = client
@@ -214,7 +327,7 @@ package struct MirrorMachine: Sendable {
     /// aside, and the rest goes on.
     private mutating func split(_ batch: ExportBatch, _ error: RecordError) -> Instruction {
         guard batch.items.count > 1 else { return enter(.recording, .refuse(batch, error)) }
-        recordsMax = batch.items.count / 2
+        course.recordsMax = batch.items.count / 2
         return build()
     }
 
@@ -229,7 +342,7 @@ package struct MirrorMachine: Sendable {
         var batch = batch
         if dialect == .plain { missing.note(reply, to: &batch) }
         // Back to large batches step by step: records differ in size.
-        recordsMax = recordsMax.flatMap { $0 < 1_000 ? $0 * 2 : nil }
+        course.recordsMax = course.recordsMax.flatMap { $0 < 1_000 ? $0 * 2 : nil }
         return enter(.recording, .record(batch, reply))
     }
 
@@ -242,10 +355,7 @@ package struct MirrorMachine: Sendable {
         if outcome.zoneIsMissing { return forgetZone() }
         if missing.takeNews() { return startNextPass() }
         if !outcome.unknownStates.isEmpty {
-            var lookup = LookupRecords(recordNames: outcome.unknownStates, zoneID: zoneID)
-            lookup.client = client
-            lookup.client?.wantsWriteIDs = true
-            return send(.lookupRecords(lookup), in: .lookingUp)
+            return lookUp(outcome.unknownStates)
         }
         if let seconds = outcome.retryAfterSeconds { return wait(seconds, .throttled) }
         return build()
@@ -258,7 +368,7 @@ package struct MirrorMachine: Sendable {
         let records = reply.results.compactMap { result in
             if case .record(let record) = result { record } else { nil }
         }
-        return enter(.lookingUp, .applyRecords(records, reply.epochs))
+        return land(.records(records, reply.epochs), records)
     }
 
     /// After an export the zone is read once more, for what others wrote meanwhile.
@@ -301,6 +411,10 @@ package struct MirrorMachine: Sendable {
     }
 
     private mutating func handle(_ failure: MirrorFailure) -> Instruction {
+        if case .uploading(let upload, let rest) = phase, let refusal = failure.refusalOfAsset {
+            return enter(.noting(rest: rest), .refuseUpload(upload, refusal))
+        }
+        if case .applying = phase, let next = missAsset(failure) { return next }
         switch failure {
         case .tokenExpired:
             token = nil
@@ -322,6 +436,9 @@ package struct MirrorMachine: Sendable {
             return wait(seconds, error.code)
         case .tooLarge(let error):
             if case .sending(let batch) = phase { return split(batch, error) }
+            if case .askingAddresses(let uploads) = phase, uploads.count > 1 {
+                return askAddresses(for: Array(uploads.prefix(uploads.count / 2)))
+            }
             return end(with: MirrorError(refusal: error))
         case .permanent(let error) where isTokenRefused(error): return handle(.tokenExpired)
         case .permanent(let error): return end(with: error)
@@ -356,7 +473,7 @@ package struct MirrorMachine: Sendable {
 
     private var isExporting: Bool {
         switch phase {
-        case .sending, .recording, .lookingUp: true
+        case .sending, .recording, .lookingUp, .askingAddresses, .uploading, .noting: true
         default: false
         }
     }

@@ -145,11 +145,14 @@ package struct ObjectMerge: Sendable {
             case .attribute(let local) = conflict.local,
             case .attribute(let remote) = conflict.remote
         else { return nil }
+        // Of an asset that both sides changed nobody has the base.
+        let isBaseGone = AssetStandIn(base) != nil
         let value: AttributeValue? =
             switch rule {
             case .counter: Combination.counter(base: base, local: local, remote: remote)
             case .max: Combination.larger(local, remote)
             case .min: Combination.smaller(local, remote)
+            case .text where isBaseGone, .set where isBaseGone: nil
             case .text: Combination.text(base: base, local: local, remote: remote)
             case .set: SetMerge.merge(base: base, local: local, remote: remote)
             default: nil
@@ -178,7 +181,8 @@ package struct ObjectMerge: Sendable {
         case .attribute(let slot):
             let type = entity.attributes[slot].attribute.attributeType
             let value = try? AttributeCoding.value(plain: field, exact: nil, type: type)
-            return value.map { .attribute($0) }
+            // The content of an asset that is not here is no value.
+            return value.flatMap { AssetStandIn($0) == nil ? .attribute($0) : nil }
         case .toOne:
             if case .string(let name) = field { return .link(NamedLink(name)) }
             return field == nil ? .link(nil) : nil

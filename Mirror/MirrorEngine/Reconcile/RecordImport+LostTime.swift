@@ -104,12 +104,13 @@ extension RecordImport {
     /// An edit that did not know of the deletion loses against it.
     private mutating func logDeletedAgain(_ record: Record) throws {
         guard let layout = mirror.mapping.entity(of: record) else { return }
-        let state = try mirror.mapping.state(of: record, entity: layout)
+        var state = try mirror.mapping.state(of: record, entity: layout)
+        _ = try fill(&state, nil)
         for slot in state.changes(from: nil) {
             let conflict = deletionConflict(
                 slot, layout, base: nil, local: nil, remote: state.value(slot), winner: .local)
             try log(conflict, layout, record.recordName, by: record.modified)
         }
-        try bury(edited: record)
+        try bury(edited: record, state)
     }
 }

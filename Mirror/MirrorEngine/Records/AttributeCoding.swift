@@ -15,7 +15,8 @@ package enum AttributeCoding {
     package static func fields(for value: AttributeValue) -> (
         plain: FieldValue?, exact: FieldValue?
     ) {
-        switch value {
+        if let standIn = AssetStandIn(value) { return (.asset(standIn.asset), nil) }
+        return switch value {
         case .null: (nil, nil)
         case .integer(let integer): (.int64(integer), nil)
         case .double(let double): (.double(double), nil)
@@ -56,6 +57,11 @@ package enum AttributeCoding {
         case (.binaryDataAttributeType, .bytes(let data)),
             (.transformableAttributeType, .bytes(let data)):
             return .data(data)
+        case (.stringAttributeType, .asset(let asset)),
+            (.binaryDataAttributeType, .asset(let asset)),
+            (.transformableAttributeType, .asset(let asset)):
+            guard let standIn = AssetStandIn(asset) else { throw AttributeMismatch() }
+            return standIn.value
         default: throw AttributeMismatch()
         }
     }

@@ -25,8 +25,10 @@ struct FieldNames: Sendable {
         let cleared: String?
         /// Where a value stands that was written before fields were named by keys.
         let fallback: String?
+        /// Where a value stands that is too large for the record.
+        let asset: String?
 
-        var all: [String] { [plain, companion, cleared, fallback].compactMap { $0 } }
+        var all: [String] { [plain, companion, cleared, fallback, asset].compactMap { $0 } }
     }
 
     private let attributes: [Int32: [Names]]
@@ -46,10 +48,14 @@ struct FieldNames: Sendable {
                 .map { slot, claim in
                     Self.names(
                         of: claim, names, taken, slot.name,
-                        hasDefault: slot.attribute.defaultValue != nil)
+                        hasDefault: slot.attribute.defaultValue != nil,
+                        mayBeAsset: Self.mayBeAsset(slot.attribute))
                 }
                 toOnes[entity.number] = zip(entity.toOnes, Self.toOnes(of: entity, keys))
-                    .map { Self.names(of: $1, names, taken, $0.name, hasDefault: false) }
+                    .map {
+                        Self.names(
+                            of: $1, names, taken, $0.name, hasDefault: false, mayBeAsset: false)
+                    }
             }
         }
         self.attributes = attributes
@@ -81,16 +87,28 @@ struct FieldNames: Sendable {
 
     private static func names(
         of claim: Claim, _ names: [Claim: String], _ taken: Set<String>, _ name: String,
-        hasDefault: Bool
+        hasDefault: Bool, mayBeAsset: Bool
     ) -> Names {
         let plain = names[claim] ?? RecordNames.field(claim.path)
         var cleared = plain + RecordNames.clearedSuffix
         while taken.contains(cleared) { cleared += "_" }
+        var asset = plain + RecordNames.assetSuffix
+        while taken.contains(asset) { asset += "_" }
         let fallback = RecordNames.field(name)
         return Names(
             plain: plain, companion: claim.companions.first.map { plain + $0 },
             cleared: hasDefault ? cleared : nil,
-            fallback: claim.path == name || taken.contains(fallback) ? nil : fallback)
+            fallback: claim.path == name || taken.contains(fallback) ? nil : fallback,
+            asset: mayBeAsset ? asset : nil)
+    }
+
+    /// A sealed value travels in its record alone.
+    private static func mayBeAsset(_ attribute: NSAttributeDescription) -> Bool {
+        guard !attribute.allowsCloudEncryption else { return false }
+        return switch attribute.attributeType {
+        case .stringAttributeType, .binaryDataAttributeType, .transformableAttributeType: true
+        default: false
+        }
     }
 
     // MARK: Claims
@@ -152,6 +170,7 @@ struct FieldNames: Sendable {
 
 extension FieldNames.Names {
     fileprivate init(plainOf name: String) {
-        self.init(plain: RecordNames.field(name), companion: nil, cleared: nil, fallback: nil)
+        self.init(
+            plain: RecordNames.field(name), companion: nil, cleared: nil, fallback: nil, asset: nil)
     }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import ObjectModel
 internal import Persistence
 package import RecordWire
@@ -99,8 +99,10 @@ package struct RecordMapping: Sendable {
         for slot in slots {
             try write(slot, of: state, entity, named: base.recordName, into: &fields)
             let field = fieldNames(of: slot, entity)
-            for name in [field.cleared, field.fallback] {
-                guard let name, base.fields[name] != nil else { continue }
+            for name in [field.cleared, field.fallback, field.asset] {
+                guard let name, (base.fields[name] ?? nil) != nil, fields[name] == nil else {
+                    continue
+                }
                 fields.updateValue(nil, forKey: name)
             }
             if case .attribute(let index) = slot, state.attributes[index].isNull,
@@ -131,6 +133,29 @@ package struct RecordMapping: Sendable {
     /// field of the wrong type is named in the error.
     package func state(of record: Record, entity: EntityLayout) throws -> ObjectState {
         try state(of: record, entity: entity) { throw $0 }
+    }
+
+    /// The same, with the contents of assets as `content` brings them.
+    package func state(
+        of record: Record, entity: EntityLayout, content: (RecordAsset) throws -> Data?
+    ) throws -> ObjectState {
+        var state = try state(of: record, entity: entity)
+        for slot in entity.attributes.indices where AssetStandIn(state.attributes[slot]) != nil {
+            guard let name = names.attribute(slot, of: entity).asset,
+                case .asset(let asset)?? = record.fields[name], let bytes = try content(asset),
+                let value = self.value(ofAsset: bytes, slot, entity)
+            else { continue }
+            state.attributes[slot] = value
+        }
+        return state
+    }
+
+    /// The content of an asset as the attribute's value; nil for a text that is none.
+    func value(ofAsset bytes: Data, _ slot: Int, _ entity: EntityLayout) -> AttributeValue? {
+        guard entity.attributes[slot].attribute.attributeType == .stringAttributeType else {
+            return .data(bytes)
+        }
+        return String(validating: bytes, as: UTF8.self).map { .text($0) }
     }
 
     /// The values of a record that was agreed on, perhaps under another version of the model: a
@@ -251,10 +276,37 @@ package struct RecordMapping: Sendable {
         sealedSlots[entity.number]?.contains(slot) ?? false
     }
 
-    /// The field of a property, or that of its former name where only that has a value.
+    /// The field of a property, or that of its former name or its asset where only that has a
+    /// value.
     private func present(_ field: FieldNames.Names, in record: Record) -> FieldValue? {
         if let value = record.fields[field.plain] ?? nil { return value }
-        return field.fallback.flatMap { record.fields[$0] ?? nil }
+        if let value = field.fallback.flatMap({ record.fields[$0] ?? nil }) { return value }
+        return field.asset.flatMap { record.fields[$0] ?? nil }
+    }
+
+    /// The record without the content of an attribute that is an asset in it, so that it says
+    /// nothing of the attribute.
+    func forgetting(assetOf slot: Int, _ entity: EntityLayout, in record: Record) -> Record {
+        var record = record
+        if let name = names.attribute(slot, of: entity).asset {
+            record.fields.removeValue(forKey: name)
+        }
+        return record
+    }
+
+    /// The record with the values of a state in the place of assets, as far as they are here.
+    func inlined(_ record: Record, with state: ObjectState) throws -> Record {
+        let entity = try layout(of: state)
+        var record = record
+        for slot in entity.attributes.indices {
+            let field = names.attribute(slot, of: entity)
+            guard let name = field.asset, case .asset?? = record.fields[name],
+                AssetStandIn(state.attributes[slot]) == nil
+            else { continue }
+            record.fields.removeValue(forKey: name)
+            record.fields[field.plain] = AttributeCoding.fields(for: state.attributes[slot]).plain
+        }
+        return record
     }
 
     /// The to-one link at `slot` as the record has it.
@@ -290,6 +342,10 @@ package struct RecordMapping: Sendable {
                 return
             }
             let (plain, exact) = AttributeCoding.fields(for: state.attributes[index])
+            if case .asset? = plain, let name = field.asset {
+                fields[name] = plain
+                return
+            }
             fields.updateValue(plain, forKey: field.plain)
             if let companion = field.companion { fields.updateValue(exact, forKey: companion) }
         case .toOne(let index):
@@ -316,8 +372,10 @@ extension RecordMapping {
         for entity in layout.entities {
             var own = [RecordNames.entityName: FieldType.string.rawValue]
             for slot in entity.attributes.indices {
-                own[names.attribute(slot, of: entity).plain] = FieldNames.wireType(
-                    of: entity.attributes[slot].attribute)
+                let attribute = entity.attributes[slot].attribute
+                let field = names.attribute(slot, of: entity)
+                own[field.plain] = FieldNames.wireType(of: attribute)
+                if let asset = field.asset { own[asset] = FieldType.asset.rawValue }
             }
             for slot in entity.toOnes.indices {
                 own[names.toOne(slot, of: entity).plain] = FieldType.string.rawValue

@@ -36,6 +36,8 @@ enum RecordNames {
     /// Ends the name of the field that says that an attribute with a default has no value: an
     /// absent field stands for the default. An extension.
     static let clearedSuffix = "_cleared"
+    /// Ends the name of the field with a value that is an asset.
+    static let assetSuffix = "_ckAsset"
     /// Ends the name of the field with a to-one link's place in the ordered to-many that leads
     /// back. An extension.
     static let orderSuffix = "_order"

@@ -8,6 +8,8 @@ package struct InstructionPerformer: Sendable {
     package let container: String
     /// How the service speaks.
     package var dialect: ServiceDialect
+    /// What the service takes of assets.
+    package var assets = AssetSupport.none
 
     package init(
         mirrored: MirroredStore, container: String, dialect: ServiceDialect = .extended
@@ -40,7 +42,15 @@ package struct InstructionPerformer: Sendable {
             return .analysed(waiting: waiting, moreWaiting: moreWaiting)
         case .build(let recordsMax):
             let max = min(recordsMax ?? .max, dialect.operationsMax)
-            return .built(try mirrored.nextBatch(recordsMax: max))
+            return .built(try mirrored.nextBatch(recordsMax: max, assets: assets))
+        case .planDownloads(let records):
+            return .planned(try mirrored.assetsToDownload(for: records))
+        case .keepReceipt(let asset):
+            try mirrored.keepReceipt(asset)
+            return .noted
+        case .refuseUpload(let upload, let error):
+            try mirrored.refuse(upload, error)
+            return .noted
         case .refuse(let batch, let error): return .recorded(try mirrored.refuse(batch, error))
         case .record(let batch, let reply): return .recorded(try mirrored.record(batch, reply))
         case .reconcile:
@@ -52,7 +62,7 @@ package struct InstructionPerformer: Sendable {
         case .forgetZone:
             try mirrored.forgetZone()
             return .noted
-        case .send, .wait, .finish: return nil
+        case .send, .wait, .finish, .upload, .download: return nil
         }
     }
 }

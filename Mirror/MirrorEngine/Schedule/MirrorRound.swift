@@ -1,3 +1,4 @@
+package import Foundation
 internal import Platform
 package import RecordWire
 
@@ -12,6 +13,10 @@ package struct MirrorRound: Sendable {
         case performed
         /// Carry the request, then `answer`.
         case send(RecordRequest)
+        /// Send the bytes to the address, then `uploaded`.
+        case upload(Data, address: String)
+        /// Bring the asset into the file, then `downloaded`.
+        case download(AssetDownload)
         /// Let so much time pass, then `wake`.
         case wait(seconds: Double)
         case finished(RoundResult)
@@ -50,6 +55,13 @@ package struct MirrorRound: Sendable {
         switch instruction {
         case .finish(let result): return .finished(result)
         case .send(let request): return .send(request)
+        case .download(let download): return .download(download)
+        case .upload(let upload, let address):
+            guard let bytes = try performer.mirrored.bytes(of: upload) else {
+                instruction = machine.handle(.outdated)
+                return .performed
+            }
+            return .upload(bytes, address: address)
         case .wait(let attempt, let asked):
             let seconds = retry.seconds(
                 afterAttempt: attempt, retryAfterSeconds: asked,
@@ -90,7 +102,8 @@ package struct MirrorRound: Sendable {
     package mutating func workAhead() throws -> Bool {
         guard batchAhead == nil, case .send = instruction, let batch = machine.batchUnderWay,
             let next = try performer.mirrored.nextBatch(
-                behind: batch, recordsMax: performer.dialect.operationsMax), !next.isEmpty
+                behind: batch, recordsMax: performer.dialect.operationsMax,
+                assets: performer.assets), !next.isEmpty
         else { return false }
         batchAhead = next
         return true
@@ -103,6 +116,22 @@ package struct MirrorRound: Sendable {
         case .failure(let error):
             batchAhead = nil
             instruction = machine.handle(.failed(MirrorFailure(error)))
+        }
+    }
+
+    /// What came of the upload that `step` gave.
+    package mutating func uploaded(_ answer: Result<RecordAsset, any Error>) {
+        switch answer {
+        case .success(let asset): instruction = machine.handle(.uploaded(asset))
+        case .failure(let error): instruction = machine.handle(.failed(MirrorFailure(error)))
+        }
+    }
+
+    /// What came of the download that `step` gave.
+    package mutating func downloaded(_ answer: Result<Void, any Error>) {
+        switch answer {
+        case .success: instruction = machine.handle(.downloaded)
+        case .failure(let error): instruction = machine.handle(.failed(MirrorFailure(error)))
         }
     }
 

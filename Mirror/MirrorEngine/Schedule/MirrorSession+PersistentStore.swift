@@ -56,18 +56,25 @@ extension MirrorSession {
     /// The store must be an SQLite store that keeps history. Its ledger is made by the first round.
     /// Throws `MirrorError` for a store that cannot be mirrored, or a model whose userInfo names an
     /// unknown merge rule.
+    ///
+    /// A string, binary or transformable value of more than `assetValueBytesMax` bytes (nil for
+    /// 700,000) travels as an asset where the service keeps assets, as do the largest of those that
+    /// have more than 700,000 bytes together.
     public init(
         mirroring store: NSPersistentStore, to destination: MirrorDestination,
         through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
         keys: SealingKeys? = nil, hidesIncompleteGraphs: Bool = false,
-        platform: Environment = .system,
+        assetValueBytesMax: Int? = nil, platform: Environment = .system,
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) throws {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
             store: rows, policy: policy, zoneName: destination.zone, keys: keys,
             platform: platform
-        ) { $0.hidesIncompleteGraphs = hidesIncompleteGraphs }
+        ) { settings in
+            settings.hidesIncompleteGraphs = hidesIncompleteGraphs
+            if let bytes = assetValueBytesMax { settings.sizes.valueBytesMax = bytes }
+        }
         self.init(
             mirrored: mirrored, container: destination.name, channel: channel, observe: observe,
             imported: { after in try Self.tell(store, rows, after: after) })

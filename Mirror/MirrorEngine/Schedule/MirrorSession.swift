@@ -94,6 +94,7 @@ public actor MirrorSession {
             result.error = error
             return result
         }
+        performer.assets = await assetSupport()
         var round = MirrorRound(performer)
         var carried: CarriedRequest?
         while true {
@@ -116,6 +117,10 @@ public actor MirrorSession {
                     round.answer(await answer)
                 }
                 carried = nil
+            case .upload(let bytes, let address):
+                round.uploaded(await upload(bytes, to: address))
+            case .download(let download):
+                round.downloaded(await self.download(download))
             case .wait(let seconds):
                 observe(.waiting(seconds: seconds, reason: round.result.lastFailure?.message))
                 try await sleeper.sleep(seconds: seconds)
@@ -164,6 +169,32 @@ public actor MirrorSession {
     ) async -> Result<RecordResponse, any Error> {
         do {
             return .success(try await channel.send(request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func assetSupport() async -> AssetSupport {
+        do {
+            return try await channel.assetBytesMax().map { .upTo($0) } ?? .none
+        } catch {
+            return .unknown
+        }
+    }
+
+    private func upload(
+        _ bytes: Data, to address: String
+    ) async -> Result<RecordAsset, any Error> {
+        do {
+            return .success(try await channel.upload(bytes, to: address))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func download(_ download: AssetDownload) async -> Result<Void, any Error> {
+        do {
+            return .success(try await channel.download(download.asset, to: download.file))
         } catch {
             return .failure(error)
         }

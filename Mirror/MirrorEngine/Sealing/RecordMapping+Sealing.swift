@@ -6,6 +6,8 @@ internal import Stores
 extension RecordError.Code {
     /// Why an object waits that has a value to seal, and no key for it. Given by this device.
     static let keyMissing = RecordError.Code(rawValue: "KEY_MISSING")
+    /// Why an object waits with a value to seal that does not fit a record. Given by this device.
+    static let sealedTooLarge = RecordError.Code(rawValue: "SEALED_TOO_LARGE")
 }
 
 /// Attributes with `allowsCloudEncryption`: their values travel sealed, as BYTES.
@@ -72,6 +74,18 @@ extension RecordMapping {
         return slots.contains { slot in
             guard case .attribute(let index) = slot, sealed.contains(index) else { return false }
             return sealer == nil || base.map { isLocked(index, entity, in: $0) } ?? false
+        }
+    }
+
+    /// Whether any of these properties travels sealed and is larger: it would not fit its record,
+    /// and beside it nothing travels sealed.
+    func isTooLargeToSeal(
+        _ slots: [PropertySlot], of state: ObjectState, bytesMax: Int
+    ) -> Bool {
+        guard let sealed = sealedSlots[state.entity] else { return false }
+        return slots.contains { slot in
+            guard case .attribute(let index) = slot, sealed.contains(index) else { return false }
+            return state.attributes[index].assetSize ?? 0 > Int64(bytesMax)
         }
     }
 

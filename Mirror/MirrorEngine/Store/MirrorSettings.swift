@@ -13,11 +13,11 @@ package struct MirrorSettings: Sendable {
     /// Tells one model from another; computed once, since each round compares it.
     let modelDigest: String
     package let platform: Environment
-    /// Records and bytes that one export batch may hold.
+    /// Records that one export batch may hold.
     package var batchRecordsMax = 400
-    package var batchBytesMax = 1_572_864
     /// New objects are held back while others are to come that they lead to.
     package var hidesIncompleteGraphs = false
+    package var sizes = TravelSizes()
     /// Transactions of the history that are looked at in one go.
     package var historyTransactionsMax = 500
 

@@ -14,6 +14,8 @@ struct MirrorTransaction {
     let settings: MirrorSettings
     /// NSStoreUUID.
     let storeIdentifier: String
+    /// Where downloaded contents wait.
+    let assets: AssetFolder
 
     var mapping: RecordMapping { settings.mapping }
     var pairs: PairCatalog { settings.pairs }
@@ -23,7 +25,11 @@ struct MirrorTransaction {
         WriteNaming(connection: store.connection, storeIdentifier: storeIdentifier)
     }
 
-    init(store: StoreTransaction, settings: MirrorSettings, storeIdentifier: String) {
+    init(
+        store: StoreTransaction, settings: MirrorSettings, storeIdentifier: String,
+        assets: AssetFolder
+    ) {
+        self.assets = assets
         self.store = store
         self.settings = settings
         self.storeIdentifier = storeIdentifier

@@ -56,6 +56,11 @@ extension MirroredStore {
             let type = layout.attributes[slot].attribute.attributeType
             state.attributes[slot] = try AttributeCoding.value(
                 plain: field, exact: exact, type: type)
+            guard AssetStandIn(state.attributes[slot]) == nil else {
+                throw MirrorError(
+                    .unknownConflict,
+                    "The value was an asset whose content is not kept; take another side.")
+            }
         } else if let slot = layout.toOneSlot(conflict.property) {
             if case .string(let name)? = field {
                 state.toOnes[slot] = NamedLink(name, orderKey: state.toOnes[slot]?.orderKey)

@@ -102,7 +102,8 @@ private struct Restoring {
         }
         row = Row(id: RowID(entity: layout.number, key: key), layout: layout)
         let state = mirror.mapping.agreedState(of: grave.record, entity: layout)
-        row.attributes = state.attributes
+        // A content that is nowhere any more cannot come back with the rest.
+        row.attributes = state.attributes.map { AssetStandIn($0) == nil ? $0 : .null }
         for slot in row.toOnes.indices {
             try setLink(slot, state.toOnes[slot], layout, grave.record.recordName)
         }

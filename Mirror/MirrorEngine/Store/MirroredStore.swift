@@ -15,6 +15,7 @@ public final class MirroredStore: Sendable {
 
     package let store: SQLiteRowStore
     package let settings: MirrorSettings
+    let assets: AssetFolder
 
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
@@ -23,6 +24,7 @@ public final class MirroredStore: Sendable {
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
+        assets = AssetFolder(besides: store.url)
         var settings = try MirrorSettings(
             layout: store.layout, policy: policy,
             zoneName: zoneName ?? Self.knownZone(of: store, platform), keys: keys,
@@ -65,7 +67,8 @@ public final class MirroredStore: Sendable {
 
     private func transaction(_ transaction: StoreTransaction) -> MirrorTransaction {
         MirrorTransaction(
-            store: transaction, settings: settings, storeIdentifier: store.identifier)
+            store: transaction, settings: settings, storeIdentifier: store.identifier,
+            assets: assets)
     }
 
     // MARK: Steps
@@ -90,6 +93,8 @@ public final class MirroredStore: Sendable {
                 try mirror.ledger.hasWritesUnderWay()
                 || mirror.store.lastTransactionNumber() > mirror.ledger.historyToken() ?? 0
             zone.sends = try mirror.ledger.sends()
+            zone.waitingForAssets = try mirror.ledger.recordsWaitingForAssets(
+                limit: settings.batchRecordsMax)
             try mirror.ledger.finish()
             return zone
         }
@@ -108,7 +113,7 @@ public final class MirroredStore: Sendable {
         _ page: ZoneChangesReply, to request: PageRequest
     ) throws -> ImportOutcome? {
         let started = now
-        return try write { mirror in
+        let outcome: ImportOutcome? = try write { mirror in
             guard try mirror.ledger.zone(settings.zoneName).token == request.token,
                 try request.toldWriteIDs || !mirror.ledger.hasInFlightWrites()
             else { return nil }
@@ -138,6 +143,8 @@ public final class MirroredStore: Sendable {
             }
             return importing.outcome
         }
+        if outcome != nil { try removeApplied(page.records) }
+        return outcome
     }
 
     /// Links and pairs that wait for an object which was deleted will never find it: once the zone
@@ -182,13 +189,15 @@ public final class MirroredStore: Sendable {
 
     /// Applies records that were looked up by name; the token stays.
     package func apply(_ records: [Record], _ line: EpochLine? = nil) throws -> ImportOutcome {
-        try write { mirror in
+        let outcome = try write { mirror in
             try catchUp(mirror)
             if let line { try mirror.ledger.setLine(line) }
             var importing = try RecordImport(mirror: mirror)
             try importing.apply(records)
             return importing.outcome
         }
+        try removeApplied(records)
+        return outcome
     }
 
     /// Reads a stretch of the history. Returns whether more of it is waiting, and at its end how
@@ -234,10 +243,13 @@ public final class MirroredStore: Sendable {
     /// Builds the next batch, of at most `recordsMax` records; empty when nothing waits. The
     /// history is looked at first: a row that changed since would travel with its new values and
     /// the times of its old ones.
-    package func nextBatch(recordsMax: Int? = nil) throws -> ExportBatch {
+    package func nextBatch(
+        recordsMax: Int? = nil, assets: AssetSupport = .none
+    ) throws -> ExportBatch {
         try write { mirror in
             let noted = try catchUp(mirror)
-            var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax ?? .max)
+            var builder = BatchBuilder(
+                mirror: mirror, recordsMax: recordsMax ?? .max, assets: assets)
             var batch = try builder.build()
             batch.noted = noted
             return batch
@@ -247,12 +259,12 @@ public final class MirroredStore: Sendable {
     /// Builds the batch of the objects whose lines come after those of `batch`, which is under way;
     /// nil where there are none, or where other things follow.
     package func nextBatch(
-        behind batch: ExportBatch, recordsMax: Int
+        behind batch: ExportBatch, recordsMax: Int, assets: AssetSupport = .none
     ) throws -> ExportBatch? {
         guard let key = batch.lastKey else { return nil }
         return try write { mirror in
             let noted = try catchUp(mirror)
-            var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax)
+            var builder = BatchBuilder(mirror: mirror, recordsMax: recordsMax, assets: assets)
             var next = try builder.build(behind: key)
             next.noted = noted
             return next

@@ -99,7 +99,8 @@ struct ModelChange {
         return entries.last?.key
     }
 
-    private mutating func compare(_ entry: RecordEntry) throws {
+    private mutating func compare(_ known: RecordEntry) throws {
+        var entry = known
         guard !entry.needsCloudDelete, let row = try mirror.store.row(entry.row),
             // An object before it may have taken this one in.
             try mirror.ledger.entry(named: entry.recordName)?.row == entry.row
@@ -109,17 +110,38 @@ struct ModelChange {
         var merged = local
         if let known = try knownRecord(of: entry) {
             merged = try adopt(known, local: local, entry, layout)
+            try waitForAssets(of: &entry, layout, merged)
             guard try importing.makeRoom(for: merged, entry, layout) else { return }
             try importing.change(
                 entry.row, from: local, to: merged, layout, named: entry.recordName)
         }
         let agreed = entry.base.flatMap { $0.deleted ? nil : $0 }
-            .map { mirror.mapping.agreedState(of: $0, entity: layout) }
+            .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(merged) }
         if merged != agreed, !entry.needsUpload { try mirror.enqueueUpload(entry.row) }
         if !mirror.pairs.ends(of: entry.row.entity).isEmpty {
             try importing.flush()
             try mirror.comparePairs(of: entry.row)
         }
+    }
+
+    /// Lets the contents of assets be fetched that nobody here knew before: the base says nothing
+    /// of them, and is of no state of the service, so that the record comes anew and is merged.
+    private mutating func waitForAssets(
+        of entry: inout RecordEntry, _ layout: EntityLayout, _ state: ObjectState
+    ) throws {
+        guard let agreed = entry.base, !agreed.deleted, agreed.hasAssets else { return }
+        let known = mirror.mapping.agreedState(of: agreed, entity: layout).adopting(state)
+        var base = agreed
+        for case .attribute(let slot) in newSlots(
+            of: layout, in: agreed, isWaiting: entry.needsUpload)
+        where AssetStandIn(known.attributes[slot]) != nil {
+            base = mirror.mapping.forgetting(assetOf: slot, layout, in: base)
+        }
+        guard base.fields != agreed.fields else { return }
+        base.recordChangeTag = nil
+        entry.base = base
+        try mirror.ledger.replaceBase(base, key: entry.key)
+        try importing.waitForAssets(of: agreed)
     }
 
     /// All that was received of an object, whether or not this device knew it.
@@ -136,9 +158,17 @@ struct ModelChange {
     private mutating func adopt(
         _ record: Record, local: ObjectState, _ entry: RecordEntry, _ layout: EntityLayout
     ) throws -> ObjectState {
-        let slots = newSlots(of: layout, in: record, isWaiting: entry.needsUpload)
+        var remote = mirror.mapping.agreedState(of: record, entity: layout).adopting(local)
+        // The content of an asset is merged when it is here.
+        let slots = newSlots(of: layout, in: record, isWaiting: entry.needsUpload).filter { slot in
+            guard case .attribute(let index) = slot else { return true }
+            return AssetStandIn(remote.attributes[index]) == nil
+        }
         guard !slots.isEmpty else { return local }
-        let remote = mirror.mapping.agreedState(of: record, entity: layout)
+        for index in local.attributes.indices
+        where AssetStandIn(remote.attributes[index]) != nil {
+            remote.attributes[index] = local.attributes[index]
+        }
         var (base, own) = (remote, local)
         let untouched = untouchedState(layout)
         for slot in slots {
@@ -237,10 +267,16 @@ struct ModelChange {
 
     /// What still cannot be read is told again.
     private func refuseUnreadable() throws {
-        for kept in try mirror.ledger.keptRecords() where kept.reason == .unreadableField {
-            let reason = RecordError(
-                RecordImport.mismatch, "A field has a type or a size that no attribute can hold.")
-            try mirror.ledger.keepRefusal(of: kept.recordName, reason)
+        let unreadable = RecordError(
+            RecordImport.mismatch, "A field has a type or a size that no attribute can hold.")
+        for kept in try mirror.ledger.keptRecords() {
+            switch kept.reason {
+            case .unreadableField:
+                try mirror.ledger.keepRefusal(of: kept.recordName, unreadable)
+            case .missingAsset:
+                try mirror.ledger.keepRefusal(of: kept.recordName, RecordImport.missingAsset)
+            case .unknownEntity, .unknownRelationship, .incompleteGraph: break
+            }
         }
     }
 }

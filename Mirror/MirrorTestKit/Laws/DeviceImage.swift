@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MirrorEngine
 internal import ObjectModel
 internal import RecordWire
@@ -31,7 +32,8 @@ struct DeviceImage: Equatable {
     init(_ service: SimulatedService, as device: SimulatedDevice) throws {
         let settings = device.mirrored.settings
         try self.init(
-            records: service.records(inZone: settings.zoneName), mapping: settings.mapping)
+            records: service.records(inZone: settings.zoneName), mapping: settings.mapping
+        ) { try service.content(of: $0) }
     }
 
     /// Forgets the links to objects that `names` does not have.
@@ -62,8 +64,11 @@ struct DeviceImage: Equatable {
         }.sorted()
     }
 
-    /// Reads records as the objects they stand for.
-    init(records: [String: Record], mapping: RecordMapping) throws {
+    /// Reads records as the objects they stand for; `content` brings that of an asset.
+    init(
+        records: [String: Record], mapping: RecordMapping,
+        content: (RecordAsset) throws -> Data? = { _ in nil }
+    ) throws {
         for record in records.values {
             if let pair = JoinRecord(record) {
                 let names = pair.relationshipNames.split(separator: ":")
@@ -72,7 +77,8 @@ struct DeviceImage: Equatable {
                     isReflexive ? [pair.first, pair.second].sorted() : [pair.first, pair.second]
                 pairs.insert("\(pair.relationshipNames): \(ends[0]) → \(ends[1])")
             } else if let entity = mapping.entity(of: record) {
-                objects[record.recordName] = try mapping.state(of: record, entity: entity)
+                objects[record.recordName] = try mapping.state(
+                    of: record, entity: entity, content: content)
             }
         }
     }

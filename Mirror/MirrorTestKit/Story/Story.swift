@@ -15,6 +15,8 @@ public struct Story: @unchecked Sendable {
     public var policy: MergePolicy
     /// The store's rules that are compared: the story is played once with each. Empty: once.
     public var comparedRules: [String]
+    /// Bytes of a value above which it travels as an asset; nil for as many as devices really have.
+    public var assetValueBytesMax: Int?
     public var steps: [StoryStep]
 
     /// A story without steps over one model.

@@ -21,7 +21,11 @@ extension WorldFaults {
 
 extension RecordRequest {
     var operationCount: Int {
-        if case .modifyRecords(let modify) = self { modify.operations.count } else { 0 }
+        switch self {
+        case .modifyRecords(let modify): modify.operations.count
+        case .uploadAssets(let upload): upload.tokens.count
+        default: 0
+        }
     }
 
     /// Puts a token in the place of the device's that the service cannot know. Returns whether
@@ -43,7 +47,7 @@ extension RecordResponse {
         case .zoneChanges(let pages): pages.reduce(0) { $0 + $1.records.count }
         case .recordChanges(let page): page.records.count
         case .databaseChanges, .zones, .subscriptions, .courierToken, .nothing, .caller,
-            .assetUploads, .assets:
+            .users, .shares, .assetUploads, .assets:
             0
         }
     }
@@ -75,7 +79,7 @@ extension WorldStatistics {
         case .zoneChanges(let pages):
             if pages.contains(where: \.moreComing) { count(.continuedPage) }
         case .recordChanges, .databaseChanges, .zones, .subscriptions, .courierToken, .nothing,
-            .caller, .assetUploads, .assets:
+            .caller, .users, .shares, .assetUploads, .assets:
             break
         }
     }

@@ -14,6 +14,7 @@ final class SimulatedDevice {
     let name: String
     let platform: Environment
     private let settings: WorldSettings
+    private let assets: (any AssetCarrier)?
     private(set) var file: URL
     private(set) var sessions: [SimulatedSession] = []
     private var restores = 0
@@ -34,8 +35,10 @@ final class SimulatedDevice {
 
     init(
         name: String, file: URL, settings: WorldSettings, platform: Environment,
-        updateDice: SeededRandomness, aheadDice: SeededRandomness, isLater: Bool
+        updateDice: SeededRandomness, aheadDice: SeededRandomness, isLater: Bool,
+        assets: (any AssetCarrier)? = nil
     ) throws {
+        self.assets = assets
         self.updateDice = updateDice
         self.aheadDice = aheadDice
         self.isLater = isLater
@@ -56,6 +59,7 @@ final class SimulatedDevice {
         return try MirroredStore(store: store, policy: settings.policy, platform: platform) {
             $0.batchRecordsMax = sizes.batchRecordsMax
             $0.historyTransactionsMax = sizes.historyTransactionsMax
+            if let bytes = sizes.assetValueBytesMax { $0.sizes.valueBytesMax = bytes }
         }
     }
 
@@ -71,7 +75,7 @@ final class SimulatedDevice {
     private func openSession() throws -> SimulatedSession {
         SimulatedSession(
             mirrored: try open(), dialect: settings.dialect,
-            dice: settings.worksAhead ? aheadDice : nil)
+            dice: settings.worksAhead ? aheadDice : nil, assets: assets)
     }
 
     /// Starts again over a copy of `other`, which may be an earlier one of its own. `isLater` tells

@@ -10,6 +10,8 @@ final class SimulatedNetwork {
     let service: SimulatedService
     private var settings: WorldSettings
     private let randomness: SeededRandomness
+    /// Of assets: dice of their own, so that a seed is the same world without them.
+    private let assetDice: SeededRandomness
     private let faults: ServiceFaults
     private var delayed: [(request: RecordRequest, device: String, id: String)] = []
     /// Each write that the service took.
@@ -28,6 +30,7 @@ final class SimulatedNetwork {
     ) throws {
         self.settings = settings
         self.randomness = randomness
+        assetDice = SeededRandomness(seed: seed ^ 0xA5_5E7)
         faults = ServiceFaults(randomness: SeededRandomness(seed: seed ^ 0x5E_FA))
         var limits = ServiceLimits()
         limits.resultsMax = settings.sizes.pageRecordsMax
@@ -117,17 +120,43 @@ final class SimulatedNetwork {
         } catch {
             if let point = faults.takeStrike() {
                 tell("service killed at \(point) while \(device) \(request.summary)")
-                statistics.count(.serviceKill)
-                journal.forget()
-                do {
-                    try service.kill()
-                } catch {
-                    return .failure(error)
-                }
-                return .failure(LostMessage())
+                return .failure(restartService())
             }
             tell("\(device) \(request.summary) refused: \(error)")
             return .failure(error)
+        }
+    }
+
+    /// The service was struck and starts again; the message that struck it is lost.
+    private func restartService() -> any Error {
+        statistics.count(.serviceKill)
+        journal.forget()
+        do {
+            try service.kill()
+        } catch {
+            return error
+        }
+        return LostMessage()
+    }
+
+    /// Carries an asset in either direction, or loses it or the word that it came.
+    func carryAsset<Value>(
+        _ event: WorldStatistics.Event, _ body: () throws -> Value
+    ) -> Result<Value, any Error> {
+        if assetDice.chance(percent: settings.faults.lostRequestPercent) {
+            statistics.count(.assetLost)
+            return .failure(LostMessage())
+        }
+        do {
+            let value = try body()
+            statistics.count(event)
+            guard assetDice.chance(percent: settings.faults.lostReplyPercent) else {
+                return .success(value)
+            }
+            statistics.count(.assetLost)
+            return .failure(LostMessage())
+        } catch {
+            return .failure(faults.takeStrike() == nil ? error : restartService())
         }
     }
 

@@ -12,6 +12,7 @@ final class SimulatedSession {
     /// Before this moment the round waits.
     private var wakeAt: Date?
     private(set) var lastResult: RoundResult?
+    private let assets: (any AssetCarrier)?
     /// Says when the round works ahead; nil where it never does.
     private let dice: SeededRandomness?
     /// A request that was carried before it was due, with its answer.
@@ -21,12 +22,16 @@ final class SimulatedSession {
 
     init(
         mirrored: MirroredStore, container: String = SimulatedService.container,
-        dialect: ServiceDialect = .extended, dice: SeededRandomness? = nil
+        dialect: ServiceDialect = .extended, dice: SeededRandomness? = nil,
+        assets: (any AssetCarrier)? = nil
     ) {
         self.mirrored = mirrored
         self.dice = dice
-        performer = InstructionPerformer(
+        self.assets = assets
+        var performer = InstructionPerformer(
             mirrored: mirrored, container: container, dialect: dialect)
+        performer.assets = assets?.assetSupport ?? .none
+        self.performer = performer
     }
 
     var isRunning: Bool { round != nil }
@@ -40,8 +45,8 @@ final class SimulatedSession {
         notes = RoundNotes()
     }
 
-    /// Performs the next step if it concerns the store, or the wait if its time has come. Returns
-    /// the request to carry otherwise.
+    /// Performs the next step if it concerns the store or an asset, or the wait if its time has
+    /// come. Returns the request to carry otherwise.
     func step(now: Date) throws -> RecordRequest? {
         if let wakeAt {
             guard now >= wakeAt else { return nil }
@@ -54,6 +59,12 @@ final class SimulatedSession {
             defer { carried = nil }
             guard let carried, carried.request == request else { return request }
             round?.answer(carried.answer)
+            return nil
+        case .upload(let bytes, let address):
+            round?.uploaded(assets?.upload(bytes, to: address) ?? .failure(LostMessage()))
+            return nil
+        case .download(let download):
+            round?.downloaded(assets?.download(download) ?? .failure(LostMessage()))
             return nil
         case .wait(let seconds):
             wakeAt = now + seconds

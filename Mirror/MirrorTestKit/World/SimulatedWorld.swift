@@ -64,7 +64,8 @@ public final class SimulatedWorld {
                     file: folder.appendingPathComponent("device\(index).sqlite"),
                     settings: settings, platform: platform,
                     updateDice: updates, aheadDice: ahead,
-                    isLater: settings.laterModel != nil && updates.chance(percent: 40)))
+                    isLater: settings.laterModel != nil && updates.chance(percent: 40),
+                    assets: network))
         }
         armDevices()
     }

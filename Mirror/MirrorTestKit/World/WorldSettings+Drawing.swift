@@ -32,6 +32,10 @@ extension WorldSettings {
         }
         // By dice of its own, so that a seed is the same world but for it.
         settings.worksAhead = SeededRandomness(seed: seed &* 6_700_417).chance(percent: 50)
+        let assetDice = SeededRandomness(seed: seed &* 2_147_483_629)
+        if dialect == .extended, assetDice.chance(percent: 35) {
+            settings.sizes.assetValueBytesMax = 2 + assetDice.below(7)
+        }
         if hasVersions {
             settings.laterModel = laterModels[isKeyed ? 1 : 0][isOrdered ? 1 : 0]
             settings.updatePercent = 2

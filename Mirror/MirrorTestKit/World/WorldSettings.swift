@@ -111,6 +111,8 @@ public struct WorldSizes: Hashable, Sendable {
     public var historyTransactionsMax = 500
     /// Records in one request, as the service takes them.
     public var operationsPerRequestMax = 400
+    /// Bytes of a value above which it is an asset; nil for as many as devices really have.
+    public var assetValueBytesMax: Int?
     /// Bytes of one record, as the service takes it.
     public var recordBytesMax = 1_000_000
 

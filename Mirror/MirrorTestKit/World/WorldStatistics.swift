@@ -9,6 +9,7 @@ public struct WorldStatistics: Sendable {
         case tokenExpired, zoneLost, serviceLost, serviceRestored, storeRestored, storeCopied
         case zoneRefused, oversized, reset, resolved
         case continuedPage, fullBatch, pageAhead, batchAhead
+        case assetUploaded, assetFetched, assetLost
         case keyCollision, keyChain, sharedPlace, twinPair
         case updated, updatedByMapping, updatedInRound, updateKilled, keptAside
         case loggedConflict, loggedDeletion, loggedUnique, loggedOneToOne

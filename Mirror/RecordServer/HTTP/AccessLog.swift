@@ -8,6 +8,14 @@ public struct AccessLogEntry: Sendable {
     public var bytes: Int
     /// From the request line to the answer.
     public var milliseconds: Double
+
+    package init(method: String, path: String, status: Int, bytes: Int, milliseconds: Double) {
+        self.method = method
+        self.path = path
+        self.status = status
+        self.bytes = bytes
+        self.milliseconds = milliseconds
+    }
 }
 
 /// Receives each answered request, on the thread that answers it.

@@ -58,6 +58,8 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public var courierTokensMax = 32
     /// Indexes that queries may have made in one database.
     public var queryIndexesMax = 200
+    /// Shares and those who take part in them.
+    public var sharing = SharingLimits()
 
     public init() {}
 }

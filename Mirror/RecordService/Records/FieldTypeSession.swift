@@ -19,18 +19,25 @@ final class FieldTypeSession {
 
     private let database: Int64
     private let transaction: any BackendTransaction
+    /// What records must fit; nil where everything fits.
+    private let schema: RecordSchema?
     /// What was read, by record type and by name.
     private var known: [ExactName: [ExactName: Field]] = [:]
 
-    init(_ database: Int64, _ transaction: any BackendTransaction) {
+    init(
+        _ database: Int64, _ transaction: any BackendTransaction, schema: RecordSchema? = nil
+    ) {
         self.database = database
         self.transaction = transaction
+        self.schema = schema
     }
 
-    /// Throws BAD_REQUEST when a field has another type than records that are there.
+    /// Throws BAD_REQUEST when a field has another type than records that are there, or than the
+    /// schema says, and for what the schema does not have.
     func check(_ fields: [String: FieldValue?], of recordType: String) throws {
+        try checkSchema(fields, of: recordType)
         let recordType = ExactName(recordType)
-        for (name, value) in fields {
+        for (name, value) in fields where !SharingField.isReserved(name) {
             guard let type = value?.schemaType,
                 let use = try field(name, of: recordType).use, use.records > 0, use.type != type
             else { continue }
@@ -38,16 +45,43 @@ final class FieldTypeSession {
         }
     }
 
+    private func checkSchema(
+        _ fields: [String: FieldValue?], of recordType: String
+    ) throws(RecordError) {
+        // The service's own types, such as shares, are in no schema.
+        guard let schema, !recordType.hasPrefix("cloudkit.") else { return }
+        guard let type = schema[recordType] else {
+            throw Self.undeployed("the record type \(recordType)")
+        }
+        for (name, value) in fields {
+            guard let wireName = value?.schemaType else { continue }
+            guard let field = type[name] else {
+                throw Self.undeployed("the field \(name) of \(recordType)")
+            }
+            let given = RecordSchema.FieldType(wireName: wireName)
+            guard given == field.type else {
+                throw Self.mismatch(name, recordType, wireName, field.type.wireName)
+            }
+        }
+    }
+
+    private static func undeployed(_ what: String) -> RecordError {
+        RecordError(
+            .badRequest,
+            "The schema of production does not have \(what); who runs the service deploys it from "
+                + "development.")
+    }
+
     /// Takes note that a record with the fields `old` has the fields `new` now.
     func replace(
         _ old: [String: FieldValue?], with new: [String: FieldValue?], of recordType: String
     ) throws {
         let recordType = ExactName(recordType)
-        for (name, value) in new {
+        for (name, value) in new where !SharingField.isReserved(name) {
             guard let type = value?.schemaType, (old[name] ?? nil) == nil else { continue }
             add(1, to: try field(name, of: recordType), type)
         }
-        for (name, value) in old {
+        for (name, value) in old where !SharingField.isReserved(name) {
             guard let type = value?.schemaType, (new[name] ?? nil) == nil else { continue }
             add(-1, to: try field(name, of: recordType), type)
         }

@@ -83,12 +83,25 @@ struct Arguments: Sendable {
     func choice(_ option: Option, among words: [String]) throws -> String? {
         guard let word = value(option) else { return nil }
         guard words.contains(word) else {
-            let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
-            throw CommandError(
-                "usage", "--\(option.name) cannot be '\(word)'.",
-                hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
+            throw Self.unknown(word, among: words, as: "--\(option.name)")
         }
         return word
+    }
+
+    /// The first operand as one of the verb's works.
+    func work<Work: RawRepresentable<String> & CaseIterable>(_ works: Work.Type) throws -> Work {
+        let word = operand(0)
+        if let work = Work(rawValue: word) { return work }
+        throw Self.unknown(word, among: Work.allCases.map(\.rawValue), as: "WORK")
+    }
+
+    private static func unknown(
+        _ word: String, among words: [String], as name: String
+    ) -> CommandError {
+        let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
+        return CommandError(
+            "usage", "\(name) cannot be '\(word)'.",
+            hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
     }
 
     private func found(_ option: Option) -> (value: String, source: Source)? {

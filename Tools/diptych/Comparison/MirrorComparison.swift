@@ -175,7 +175,9 @@ private struct ComparisonReading {
             lines.there.append(name)
             return
         }
+        // Large values are compared by checksum.
         let remote = try settings.mapping.state(of: record, entity: entity)
+            .adopting(states[name])
         lines.there.append(text(name, remote, entity))
         guard let local = states[name] else {
             differences.append(

@@ -38,6 +38,11 @@ final class PreviewChannel: RecordChannel {
         }
     }
 
+    /// Nothing is sent, so all values are shown in their records.
+    func download(_ asset: RecordAsset, to file: URL) async throws {
+        try await carrier.download(asset, to: file)
+    }
+
     /// Whether the zone is only made for this look, and there is nothing in it.
     private func isMade(_ zone: ZoneID) -> Bool { state.withLock { $0.madeZones.contains(zone) } }
 

@@ -10,6 +10,9 @@ struct ReadyNotice {
     let isFirstRun: Bool
     /// Set only where they are to be shown.
     var tokens: (api: String, user: String)?
+    var hasConsole = false
+
+    private var consoleAddress: String { url.absoluteString + "/console" }
 
     var json: JSON {
         var members: [(String, JSON)] = [
@@ -19,6 +22,7 @@ struct ReadyNotice {
             ("dataFolder", .string(dataFolder.path)), ("firstRun", .bool(isFirstRun)),
             ("processID", JSON(Int(getpid()))),
         ]
+        if hasConsole { members.append(("console", .string(consoleAddress))) }
         if let tokens {
             members.append(("tokens", ["api": .string(tokens.api), "user": .string(tokens.user)]))
         }
@@ -32,6 +36,7 @@ struct ReadyNotice {
         table.add("container", container)
         table.add("token file", tokenFile.path + (isFirstRun ? "  (made now)" : ""))
         if let authorityFile { table.add("CA file", authorityFile.path) }
+        if hasConsole { table.add("console", consoleAddress) }
         if let tokens {
             table.add("API token", tokens.api)
             table.add("user token", tokens.user)

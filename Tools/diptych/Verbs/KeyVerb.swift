@@ -43,15 +43,7 @@ struct KeyVerb: Verb {
     private let newPassphraseFile: URL?
 
     init(_ arguments: Arguments) throws {
-        let word = arguments.operand(0)
-        guard let work = Work(rawValue: word) else {
-            let words = Work.allCases.map(\.rawValue)
-            let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
-            throw CommandError(
-                "usage", "WORK cannot be '\(word)'.",
-                hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
-        }
-        self.work = work
+        work = try arguments.work(Work.self)
         file = URL(fileURLWithPath: arguments.operand(1)).absoluteURL
         passphraseFile = arguments.file(KeySource.passphraseFile)
         newPassphraseFile = arguments.file(Self.newPassphraseFile)

@@ -57,15 +57,7 @@ struct ModelVerb: Verb {
     private let isTrial: Bool
 
     init(_ arguments: Arguments) throws {
-        let word = arguments.operand(0)
-        guard let work = Work(rawValue: word) else {
-            let words = Work.allCases.map(\.rawValue)
-            let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
-            throw CommandError(
-                "usage", "WORK cannot be '\(word)'.",
-                hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
-        }
-        self.work = work
+        work = try arguments.work(Work.self)
         file = URL(fileURLWithPath: arguments.operand(1)).absoluteURL
         let last = arguments.operand(2)
         other = last.isEmpty ? nil : URL(fileURLWithPath: last).absoluteURL
@@ -80,7 +72,8 @@ struct ModelVerb: Verb {
                 "usage",
                 other == nil
                     ? "\(work.other ?? "") is missing." : "'\(last)' is one word too many.",
-                hint: "Write diptych model \(word) MODEL" + (work.other.map { " \($0)." } ?? "."),
+                hint: "Write diptych model \(work.rawValue) MODEL"
+                    + (work.other.map { " \($0)." } ?? "."),
                 status: .usage)
         }
     }

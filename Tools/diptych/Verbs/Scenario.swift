@@ -42,14 +42,7 @@ struct Scenario: Verb {
     private let service: ServiceChannel?
 
     init(_ arguments: Arguments) throws {
-        let word = arguments.operand(0)
-        guard let work = Work(rawValue: word) else {
-            throw CommandError(
-                "usage", "WORK cannot be '\(word)'.",
-                hint: "Write diptych scenario run FILE…, or diptych scenario new FILE.",
-                status: .usage)
-        }
-        self.work = work
+        work = try arguments.work(Work.self)
         files = Array(arguments.operands.dropFirst())
         isWide = arguments.has(Self.wide)
         let isElsewhere = work == .run && arguments.has(MirrorOptions.service)

@@ -20,6 +20,9 @@ struct Serve: Verb {
     private static let dialect = Option(
         "dialect", "extended|plain", setting: true,
         "with every extension, or as CloudKit Web Services runs")
+    private static let console = Option(
+        "console", "on|off", setting: true,
+        "the web page at /console for administrators and users (off)")
     private static let readyFile = Option(
         "ready-file", "FILE", "write how to connect into FILE once it listens")
     private static let showTokens = Option(
@@ -29,7 +32,7 @@ struct Serve: Verb {
         name: "serve", summary: "Runs the record service.",
         options: [
             data, RecordPlace.database, RecordPlace.assets, listen, tls, hosts, container, dialect,
-            readyFile, showTokens,
+            console, readyFile, showTokens,
         ],
         readsSettingsBesideStore: false,
         notes: [
@@ -62,6 +65,7 @@ struct Serve: Verb {
     private let tlsChoice: ServerConfiguration.TLS
     private let containerName: String?
     private let dialect: ServiceDialect
+    private let hasConsole: Bool
     private let readyFile: URL?
     private let showsTokens: Bool
 
@@ -75,6 +79,8 @@ struct Serve: Verb {
             arguments.value(Self.tls) ?? "auto", folder: folder, hosts: names)
         containerName = arguments.value(Self.container)
         dialect = try Self.dialect(arguments.value(Self.dialect) ?? "extended")
+        hasConsole =
+            try arguments.choice(Self.console, among: ["on", "off"]) == "on"
         readyFile = arguments.file(Self.readyFile)
         showsTokens = arguments.has(Self.showTokens)
     }
@@ -121,12 +127,16 @@ struct Serve: Verb {
         let access = ServiceAccess(service: service, folder: folder, place: place.description)
         let container = try access.container(named: containerName)
         let made = try access.prepare(container, warn: console.warn)
-        let server = RecordServer(service: service, configuration: configuration(console))
+        var configuration = configuration(console)
+        let page = hasConsole ? ConsolePage(of: service, in: &configuration) : nil
+        let server = RecordServer(service: service, configuration: configuration)
+        page?.show(server)
         let url = try server.start()
         var notice = ReadyNotice(
             url: url, container: container, tokenFile: folder.tokens(of: container),
             authorityFile: server.authorityFile, dataFolder: folder.url, isFirstRun: made != nil)
         if showsTokens { notice.tokens = made }
+        notice.hasConsole = hasConsole
         if case .off = tlsChoice, !address.isLoopback {
             console.warn(
                 "without TLS the tokens travel in the clear; put a proxy with TLS before it")

@@ -10,25 +10,32 @@ struct ServiceVerb: Verb {
     private static let add = Option("add", "NAME", "containers, users: make this one")
     private static let issue = Option("issue", "USER", "tokens: make tokens for this user")
     private static let container = Option(
-        "container", "ID", setting: true, "tokens: the container they are for")
+        "container", "ID", setting: true, "tokens, roles, schema: the container they are for")
+    private static let profile = Option(
+        "profile", "USER", "users: change what is known of this one")
     private static let tokenFile = Option(
         "token-file", "FILE", "tokens: where to write what --issue made")
+    private static let administrator = Option(
+        "administrator", "NAME", "tokens: make one for the console's administrator")
     private static let revoke = Option("revoke", "ID", "tokens: make this one useless")
 
     static let manual = Manual(
-        name: "service", summary: "Administers a record service: users, tokens, backups.",
+        name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
-        options: [
-            data, RecordPlace.database, add, issue, container, tokenFile, revoke,
-        ],
+        options: [data, RecordPlace.database, add, profile] + UserDetails.options
+            + [issue, container, tokenFile, administrator, revoke] + RoleDeed.options
+            + SchemaDeed.options,
         readsSettingsBesideStore: false,
         notes: [
             """
             WORK is one of
               status        what each container holds
               containers    lists containers; --add ID makes one
-              users         lists users; --add LABEL makes one
-              tokens        lists tokens, without their secrets; --issue, --revoke
+              users         lists users; --add LABEL makes one, --profile USER changes one
+              tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
+              roles         lists what roles may do in the public database of --container, and
+                            who has them; --grant, --ungrant, --give, --take
+              schema        prints the schema of --container; --environment, --import, --diff, --deploy
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
             """,
@@ -45,18 +52,32 @@ struct ServiceVerb: Verb {
                     + "--container iCloud.local.diptych --token-file ann.tokens",
                 "tokens for a device of that user"
             ),
+            (
+                "diptych service roles --data records --container iCloud.local.diptych "
+                    + "--grant _icloud --type Note --rights create,read",
+                "users make and read notes for all; --grant _creator lets them change their own"
+            ),
+            (
+                "diptych service schema --data records --container iCloud.local.diptych --deploy",
+                "production has what development has, and takes nothing else from then on"
+            ),
             ("diptych service backup monday.sqlite --data records", "a copy, at any time"),
         ])
 
     private enum Work: String, CaseIterable {
-        case status, containers, users, tokens, backup, restore
+        case status, containers, users, tokens, roles, schema, backup, restore
         var takesFile: Bool { self == .backup || self == .restore }
     }
 
     private enum Deed {
         case list
         case add(String)
+        case addUser(String, UserDetails)
+        case changeUser(String, UserDetails)
+        case roles(RoleDeed, container: String)
+        case schema(SchemaDeed, container: String)
         case issue(user: String, container: String, file: URL)
+        case issueAdministrator(label: String, file: URL)
         case revoke(String)
         case copy(URL)
         case restore(URL)
@@ -68,15 +89,7 @@ struct ServiceVerb: Verb {
     private let place: RecordPlace
 
     init(_ arguments: Arguments) throws {
-        let word = arguments.operand(0)
-        guard let work = Work(rawValue: word) else {
-            let words = Work.allCases.map(\.rawValue)
-            let near = Spelling.nearest(to: word, among: words).map { "Did you mean \($0)? " } ?? ""
-            throw CommandError(
-                "usage", "WORK cannot be '\(word)'.",
-                hint: near + "Choose one of \(words.joined(separator: ", ")).", status: .usage)
-        }
-        self.work = work
+        work = try arguments.work(Work.self)
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
         place = try RecordPlace(arguments, folder: folder)
         deed = try Self.deed(of: work, arguments)
@@ -89,27 +102,65 @@ struct ServiceVerb: Verb {
                 file.isEmpty ? "FILE is missing." : "'\(file)' is one word too many.",
                 "Write diptych service \(work.rawValue)" + (work.takesFile ? " FILE." : "."))
         }
-        let given = [add, issue, revoke].filter { arguments.has($0) }
-        let fitting = work == .tokens ? [issue.name, revoke.name] : [add.name]
-        let takesAny = [.containers, .users, .tokens].contains(work)
-        guard given.count < 2, given.allSatisfy({ takesAny && fitting.contains($0.name) }) else {
-            throw misuse(
-                "--\(given[0].name) does not go with \(work.rawValue), or not with another.",
-                "`diptych service --help` tells which option belongs to which work.")
+        try checkOptions(of: work, arguments)
+        if work == .roles {
+            return .roles(
+                try RoleDeed(arguments), container: try arguments.required(container))
         }
-        if let name = arguments.value(add) { return .add(name) }
+        if work == .schema {
+            return .schema(
+                try SchemaDeed(arguments), container: try arguments.required(container))
+        }
+        if let name = arguments.value(profile) {
+            return .changeUser(name, try UserDetails(arguments))
+        }
+        if let name = arguments.value(add) {
+            return work == .users ? .addUser(name, try UserDetails(arguments)) : .add(name)
+        }
         if let id = arguments.value(revoke) { return .revoke(id) }
+        if let label = arguments.value(administrator) {
+            return .issueAdministrator(label: label, file: try Self.file(ofTokens: arguments))
+        }
         if let user = arguments.value(issue) {
-            guard let tokens = arguments.file(tokenFile) else {
-                throw misuse(
-                    "--token-file is missing.", "Name the file that the tokens are written to.")
-            }
             return .issue(
-                user: user, container: try arguments.required(container), file: tokens)
+                user: user, container: try arguments.required(container),
+                file: try Self.file(ofTokens: arguments))
         }
         guard work.takesFile else { return .list }
         let url = URL(fileURLWithPath: file).absoluteURL
         return work == .backup ? .copy(url) : .restore(url)
+    }
+
+    private static func checkOptions(of work: Work, _ arguments: Arguments) throws {
+        let deeds =
+            [add, profile, issue, administrator, revoke] + RoleDeed.deeds + SchemaDeed.deeds
+        let given = deeds.filter { arguments.has($0) }
+        let details = (UserDetails.options + [RoleDeed.type, RoleDeed.rights, RoleDeed.user])
+            .filter { arguments.has($0) }
+        let fitting: [Option] =
+            switch work {
+            case .containers: [add]
+            case .users: [add, profile] + UserDetails.options
+            case .tokens: [issue, administrator, revoke]
+            case .roles: RoleDeed.options
+            case .schema: SchemaDeed.options
+            case .status, .backup, .restore: []
+            }
+        let strange = (given + details).first { option in
+            !fitting.contains { $0.name == option.name }
+        }
+        guard let wrong = strange ?? (given.count > 1 ? given[0] : nil) else { return }
+        throw misuse(
+            "--\(wrong.name) does not go with \(work.rawValue), or not with another.",
+            "`diptych service --help` tells which option belongs to which work.")
+    }
+
+    private static func file(ofTokens arguments: Arguments) throws -> URL {
+        guard let file = arguments.file(tokenFile) else {
+            throw misuse(
+                "--token-file is missing.", "Name the file that the tokens are written to.")
+        }
+        return file
     }
 
     private static func misuse(_ message: String, _ hint: String) -> CommandError {
@@ -154,39 +205,49 @@ struct ServiceVerb: Verb {
         case (.containers, .add(let name)):
             try service.accounts.createContainer(name)
             console.note("The container \(name) is there.")
-        case (.users, .add(let label)):
-            report.print(try service.accounts.createUser(label: label))
+        case (.users, .addUser(let label, let details)):
+            let user = try service.accounts.createUser(label: label)
+            try details.save(of: user, service.accounts)
+            try report.print(user)
+        case (.users, .changeUser(let name, let details)):
+            let user = try service.accounts.user(called: name)
+            try details.save(of: user, service.accounts)
+            try report.print(user)
+        case (.roles, .roles(let deed, let container)):
+            try deed.perform(in: container, service.accounts, report, console)
+        case (.schema, .schema(let deed, let container)):
+            return try deed.perform(in: container, service.accounts, console)
         case (.tokens, .revoke(let id)):
             try service.accounts.revoke(tokenID: id)
             console.note("The token \(id) is good for nothing any more.")
         case (.tokens, .issue(let user, let container, let file)):
             try issue(to: user, container, file, service.accounts)
             console.note("The tokens are in \(file.path), for its owner only.")
+        case (.tokens, .issueAdministrator(let label, let file)):
+            try checkNew(file)
+            let made = try service.accounts.issueAdministratorToken(label: label)
+            try PrivateFile.write(made.secret + "\n", to: file)
+            console.note("The token is in \(file.path), for its owner only.")
         default:
             try report.list(work.rawValue)
         }
         return .done
     }
 
-    private func issue(
-        to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
-    ) throws {
+    private func checkNew(_ file: URL) throws {
         guard !FileManager.default.fileExists(atPath: file.path) else {
             throw CommandError(
                 "fileExists", "\(file.path) is there already, and may hold tokens.",
                 hint: "Name another file with --token-file.")
         }
         try ParentFolder.require(of: file)
-        let all = try accounts.users()
-        let found = all.filter { $0.userRecordName == name || $0.label == name }
-        guard let user = found.first, found.count == 1 else {
-            throw CommandError(
-                "unknownUser",
-                found.isEmpty
-                    ? "There is no user '\(name)'."
-                    : "\(found.count) users are called '\(name)'.",
-                hint: "`diptych service users` lists them; a record name names one of them.")
-        }
+    }
+
+    private func issue(
+        to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
+    ) throws {
+        try checkNew(file)
+        let user = try accounts.user(called: name)
         let label = file.lastPathComponent
         let api = try accounts.issueAPIToken(container: container, label: label)
         let own = try accounts.issueUserToken(userRecordName: user.userRecordName, label: label)

@@ -11,6 +11,7 @@ struct StoryReader {
     private var devices: [StoryDevice] = []
     private var policy = MergePolicy()
     private var comparedRules: [String] = []
+    private var assetValueBytesMax: Int?
     private var steps: [StoryStep] = []
 
     init(folder: URL) { self.folder = folder }
@@ -36,6 +37,7 @@ struct StoryReader {
             title: title, model: NSManagedObjectModel(), devices: devices, policy: policy)
         story.models = try models.mapValues { try $0.model() }
         story.comparedRules = comparedRules
+        story.assetValueBytesMax = assetValueBytesMax
         story.steps = steps
         var check = StoryCheck(story)
         try check.run()
@@ -74,6 +76,7 @@ struct StoryReader {
             _ = words.take()
             policy.deletion = try StoryWords.deletion(&words, "deletion RULE")
             try words.end("deletion RULE")
+        case "assets": try readAssets(&words)
         case "compare": try readCompared(&words)
         case "device", "devices": try readDevices(&words)
         default: return false
@@ -118,6 +121,21 @@ struct StoryReader {
         let file = URL(fileURLWithPath: path, relativeTo: folder)
         models[modelName] = try ModelLines(file: file, path: path)
         try words.end(form)
+    }
+
+    private mutating func readAssets(_ words: inout StoryWords) throws {
+        let form = "assets above 100 bytes"
+        _ = words.take()
+        try words.expect("above", form)
+        let number = try words.word("a number", form)
+        guard let bytes = Int(number), bytes >= 0 else {
+            throw StoryError("'\(number)' is no number of bytes.", "Write: \(form)")
+        }
+        guard words.takeAny("bytes", "byte") else {
+            throw StoryError("'bytes' is missing.", "Write: \(form)")
+        }
+        try words.end(form)
+        assetValueBytesMax = bytes
     }
 
     private mutating func readCompared(_ words: inout StoryWords) throws {

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MirrorEngine
 internal import ObjectModel
 internal import RecordWire
@@ -6,15 +7,16 @@ internal import Stores
 // What the service holds, read through its change feed as a new device would.
 extension HeldGraph {
     /// Reads the live records of a zone as the objects that they stand for in a model. `send`
-    /// carries a request. Throws what it throws, and `MirrorError` for records that the model
-    /// cannot hold.
+    /// carries a request, `content` brings that of an asset. Throws what they throw, and
+    /// `MirrorError` for records that the model cannot hold.
     init(
         zone: String, settings: MirrorSettings, _ known: StoryObjects,
-        send: (RecordRequest) throws -> RecordResponse
+        send: (RecordRequest) throws -> RecordResponse,
+        content: (RecordAsset) throws -> Data?
     ) throws {
         self.init()
         let records = try Self.records(inZone: zone, send)
-        let reading = try RecordGraph(records, settings)
+        let reading = try RecordGraph(records, settings, content)
         objects = reading.objects()
         for handle in known.handles {
             keys[handle] = known.names(of: handle).last { objects[$0] != nil }
@@ -45,13 +47,17 @@ private struct RecordGraph {
     private var states: [String: ObjectState] = [:]
     private var pairs: [JoinRecord] = []
 
-    init(_ records: [String: Record], _ settings: MirrorSettings) throws {
+    init(
+        _ records: [String: Record], _ settings: MirrorSettings,
+        _ content: (RecordAsset) throws -> Data?
+    ) throws {
         self.settings = settings
         for record in records.values {
             if let pair = JoinRecord(record) {
                 pairs.append(pair)
             } else if let entity = settings.mapping.entity(of: record) {
-                states[record.recordName] = try settings.mapping.state(of: record, entity: entity)
+                states[record.recordName] = try settings.mapping.state(
+                    of: record, entity: entity, content: content)
             }
         }
     }

@@ -22,6 +22,9 @@ final class ManagedDevice {
         var zone: String?
         /// The keys of sealed values, where it has them.
         var keys: SealingKeys?
+        /// Bytes of a value above which it is an asset, where the story says so.
+        var assetValueBytesMax: Int?
+        var assets: (any AssetCarrier)?
         /// Whether the context records what can be undone.
         var undoes = false
     }
@@ -69,8 +72,14 @@ final class ManagedDevice {
         }
         let mirrored = try MirroredStore(
             store: rows, policy: setting.policy, zoneName: setting.zone, keys: setting.keys,
-            platform: setting.platform)
-        let session = SimulatedSession(mirrored: mirrored, container: setting.container)
+            platform: setting.platform
+        ) { settings in
+            if let bytes = setting.assetValueBytesMax {
+                settings.sizes.valueBytesMax = bytes
+            }
+        }
+        let session = SimulatedSession(
+            mirrored: mirrored, container: setting.container, assets: setting.assets)
         return (context, store, session)
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MirrorEngine
 internal import Platform
 internal import RecordService
 package import RecordWire
@@ -121,6 +122,36 @@ final class StoryNetwork {
         case .lose: try service.lose()
         case .deleteZone: break
         }
+    }
+}
+
+/// The way of one device's assets. A service elsewhere gets all values in records.
+final class StoryAssets: AssetCarrier {
+    private let network: StoryNetwork
+    private let device: String
+
+    init(network: StoryNetwork, device: String) {
+        self.network = network
+        self.device = device
+    }
+
+    var assetSupport: AssetSupport { network.service?.assetSupport ?? .none }
+
+    func upload(_ bytes: Data, to address: String) -> Result<RecordAsset, any Error> {
+        Result { try reachable().upload(bytes, to: address) }
+    }
+
+    func download(_ download: AssetDownload) -> Result<Void, any Error> {
+        Result {
+            try reachable().content(of: download.asset).write(to: download.file, options: .atomic)
+        }
+    }
+
+    private func reachable() throws -> SimulatedService {
+        guard !network.weather(of: device).isOffline, let service = network.service else {
+            throw Unreachable(message: "There is no network.")
+        }
+        return service
     }
 }
 

@@ -59,6 +59,8 @@ final class StoryWorld {
         setting.zone = network.zone
         setting.keys = try line.hasKey ? Self.keys() : nil
         setting.undoes = story.undoes
+        setting.assetValueBytesMax = story.assetValueBytesMax
+        setting.assets = StoryAssets(network: network, device: line.name)
         return try ManagedDevice(setting, isNew: shared == nil)
     }
 
@@ -108,9 +110,10 @@ final class StoryWorld {
     func serviceGraph() throws -> HeldGraph {
         let reader = devices.max { $0.breadth < $1.breadth }
         guard let settings = reader?.mirrored.settings else { return HeldGraph() }
-        return try HeldGraph(zone: settings.zoneName, settings: settings, objects) {
-            try network.send($0, as: "observer")
-        }
+        return try HeldGraph(
+            zone: settings.zoneName, settings: settings, objects,
+            send: { try network.send($0, as: "observer") },
+            content: { try network.service?.content(of: $0) })
     }
 
     /// The record names that rounds gave become known.

@@ -2,7 +2,7 @@
 /// database's collation, and any text fits. `zone` leads the keys of what a zone holds, so that
 /// these tables can be spread by it.
 enum PostgresTables {
-    static let statements = places + records + queries + assets + accounts
+    static let statements = places + records + queries + assets + accounts + shares + people
 
     private static let places = [
         "CREATE TABLE service(one bigint PRIMARY KEY, id bigint NOT NULL, epoch bigint NOT NULL)",
@@ -130,5 +130,55 @@ enum PostgresTables {
             environment bytea NOT NULL, created_at bigint NOT NULL)
         """,
         "CREATE INDEX couriers_by_user ON couriers(user_name, created_at)",
+    ]
+
+    private static let shares = [
+        """
+        CREATE TABLE shares(
+            zone bigint NOT NULL, name bytea NOT NULL, guid bytea NOT NULL,
+            container bytea NOT NULL, environment bytea NOT NULL, owner bytea NOT NULL,
+            zone_name bytea NOT NULL, root bytea, PRIMARY KEY (zone, name))
+        """,
+        "CREATE UNIQUE INDEX shares_by_guid ON shares(guid)",
+        """
+        CREATE TABLE share_members(
+            zone bigint NOT NULL, share bytea NOT NULL, record bytea NOT NULL,
+            change bigint NOT NULL, gone boolean NOT NULL, time bigint NOT NULL,
+            PRIMARY KEY (zone, share, record))
+        """,
+        "CREATE INDEX share_members_by_change ON share_members(zone, share, change)",
+        "CREATE INDEX share_members_by_record ON share_members(zone, record) WHERE NOT gone",
+        "CREATE INDEX share_members_by_departure ON share_members(time) WHERE gone",
+        """
+        CREATE TABLE share_grants(
+            zone bigint NOT NULL, user_name bytea NOT NULL, share bytea NOT NULL,
+            writes boolean NOT NULL, PRIMARY KEY (zone, user_name, share))
+        """,
+    ]
+
+    private static let people = [
+        """
+        CREATE TABLE profiles(
+            user_name bytea PRIMARY KEY, email bytea, given_name bytea, family_name bytea,
+            discoverable boolean NOT NULL)
+        """,
+        "CREATE UNIQUE INDEX profiles_by_email ON profiles(email) WHERE email IS NOT NULL",
+        """
+        CREATE TABLE role_grants(
+            container bytea NOT NULL, record_type bytea NOT NULL, role bytea NOT NULL,
+            creates boolean NOT NULL, reads boolean NOT NULL, writes boolean NOT NULL,
+            PRIMARY KEY (container, record_type, role))
+        """,
+        """
+        CREATE TABLE role_members(
+            container bytea NOT NULL, user_name bytea NOT NULL, role bytea NOT NULL,
+            PRIMARY KEY (container, user_name, role))
+        """,
+        "CREATE TABLE token_uses(token bytea PRIMARY KEY, used_at bigint NOT NULL)",
+        """
+        CREATE TABLE schemas(
+            container bytea NOT NULL, environment bytea NOT NULL, body bytea NOT NULL,
+            PRIMARY KEY (container, environment))
+        """,
     ]
 }

@@ -34,24 +34,28 @@ extension PostgresTransaction {
     private static let tokenColumns =
         "id, kind, container, user_name, label, created_at, revoked_at, hash"
 
+    private static let tokensWithUses =
+        "SELECT \(tokenColumns), used_at FROM tokens LEFT JOIN token_uses ON token = id"
+
     private static func token(_ row: PostgresRow) -> TokenRow {
         TokenRow(
             description: TokenDescription(
                 id: row.text(at: 0),
-                kind: row.text(at: 1) == TokenDescription.Kind.api.rawValue ? .api : .user,
+                kind: TokenDescription.Kind(rawValue: row.text(at: 1)) ?? .user,
                 container: row.textIfAny(at: 2), userRecordName: row.textIfAny(at: 3),
                 label: row.text(at: 4), createdAt: row.int64(at: 5),
-                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6)),
+                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6),
+                lastUsedAt: row.isNull(at: 8) ? nil : row.int64(at: 8)),
             hash: row.data(at: 7))
     }
 
     func tokens() throws -> [TokenRow] {
-        try all("SELECT \(Self.tokenColumns) FROM tokens ORDER BY created_at, id", [], Self.token)
+        try all("\(Self.tokensWithUses) ORDER BY created_at, id", [], Self.token)
     }
 
     func token(_ id: String) throws -> TokenRow? {
         try first(
-            "SELECT \(Self.tokenColumns) FROM tokens WHERE id = $1", [.name(id)], Self.token)
+            "\(Self.tokensWithUses) WHERE id = $1", [.name(id)], Self.token)
     }
 
     func add(_ token: TokenRow) throws {
@@ -75,6 +79,14 @@ extension PostgresTransaction {
             [.integer(milliseconds), .name(id)])
     }
 
+    func noteUse(ofToken id: String, at milliseconds: Int64) throws {
+        try connection.send(
+            """
+            INSERT INTO token_uses(token, used_at) VALUES ($1, $2) ON CONFLICT (token)
+            DO UPDATE SET used_at = greatest(token_uses.used_at, excluded.used_at)
+            """, [.name(id), .integer(milliseconds)])
+    }
+
     // MARK: Usage
 
     func usage() throws -> [ContainerUsage] {
@@ -83,7 +95,8 @@ extension PostgresTransaction {
             SELECT d.container, d.environment, count(DISTINCT d.owner), count(z.id),
                 coalesce(sum(r.live), 0)::bigint, coalesce(sum(r.gone), 0)::bigint,
                 coalesce(sum(r.bytes), 0)::bigint
-            FROM databases d LEFT JOIN zones z ON z.database = d.id AND NOT z.deleted
+            FROM databases d LEFT JOIN zones z
+                ON z.database = d.id AND NOT z.deleted AND d.scope <> 'shared'::bytea
             LEFT JOIN (
                 SELECT zone, sum(CASE WHEN deleted THEN 0 ELSE 1 END) AS live,
                     sum(CASE WHEN deleted THEN 1 ELSE 0 END) AS gone,

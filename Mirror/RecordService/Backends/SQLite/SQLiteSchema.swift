@@ -45,6 +45,11 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.queryTables)
         try connection.script(SQLiteTransaction.linkTable)
         try connection.script(SQLiteTransaction.subscriptionTables)
+        try connection.script(SQLiteTransaction.profileTable)
+        try connection.script(SQLiteTransaction.shareTables)
+        try connection.script(SQLiteTransaction.roleTables)
+        try connection.script(SQLiteTransaction.tokenUseTable)
+        try connection.script(SQLiteTransaction.schemaTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {

@@ -1,0 +1,80 @@
+package import Foundation
+internal import ObjectModel
+internal import Platform
+package import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// Assets on their way in and out. (MERGE §7)
+extension MirroredStore {
+    /// The bytes to upload, mapped where they are in a file of their own; nil where the value was
+    /// changed or deleted meanwhile.
+    package func bytes(of upload: AssetUpload) throws -> Data? {
+        try read { mirror in
+            guard let row = try mirror.store.row(upload.row),
+                row.attributes.indices.contains(upload.slot),
+                let standIn = AssetStandIn(upload.asset),
+                standIn.stands(for: row.attributes[upload.slot])
+            else { return nil }
+            return row.attributes[upload.slot].assetBytes
+        }
+    }
+
+    package func keepReceipt(_ asset: RecordAsset) throws {
+        try write { try $0.ledger.keepReceipt(asset) }
+    }
+
+    /// The service takes the asset in no way: its record waits with the reason until it changes.
+    package func refuse(_ upload: AssetUpload, _ error: RecordError) throws {
+        try write { try $0.ledger.keepRefusal(of: upload.recordName, error) }
+    }
+
+    /// The assets that have to be here before some records are applied: not those that were
+    /// downloaded already, nor those whose content an object here has.
+    package func assetsToDownload(for records: [Record]) throws -> [AssetDownload] {
+        try read { mirror in
+            var found: [AssetDownload] = []
+            var seen: Set<AssetStandIn> = []
+            for record in records where !record.deleted {
+                guard let layout = mirror.mapping.entity(of: record) else { continue }
+                let entry = try mirror.ledger.entry(named: record.recordName)
+                if let entry, entry.base?.recordChangeTag == record.recordChangeTag { continue }
+                let row = try entry.flatMap { try mirror.store.row($0.row) }
+                for slot in layout.attributes.indices {
+                    let names = mirror.mapping.fieldNames(of: .attribute(slot), layout)
+                    guard let field = names.asset,
+                        case .asset(let asset)?? = record.fields[field],
+                        let standIn = AssetStandIn(asset), seen.insert(standIn).inserted,
+                        mirror.assets.bytes(of: standIn) == nil
+                    else { continue }
+                    let isHere = row.map {
+                        $0.id.entity == layout.number && standIn.stands(for: $0.attributes[slot])
+                    }
+                    guard isHere != true else { continue }
+                    found.append(
+                        AssetDownload(asset: asset, file: mirror.assets.file(of: standIn)))
+                }
+            }
+            guard !found.isEmpty else { return [] }
+            mirror.assets.removeStale(at: settings.platform.clock.now())
+            try mirror.assets.make()
+            return found
+        }
+    }
+
+    /// Lets go of downloaded contents whose records were applied, but not of what records need that
+    /// are held back.
+    func removeApplied(_ records: [Record]) throws {
+        let carriers = records.filter(\.hasAssets)
+        guard !carriers.isEmpty else { return }
+        let kept = try read { mirror in
+            try mirror.ledger.hasAside() ? Set(mirror.ledger.keptRecords().map(\.recordName)) : []
+        }
+        let (held, applied) = (
+            carriers.filter { kept.contains($0.recordName) },
+            carriers.filter { !kept.contains($0.recordName) }
+        )
+        assets.remove(
+            Set(applied.flatMap(\.standIns)).subtracting(held.flatMap(\.standIns)))
+    }
+}

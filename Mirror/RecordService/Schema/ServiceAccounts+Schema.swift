@@ -1,0 +1,187 @@
+public import RecordWire
+
+/// What the records of a container may hold. Development learns from what is saved; production
+/// takes everything until a schema is deployed to it, and from then on what the schema has. A
+/// running service knows of changes at once.
+extension ServiceAccounts {
+    private static let fieldsMax = 10_000
+    private static let production = "production"
+
+    /// The schema of an environment: what was imported or deployed, what its records have beyond
+    /// it, the fields that may be queried, and the grants of roles. Where users have a field with
+    /// different types, the first by name stands there. Throws NOT_FOUND for an unknown container
+    /// or environment. Cost: looks at the fields of all databases.
+    public func schema(
+        container: String, environment: String
+    ) throws(RecordError) -> RecordSchema {
+        try check(container, environment)
+        return try backend.read { try schema(container, environment, $0) }
+    }
+
+    /// Takes a schema into development, beside what the records there have, and returns what is new
+    /// by it. Fields with an index may be queried from now on, also in production; the grants of
+    /// each record type that has some replace those that were. Throws BAD_REQUEST for a field that
+    /// records or production have with another type, NOT_FOUND for an unknown container.
+    @discardableResult
+    public func importSchema(
+        _ schema: RecordSchema, container: String
+    ) throws(RecordError) -> SchemaDifference {
+        let development = DatabaseKey.development
+        try check(container, development)
+        return try backend.write { transaction in
+            let before = try self.schema(container, development, transaction)
+            let used = try learnt(container, development, transaction)
+            let deployed = try imported(container, Self.production, transaction)
+            for other in [used, deployed] {
+                try Self.requireSameTypes(SchemaDifference(from: other, to: schema))
+            }
+            try transaction.saveSchema(
+                schema.text, container: container, environment: development)
+            try declare(schema, container, transaction)
+            return SchemaDifference(
+                from: before, to: try self.schema(container, development, transaction))
+        }
+    }
+
+    /// Adds to production what development has beyond it, and returns that. Nothing is ever taken
+    /// away, and from now on production takes only records that fit. Throws BAD_REQUEST for a field
+    /// that production has with another type, NOT_FOUND for an unknown container.
+    @discardableResult
+    public func deploySchema(container: String) throws(RecordError) -> SchemaDifference {
+        try check(container, Self.production)
+        return try backend.write { transaction in
+            let from = try self.schema(container, DatabaseKey.development, transaction)
+            let before = try self.schema(container, Self.production, transaction)
+            try Self.requireSameTypes(SchemaDifference(from: before, to: from))
+            let after = before.merged(with: from)
+            try transaction.saveSchema(
+                after.text, container: container, environment: Self.production)
+            return SchemaDifference(from: before, to: after)
+        }
+    }
+
+    // MARK: Parts
+
+    private func check(_ container: String, _ environment: String) throws(RecordError) {
+        try requireContainer(container)
+        guard [DatabaseKey.development, Self.production].contains(environment) else {
+            throw RecordError(.notFound, "The environment is development or production.")
+        }
+    }
+
+    private func schema(
+        _ container: String, _ environment: String, _ transaction: any BackendTransaction
+    ) throws -> RecordSchema {
+        var schema = try imported(container, environment, transaction)
+            .merged(with: try learnt(container, environment, transaction))
+        for declared in try transaction.declarations(container: container) {
+            guard
+                let type = schema.recordTypes.firstIndex(where: {
+                    $0.name.isExactly(declared.recordType)
+                }),
+                let field = schema.recordTypes[type].fields.firstIndex(where: {
+                    $0.name.isExactly(declared.field)
+                }), schema.recordTypes[type].fields[field].indexes.isEmpty
+            else { continue }
+            schema.recordTypes[type].fields[field].indexes = [.queryable]
+        }
+        try addGrants(to: &schema, container, transaction)
+        return schema
+    }
+
+    private func imported(
+        _ container: String, _ environment: String, _ transaction: any BackendTransaction
+    ) throws -> RecordSchema {
+        let text = try transaction.schemaText(container: container, environment: environment)
+        return try text.map { try RecordSchema(text: $0) } ?? RecordSchema()
+    }
+
+    /// What the records have. Names that no schema can spell are left out.
+    private func learnt(
+        _ container: String, _ environment: String, _ transaction: any BackendTransaction
+    ) throws -> RecordSchema {
+        var schema = RecordSchema()
+        let used = try transaction.usedFields(
+            container: container, environment: environment, limit: Self.fieldsMax)
+        for (key, wireName) in used {
+            let (type, name) = (key.recordType.text, key.field.text)
+            guard let fieldType = RecordSchema.FieldType(wireName: wireName),
+                RecordSchema.canSpell(type), RecordSchema.canSpell(name)
+            else { continue }
+            if schema.recordTypes.last?.name.isExactly(type) != true {
+                schema.recordTypes.append(RecordSchema.RecordType(name: type))
+            }
+            let last = schema.recordTypes.count - 1
+            guard schema.recordTypes[last].fields.last?.name.isExactly(name) != true else {
+                continue
+            }
+            schema.recordTypes[last].fields.append(
+                RecordSchema.Field(name: name, type: fieldType))
+        }
+        return schema
+    }
+
+    private func addGrants(
+        to schema: inout RecordSchema, _ container: String, _ transaction: any BackendTransaction
+    ) throws {
+        let grants = try transaction.roleGrants(container: container)
+        let own = Set(grants.map(\.role)).subtracting(StandardRole.names)
+        schema.roles = Array(own.union(schema.roles)).sorted()
+        for place in schema.recordTypes.indices {
+            let name = schema.recordTypes[place].name
+            let rows = grants.filter { $0.recordType.isExactly(name) }
+            guard !rows.isEmpty else { continue }
+            schema.recordTypes[place].grants = rows.compactMap(\.schemaGrant)
+        }
+    }
+
+    private func declare(
+        _ schema: RecordSchema, _ container: String, _ transaction: any BackendTransaction
+    ) throws {
+        for type in schema.recordTypes {
+            for field in type.fields where !field.indexes.isEmpty && !field.isSystem {
+                try transaction.declare(field.name, of: type.name, container: container)
+            }
+            guard !type.grants.isEmpty else { continue }
+            for grant in type.grants where grant.role == StandardRole.world {
+                guard grant.permissions == [.read] else {
+                    throw RecordError(
+                        .badRequest,
+                        "The schema lets _world write \(type.name); grant it to _icloud.")
+                }
+            }
+            _ = try transaction.removeRoleGrants(of: type.name, container: container)
+            for grant in type.grants {
+                try transaction.save(
+                    RoleGrantRow(grant, recordType: type.name), container: container)
+            }
+        }
+    }
+
+    private static func requireSameTypes(_ difference: SchemaDifference) throws(RecordError) {
+        guard let first = difference.retyped.first else { return }
+        throw RecordError(
+            .badRequest,
+            "\(first.recordType).\(first.to.name) is \(first.from.type.text) already and cannot "
+                + "become \(first.to.type.text); use another name for the new field.")
+    }
+}
+
+extension RoleGrantRow {
+    fileprivate init(_ grant: RecordSchema.Grant, recordType: String) {
+        self.init(
+            recordType: recordType, role: grant.role,
+            creates: grant.permissions.contains(.create),
+            reads: grant.permissions.contains(.read),
+            writes: grant.permissions.contains(.write))
+    }
+
+    /// nil for one that allows nothing, which no schema can say.
+    fileprivate var schemaGrant: RecordSchema.Grant? {
+        var permissions: Set<RecordSchema.Grant.Permission> = []
+        if creates { permissions.insert(.create) }
+        if reads { permissions.insert(.read) }
+        if writes { permissions.insert(.write) }
+        return permissions.isEmpty ? nil : RecordSchema.Grant(permissions, to: role)
+    }
+}

@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Platform
+internal import RecordServer
+internal import RecordService
+internal import RecordWire
+
+/// Who is signed in, by the secret in the cookie.
+final class ConsoleSessions: Sendable {
+    static let requestHeader = "X-Diptych-Request-Token"
+
+    private let accounts: ServiceAccounts
+    let cookie: ConsoleCookie
+    private let clock: any Clock
+    private let sessions = Lock<[String: ConsoleSession]>([:])
+    private let failures: FailureMeter<ClientAddress>
+
+    private static let sessionsMax = 1_000
+    private static let idleSeconds = 30.0 * 60
+    private static let lifeSeconds = 12.0 * 3_600
+
+    init(accounts: ServiceAccounts, cookie: ConsoleCookie, clock: any Clock) {
+        self.accounts = accounts
+        self.cookie = cookie
+        self.clock = clock
+        failures = FailureMeter(clock: clock, failuresMax: 30, within: 60)
+    }
+
+    /// Lets the bearer of a token in, whatever others tried from the same address. Returns the
+    /// secret for the cookie. Throws AUTHENTICATION_FAILED, and THROTTLED for the next wrong token
+    /// of an address that had many.
+    func begin(
+        token: String, from address: ClientAddress
+    ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
+        let bearer: TokenBearer
+        do throws(RecordError) {
+            bearer = try accounts.bearer(of: token)
+        } catch {
+            try failures.check(address)
+            failures.note(address)
+            throw error
+        }
+        let secret = try accounts.drawnSecret()
+        let session = ConsoleSession(
+            bearer: bearer, requestToken: try accounts.drawnSecret(), began: clock.now(),
+            used: clock.now())
+        let key = try ConsoleSecret.key(of: secret)
+        sessions.withLock { sessions in
+            if sessions.count >= Self.sessionsMax,
+                let oldest = sessions.min(by: { $0.value.used < $1.value.used })
+            {
+                sessions[oldest.key] = nil
+            }
+            sessions[key] = session
+        }
+        return (secret, session)
+    }
+
+    /// The session of a request. One that changes anything must come from the console's own page.
+    /// Throws AUTHENTICATION_FAILED and ACCESS_DENIED.
+    func session(of request: HTTPRequest) throws(RecordError) -> ConsoleSession {
+        guard let secret = cookie.secret(in: request) else { throw Self.signedOut }
+        let key = try ConsoleSecret.key(of: secret)
+        let now = clock.now()
+        let found = sessions.withLock { sessions -> ConsoleSession? in
+            guard var session = sessions[key] else { return nil }
+            guard now.timeIntervalSince(session.used) < Self.idleSeconds,
+                now.timeIntervalSince(session.began) < Self.lifeSeconds
+            else {
+                sessions[key] = nil
+                return nil
+            }
+            session.used = now
+            sessions[key] = session
+            return session
+        }
+        guard let found else { throw Self.signedOut }
+        do throws(RecordError) {
+            try accounts.requireGood(tokenID: found.bearer.tokenID)
+        } catch  where error.code == .authenticationFailed {
+            sessions.withLock { $0[key] = nil }
+            throw Self.signedOut
+        }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            try checkOrigin(of: request, found)
+            return found
+        }
+        return found
+    }
+
+    func end(_ request: HTTPRequest) throws(RecordError) {
+        guard let secret = cookie.secret(in: request) else { return }
+        let key = try ConsoleSecret.key(of: secret)
+        sessions.withLock { $0[key] = nil }
+    }
+
+    private func checkOrigin(
+        of request: HTTPRequest, _ session: ConsoleSession
+    ) throws(RecordError) {
+        let shown = request.headers[Self.requestHeader] ?? ""
+        guard try ConsoleSecret.areEqual(shown, session.requestToken),
+            request.isFromOwnPage
+        else {
+            throw RecordError(
+                .accessDenied,
+                "The request does not come from the console's own page; load it anew.")
+        }
+    }
+
+    private static let signedOut = RecordError(
+        .authenticationFailed, "Nobody is signed in here, or it was too long ago; sign in.")
+}
+
+extension HTTPRequest {
+    /// Whether the browser says that one of this server's pages sent it, or says nothing.
+    var isFromOwnPage: Bool {
+        if let site = headers["Sec-Fetch-Site"], site != "same-origin" { return false }
+        guard let origin = headers["Origin"] else { return true }
+        guard let host = headers["Host"] else { return false }
+        return origin == "https://\(host)" || origin == "http://\(host)"
+    }
+}

@@ -1,0 +1,329 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import Platform
+import RecordService
+import RecordWire
+import SQLiteStore
+import Stores
+import Testing
+
+/// Large values travel as assets, and are merged as any other.
+@Suite struct AssetTests {
+    let service: SimulatedService
+    let zone = "com.apple.coredata.cloudkit.zone"
+
+    init() throws { service = try Device.service() }
+
+    private func device(
+        _ seed: UInt64, policy: MergePolicy = MergePolicy(), above bytes: Int = 100
+    ) throws -> Device {
+        try Device(seed, service, policy: policy, assetsAbove: bytes)
+    }
+
+    private func text(_ word: String) -> AttributeValue {
+        .text(String(repeating: "\(word) ", count: 100))
+    }
+
+    private func title(_ device: Device) throws -> AttributeValue? {
+        try device.value(device.only("Note"), "title")
+    }
+
+    private func record() throws -> Record {
+        try #require(
+            try service.records(inZone: zone).values.first { $0.recordType == "CD_Note" })
+    }
+
+    /// A note with a large title on two devices.
+    private func pair(policy: MergePolicy = MergePolicy()) throws -> (Device, Device) {
+        let (a, b) = (try device(1, policy: policy), try device(2, policy: policy))
+        try a.insert("Note", ["title": text("old"), "views": .integer(1)])
+        try settle([a, b])
+        return (a, b)
+    }
+
+    // MARK: On the way
+
+    @Test func aLargeValueIsAnAssetFieldAndASmallOneIsNot() throws {
+        let (a, b) = try pair()
+        #expect(try title(b) == text("old"))
+        var record = try record()
+        guard case .asset(let asset)?? = record.fields["CD_title_ckAsset"] else {
+            Issue.record("The title is no asset: \(record.fields)")
+            return
+        }
+        #expect(asset.size == 400 && record.fields["CD_title"] == nil)
+        #expect(record.fields["CD_views"] == .int64(1))
+        try b.set(b.only("Note"), "title", .text("small"))
+        try settle([b, a])
+        record = try self.record()
+        #expect(record.fields["CD_title"] == .string("small"))
+        #expect(record.fields["CD_title_ckAsset"] == nil)
+        #expect(try title(a) == .text("small"))
+        try b.set(b.only("Note"), "title", .null)
+        try settle([b, a])
+        #expect(try title(a) == .null)
+        #expect(a.uploads.count == 1 && b.downloads == 1)
+    }
+
+    @Test func anEditOfAnotherPropertySendsNoAsset() throws {
+        let (a, b) = try pair()
+        try b.set(b.only("Note"), "rating", .double(2))
+        try settle([b, a])
+        #expect(b.uploads.isEmpty && a.downloads == 0)
+        #expect(try title(a) == text("old"))
+    }
+
+    @Test func aLostAnswerSendsNothingTwiceAndIsNoConflict() throws {
+        let a = try device(1)
+        try a.insert("Note", ["title": text("old")])
+        a.intercept = { [service] request in
+            guard case .modifyRecords = request else { return nil }
+            _ = try service.handle(request, from: try a.mirrored.deviceID())
+            throw MirrorError(.stopped, "lost")
+        }
+        #expect(try a.sync().error != nil)
+        a.intercept = { _ in nil }
+        let b = try device(2)
+        try settle([a, b])
+        #expect(a.uploads.count == 1 && a.downloads == 0)
+        #expect(try a.mirrored.conflicts().isEmpty)
+        #expect(try title(b) == text("old"))
+    }
+
+    @Test func anEditMadeWhileItsValueIsUploadedIsNotLost() throws {
+        let (a, b) = (try device(1), try device(2))
+        let note = try a.insert("Note", ["title": text("first")])
+        var edits = [text("third"), text("second")]
+        a.interceptUpload = { _ in
+            if let value = edits.popLast() { try a.set(note, "title", value) }
+        }
+        try settle([a, b])
+        #expect(edits.isEmpty)
+        #expect(try title(b) == text("third"))
+        #expect(a.uploads.count == 1)
+    }
+
+    @Test func whatWasUploadedStandsWhenTheProcessDies() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("assets-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appendingPathComponent("a.sqlite")
+        do {
+            let a = try Device(1, service, file: file, assetsAbove: 100)
+            try a.insert("Note", ["title": text("old")])
+            a.intercept = { request in
+                guard case .modifyRecords = request else { return nil }
+                throw MirrorError(.stopped, "killed")
+            }
+            #expect(try a.sync().error != nil)
+            #expect(a.uploads == ["CD_title_ckAsset"])
+        }
+        let again = try Device(1, service, file: file, assetsAbove: 100)
+        let b = try device(2)
+        try settle([again, b])
+        #expect(again.uploads.isEmpty)
+        #expect(try title(b) == text("old"))
+    }
+
+    @Test func aReceiptThatTheServiceForgotIsRenewed() throws {
+        let clock = VirtualClock()
+        var limits = ServiceLimits()
+        limits.assets.receiptSeconds = 60
+        let service = try SimulatedService(
+            platform: Environment(
+                clock: clock, randomness: SeededRandomness(seed: 78), faults: NoFaults()),
+            limits: limits)
+        let a = try Device(1, service, assetsAbove: 100)
+        try a.insert("Note", ["title": text("old")])
+        var waits = 2
+        a.intercept = { request in
+            if case .modifyRecords = request, waits > 0 {
+                waits -= 1
+                clock.advance(seconds: 61)
+            }
+            return nil
+        }
+        #expect(try a.sync().isInSync)
+        #expect(a.uploads.count == 3)
+        let b = try Device(2, service, assetsAbove: 100)
+        try settle([b])
+        #expect(try title(b) == text("old"))
+    }
+
+    @Test func aDownloadThatBreaksOffIsTriedAgainInTheRound() throws {
+        let (a, b) = (try device(1), try device(2))
+        try a.insert("Note", ["title": text("old")])
+        try a.sync()
+        var breaks = 1
+        b.interceptDownload = { _ in
+            breaks -= 1
+            if breaks >= 0 { throw RecordError(.tryAgainLater, "broken off") }
+        }
+        #expect(try b.sync().isInSync)
+        #expect(b.downloads == 2)
+        #expect(try title(b) == text("old"))
+    }
+
+    @Test func aContentThatNeverComesHoldsUpItsRecordAlone() throws {
+        let (a, b) = (try device(1), try device(2))
+        try a.insert("Note", ["title": text("old")])
+        try a.insert("Note", ["title": .text("small")])
+        try a.sync()
+        b.interceptDownload = { _ in throw RecordError(.tryAgainLater, "broken off") }
+        _ = try b.sync()
+        #expect(try b.rows("Note").count == 1)
+        #expect(try b.mirrored.status()?.keptForLater.map(\.reason) == [.missingAsset])
+        #expect(try b.mirrored.status()?.isInSync == false)
+        b.interceptDownload = { _ in }
+        #expect(try b.sync().isInSync)
+        #expect(try b.rows("Note").count == 2)
+        #expect(try b.mirrored.status()?.isInSync == true)
+    }
+
+    @Test func theLargestValuesMakeRoomAndSmallOnesStay() throws {
+        let a = try Device(1, service, assetsAbove: 1_000) {
+            $0.sizes.recordBytesMax = 600
+        }
+        let tag = try a.insert("Tag", ["label": text("tag")])
+        let folder = try a.insert("Folder", ["name": .text(String(repeating: "n", count: 590))])
+        let split = AssetSplit(settings: a.mirrored.settings)
+        var fields: [String: FieldValue?] = ["CD_label": .string(String(repeating: "x", count: 9))]
+        var base = Record(recordName: "r", recordType: "CD_Tag")
+        base.fields["CD_other"] = .string(String(repeating: "y", count: 700))
+        // Too small to make room for what is large beside it.
+        #expect(split.split(&fields, of: try a.layout("Tag"), upon: base).isEmpty)
+        fields["CD_label"] = .string(String(repeating: "x", count: 300))
+        #expect(
+            split.split(&fields, of: try a.layout("Tag"), upon: base).map(\.field) == [
+                "CD_label_ckAsset"
+            ])
+        try a.sync()
+        #expect(a.uploads.isEmpty)
+        #expect(try a.value(tag, "label") == text("tag"))
+        #expect(try a.value(folder, "name") != .null)
+    }
+
+    // MARK: Merging
+
+    static let sides: [(MergeRule, String)] = [
+        (.local, "b"), (.overwrite, "b"), (.remote, "a"), (.rollback, "a"), (.latest, "b"),
+        (.max, "b"), (.min, "a"), (.text, "b"), (.set, "b"), (.counter, "b"),
+    ]
+
+    @Test(arguments: sides.indices)
+    func aConflictIsSettledByItsRuleAndTheLoserIsInTheLog(case index: Int) throws {
+        let (rule, winner) = Self.sides[index]
+        var policy = MergePolicy()
+        policy.standard = rule
+        let (a, b) = (try device(1, policy: policy), try device(2, policy: policy))
+        try a.insert("Cover", ["image": .data(Data(repeating: 1, count: 500))])
+        try settle([a, b])
+        let (ours, theirs) = (Data(repeating: 2, count: 500), Data(repeating: 3, count: 500))
+        try a.set(a.only("Cover"), "image", .data(ours))
+        a.clock.advance(seconds: 10)
+        b.clock.advance(seconds: 20)
+        try b.set(b.only("Cover"), "image", .data(theirs))
+        try settle([a, b])
+        let images = try [a, b].map { try $0.value($0.only("Cover"), "image") }
+        #expect(images[0] == images[1])
+        let settled = [AttributeValue.data(ours), .data(theirs)]
+        #expect(settled.contains(images[0] ?? .null), "under \(rule.name)")
+        if ["local", "overwrite", "remote", "rollback", "latest"].contains(rule.name) {
+            #expect(images[0] == (winner == "a" ? .data(ours) : .data(theirs)), "\(rule.name)")
+        }
+        let line = try #require(try b.mirrored.conflicts().first { $0.property == "image" })
+        #expect(line.local == .bytes(theirs) && line.remote == .bytes(ours))
+        let loser: ConflictSide = images[0] == .data(ours) ? .local : .remote
+        try b.mirrored.resolve(conflict: line.id, taking: loser)
+        try settle([b, a])
+        #expect(try a.value(a.only("Cover"), "image") == settled.first { $0 != images[0] })
+    }
+
+    @Test func equalValuesOfTwoDevicesAreNoConflict() throws {
+        let (a, b) = try pair()
+        try a.set(a.only("Note"), "title", text("same"))
+        try b.set(b.only("Note"), "title", text("same"))
+        try settle([a, b])
+        #expect(try a.mirrored.conflicts().isEmpty && b.mirrored.conflicts().isEmpty)
+        #expect(b.downloads == 1)
+    }
+
+    @Test func theBaseOfAnAssetIsNotPutBack() throws {
+        let (a, b) = try pair()
+        try a.set(a.only("Note"), "title", text("a"))
+        try b.set(b.only("Note"), "title", text("b"))
+        try settle([a, b])
+        let line = try #require(try b.mirrored.conflicts().first)
+        #expect(throws: MirrorError.self) {
+            try b.mirrored.resolve(conflict: line.id, taking: .base)
+        }
+        #expect(try title(b) == text("b"))
+    }
+
+    @Test func textsThatAreMergedStayInTheirRecord() throws {
+        var policy = MergePolicy()
+        policy.set(.text, entity: "Note", property: "title")
+        let (a, b) = try pair(policy: policy)
+        #expect(a.uploads.isEmpty)
+        guard case .text(let old)? = try title(a) else { throw Missing(name: "title") }
+        try a.set(a.only("Note"), "title", .text("begin " + old))
+        try b.set(b.only("Note"), "title", .text(old + "end"))
+        try settle([a, b])
+        #expect(try title(a) == .text("begin " + old + "end"))
+    }
+
+    @Test func aDecisionThatWaitsKeepsItsLargeValue() throws {
+        var policy = MergePolicy()
+        policy.standard = .error
+        let (a, b) = try pair(policy: policy)
+        try a.set(a.only("Note"), "title", text("a"))
+        try b.set(b.only("Note"), "title", text("b"))
+        try settle([a, b])
+        #expect(try title(b) == text("b"))
+        let line = try #require(try b.mirrored.conflicts(waitingOnly: true).first)
+        try b.mirrored.resolve(conflict: line.id, taking: .remote)
+        try settle([b, a])
+        #expect(try title(a) == text("a") && title(b) == text("a"))
+    }
+
+    // MARK: Deletion
+
+    @Test func anEditedAssetComesBackFromTheLogOfWhoLostIt() throws {
+        let (a, b) = try pair()
+        try a.delete(a.only("Note"))
+        try a.sync()
+        try b.set(b.only("Note"), "title", text("edited"))
+        try settle([b, a])
+        let line = try #require(try b.mirrored.conflicts().first { $0.property == "title" })
+        try b.mirrored.restore(objectOfConflict: line.id)
+        try settle([b, a])
+        #expect(try title(a) == text("edited"))
+    }
+
+    @Test func anAssetThatWasEditedElsewhereComesBackFromTheLogOfWhoDeletedIt() throws {
+        let (a, b) = try pair()
+        try b.set(b.only("Note"), "title", text("edited"))
+        try b.sync()
+        try a.delete(a.only("Note"))
+        try settle([a, b])
+        let line = try #require(try a.mirrored.conflicts().first { $0.property == "title" })
+        #expect(line.remote == .string(String(repeating: "edited ", count: 100)))
+        try a.mirrored.restore(objectOfConflict: line.id)
+        try settle([a, b])
+        #expect(try title(b) == text("edited"))
+    }
+
+    @Test func anObjectThatIsKeptIsMadeAnewWithItsAssets() throws {
+        var policy = MergePolicy()
+        policy.deletion = .keepEdited
+        let (a, b) = try pair(policy: policy)
+        try a.delete(a.only("Note"))
+        try a.sync()
+        try b.set(b.only("Note"), "rating", .double(3))
+        try settle([b, a])
+        #expect(try title(a) == text("old") && title(b) == text("old"))
+    }
+}

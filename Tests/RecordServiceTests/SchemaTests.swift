@@ -1,0 +1,119 @@
+import Foundation
+import RecordService
+import RecordWire
+import Testing
+
+/// Schemas: learnt in development, imported, deployed to production.
+@Suite struct SchemaTests {
+    private let fixture: ServiceFixture
+    private var accounts: ServiceAccounts { fixture.service.accounts }
+    private let container = ServiceFixture.container
+
+    init() throws { fixture = try ServiceFixture() }
+
+    private func inProduction() -> ServiceFixture {
+        var production = fixture
+        production.target.environment = "production"
+        return production
+    }
+
+    private func note(_ name: String, _ fields: [String: FieldValue]) -> Record {
+        var record = Record(recordName: name, recordType: "Note")
+        for (name, value) in fields { record.fields[name] = value }
+        return record
+    }
+
+    private func save(_ record: Record, _ fixture: ServiceFixture) throws -> RecordError? {
+        try fixture.modify([RecordOperation(.forceUpdate, record)])[0].error
+    }
+
+    @Test func developmentLearnsAndProductionIsDeployed() throws {
+        #expect(
+            try accounts.schema(container: container, environment: "development").text
+                == RecordSchema().text)
+        #expect(try save(note("a", ["title": .string("t"), "count": .int64(1)]), fixture) == nil)
+        let learnt = try accounts.schema(container: container, environment: "development")
+        #expect(learnt["Note"]?["title"]?.type == .init(.string))
+        #expect(learnt["Note"]?["count"]?.type == .init(.int64))
+
+        // Before the first deployment production takes everything.
+        let production = inProduction()
+        try production.createZone(ServiceFixture.zone)
+        #expect(try save(note("a", ["early": .double(1)]), production) == nil)
+        let added = try accounts.deploySchema(container: container)
+        #expect(
+            added.lines == ["+ Note.count INT64", "+ Note.title STRING"])
+        #expect(
+            try save(note("b", ["title": .string("t"), "early": .double(2)]), production) == nil)
+        let unknown = try save(note("c", ["colour": .string("red")]), production)
+        #expect(unknown?.code == .badRequest)
+        #expect(unknown?.reason.contains("colour") == true)
+        let wrong = try save(note("c", ["count": .string("1")]), production)
+        #expect(wrong?.code == .badRequest)
+        var other = Record(recordName: "d", recordType: "Other")
+        other.fields["x"] = .int64(1)
+        #expect(try save(other, production)?.reason.contains("Other") == true)
+        // Development goes on learning; a deletion needs no schema.
+        #expect(try save(note("d", ["colour": .string("red")]), fixture) == nil)
+        let gone = try production.modify([
+            RecordOperation(.forceDelete, Record(recordName: "a", recordType: ""))
+        ])
+        #expect(gone[0].error == nil)
+        #expect(
+            try accounts.deploySchema(container: container).lines == ["+ Note.colour STRING"])
+        #expect(try save(note("c", ["colour": .string("red")]), production) == nil)
+        #expect(try accounts.deploySchema(container: container).isEmpty)
+    }
+
+    @Test func anImportAddsAndGrants() throws {
+        let text = """
+            DEFINE SCHEMA
+            CREATE ROLE Editor;
+            RECORD TYPE Note (
+                title STRING QUERYABLE SORTABLE,
+                GRANT READ TO "_world", GRANT CREATE, WRITE TO Editor
+            );
+            """
+        let added = try accounts.importSchema(try RecordSchema(text: text), container: container)
+        #expect(added.lines.contains("+ Note.title STRING QUERYABLE SORTABLE"))
+        #expect(try fixture.service.queryableFields(container: container) == ["Note": ["title"]])
+        let grants = try accounts.grants(container: container)
+        #expect(grants.map(\.role) == ["Editor", "_world"])
+        #expect(grants[0].creates && grants[0].writes && !grants[0].reads)
+        let again = try accounts.schema(container: container, environment: "development")
+        #expect(SchemaDifference(from: try RecordSchema(text: text), to: again).isEmpty)
+    }
+
+    @Test func aTypeNeverChanges() throws {
+        #expect(try save(note("a", ["count": .int64(1)]), fixture) == nil)
+        let other = try RecordSchema(text: "DEFINE SCHEMA RECORD TYPE Note ( count STRING );")
+        let used = #expect(throws: RecordError.self) {
+            try accounts.importSchema(other, container: container)
+        }
+        #expect(used?.code == .badRequest && used?.reason.contains("Note.count") == true)
+        try accounts.deploySchema(container: container)
+        _ = try fixture.modify([
+            RecordOperation(.forceDelete, Record(recordName: "a", recordType: ""))
+        ])
+        // No record has it any more, but production does.
+        let deployed = #expect(throws: RecordError.self) {
+            try accounts.importSchema(other, container: container)
+        }
+        #expect(deployed?.code == .badRequest)
+        let nowhere = #expect(throws: RecordError.self) {
+            try accounts.deploySchema(container: "iCloud.none")
+        }
+        #expect(nowhere?.code == .notFound)
+    }
+
+    @Test func theWorldWritesNothing() throws {
+        let text = "DEFINE SCHEMA RECORD TYPE N ( GRANT WRITE TO \"_world\" );"
+        #expect(throws: RecordError.self) {
+            try accounts.importSchema(try RecordSchema(text: text), container: container)
+        }
+        #expect(try accounts.grants(container: container).isEmpty)
+        #expect(
+            try accounts.schema(container: container, environment: "development")
+                .recordTypes.isEmpty)
+    }
+}

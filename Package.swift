@@ -49,6 +49,7 @@ let systems: [Target] = [
     system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev"),
     .systemLibrary(name: "CRuntime", path: "Sources/Systems/CRuntime"),
 ]
 
@@ -75,9 +76,10 @@ let twoMachines: [Target] = [
             "MirrorEngine", "MirrorTransport", "RecordWire", "Persistence", "ObjectModel",
             "Predicates", "Platform",
         ]),
+    room("PostgresDriver", in: "Mirror", uses: ["CPostgres"]),
     room(
         "RecordService", in: "Mirror",
-        uses: ["RecordWire", "Platform", "SQLiteDriver", "COpenSSL"]),
+        uses: ["RecordWire", "Platform", "SQLiteDriver", "PostgresDriver", "COpenSSL"]),
     room(
         "RecordServer", in: "Mirror",
         uses: ["RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib"]),
@@ -105,7 +107,9 @@ let tools: [Target] = [
         name: "CoreDataModels", capability: .buildTool(), dependencies: ["diptych-modelc"],
         path: "Tools/Plugins/CoreDataModels"),
     tool("diptych", at: "Tools/diptych", uses: everything + ["MirrorTestKit"]),
-    tool("diptych-bench", at: "Tools/Benchmarks", uses: everything + ["CSQLite"]),
+    tool(
+        "diptych-bench", at: "Tools/Benchmarks",
+        uses: everything + ["CSQLite", "PostgresDriver", "PostgresTesting"]),
     .target(
         name: "ModelCompiler", dependencies: ["ObjectModel", "Predicates"],
         path: "Tools/ModelCompiler", exclude: ["README.md", "Command"], swiftSettings: house),
@@ -131,12 +135,17 @@ let fuzzing: [Target] =
                 path: "Tools/Fuzzing/Driver", swiftSettings: house),
         ])
 
+/// A database server for tests.
+let postgresTesting = Target.target(
+    name: "PostgresTesting", path: "Tests/Support/PostgresTesting", swiftSettings: house)
+
 /// Files as apps write them: no settings of ours, and the plugin that apps use.
 let sourceTests = Target.testTarget(
     name: "SourceTests", dependencies: ["CoreData"], path: "Tests/SourceTests",
     exclude: ["README.md"], plugins: [.plugin(name: "CoreDataModels")])
 
 let testTargets: [Target] = [
+    postgresTesting,
     sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
     tests("PersistenceTests", uses: stores + ["Persistence", "CoreData", "CSQLite"]),
@@ -183,9 +192,14 @@ let testTargets: [Target] = [
             "MirrorTestKit", "MirrorEngine", "RecordWire", "ObjectModel", "Stores", "SQLiteStore",
             "SQLiteDriver", "Platform",
         ]),
-    tests("RecordServiceTests", uses: ["RecordService", "RecordWire", "Platform", "SQLiteDriver"]),
+    tests(
+        "RecordServiceTests",
+        uses: [
+            "RecordService", "RecordWire", "Platform", "SQLiteDriver", "PostgresDriver",
+            "PostgresTesting",
+        ]),
     tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
-    tests("CommandTests", uses: ["diptych", "SQLiteDriver"]),
+    tests("CommandTests", uses: ["diptych", "SQLiteDriver", "PostgresTesting"]),
     tests(
         "MirrorTestKitTests",
         uses: [
@@ -213,6 +227,6 @@ let package = Package(
         .plugin(name: "CoreDataModels", targets: ["CoreDataModels"]),
     ],
     targets: systems + oneMachine + twoMachines + [testing] + tools + fuzzing
-        + testTargets.filter { chosenTests?.contains($0.name) ?? true },
+        + testTargets.filter { !$0.isTest || chosenTests?.contains($0.name) ?? true },
     swiftLanguageModes: [.v6]
 )

@@ -7,7 +7,7 @@ public import RecordWire
 /// It answers requests as CloudKit Web Services describes them, apart from how they travel. Calls
 /// come from any thread and return when the answer is final; each writing request is one
 /// transaction, whole or not at all. Several services, also in several processes, may share one
-/// file.
+/// file or one PostgreSQL database.
 public final class RecordService: Sendable {
     /// What this service takes; publish it to clients.
     public let limits: ServiceLimits
@@ -24,32 +24,66 @@ public final class RecordService: Sendable {
     let courier = CourierDesk()
     private let listeners = ChangeListeners()
     private let schemas = SchemaMemory()
-    private let sqlite: SQLiteBackend
     private static let guidLength = 24
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
     /// hears what its administrator should know and clients should not. In the plain dialect it
     /// answers without extensions, and takes no more at once than CloudKit Web Services does.
-    public init(
+    public convenience init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
         publicAccess: PublicAccess = PublicAccess(),
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
-        sqlite = try SQLiteBackend(
-            path: path, platform: platform,
-            lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log)
-        backend = sqlite
-        damage = DamageReport(path: path, log: log)
+        self.init(
+            backend: try SQLiteBackend(
+                path: path, platform: platform,
+                lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log),
+            place: path,
+            files: AssetFiles(besides: path, platform: platform, log: log), platform: platform,
+            limits: limits, dialect: dialect, secrets: secrets, publicAccess: publicAccess, log: log
+        )
+    }
+
+    /// Works with a PostgreSQL database, making or updating its tables; any number of services may
+    /// share it. The rest is as with a file. Throws TRY_AGAIN_LATER where no server of the
+    /// database's answers, INTERNAL_ERROR where it holds another program's tables, or those of a
+    /// newer version.
+    public convenience init(
+        database: PostgresDatabase, platform: Environment, limits: ServiceLimits = ServiceLimits(),
+        dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
+        publicAccess: PublicAccess = PublicAccess(),
+        log: @escaping ServiceLog = { _ in }
+    ) throws(RecordError) {
+        self.init(
+            backend: try PostgresBackend(
+                database, platform: platform,
+                lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log),
+            place: database.description,
+            files: AssetFiles(in: database.assetsFolder, platform: platform, log: log),
+            platform: platform, limits: limits, dialect: dialect, secrets: secrets,
+            publicAccess: publicAccess, log: log)
+    }
+
+    private init(
+        backend: any Backend, place: String, files: AssetFiles, platform: Environment,
+        limits: ServiceLimits, dialect: ServiceDialect, secrets: any SecretSource,
+        publicAccess: PublicAccess, log: @escaping ServiceLog
+    ) {
+        self.backend = backend
+        damage = DamageReport(path: place, log: log)
         self.platform = platform
         self.publicAccess = publicAccess
         self.dialect = dialect
         self.limits = limits.bounded(by: dialect)
         accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
         assets = AssetStore(
-            files: AssetFiles(besides: path, platform: platform, log: log), limits: limits.assets,
-            accounts: accounts, secrets: secrets)
+            files: files, limits: limits.assets, accounts: accounts, secrets: secrets)
+        backend.listen { [listeners] database in
+            guard let database else { return listeners.tellAll() }
+            listeners.tell(database)
+        }
     }
 
     /// Answers `request` of `caller` in the database that `target` names.
@@ -87,7 +121,7 @@ public final class RecordService: Sendable {
     ) throws(RecordError) -> RecordResponse {
         switch request {
         case .modifyRecords(let modify):
-            defer { listeners.tell(database) }
+            defer { tell(database) }
             return try modifyRecords(modify, database, caller, device: target.deviceID)
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database, caller)
@@ -98,7 +132,7 @@ public final class RecordService: Sendable {
         case .recordChanges(let changes): return try recordChanges(changes, database, caller)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations):
-            defer { listeners.tell(database) }
+            defer { tell(database) }
             guard !database.isShared else { return try leaveZones(operations, database, caller) }
             let (answer, users) = try modifyZones(operations, database)
             deliver(operations, database)
@@ -145,12 +179,19 @@ public final class RecordService: Sendable {
         if try backend.wasChangedElsewhere() { listeners.tellAll() }
     }
 
-    /// What SQLite finds wrong with the file, in its words; empty where it is sound. Cost: reads
-    /// the whole file, some seconds for each gigabyte.
-    public func damageInFile() throws(RecordError) -> [String] { try sqlite.damageInFile() }
+    /// Tells those who listen here and at other services that something may have been committed.
+    private func tell(_ database: DatabaseKey) {
+        listeners.tell(database)
+        backend.announce(database)
+    }
+
+    /// What SQLite finds wrong with the file, in its words; empty where it is sound, and for
+    /// PostgreSQL, which looks after its pages itself. Cost: reads the whole file, some seconds for
+    /// each gigabyte.
+    public func damageInFile() throws(RecordError) -> [String] { try backend.damage() }
 
     /// Removes what is left of deleted zones now, instead of a slice at a time beside other work.
-    package func removeDeletedRecords() throws(RecordError) { try sqlite.removeDoomedRecords() }
+    package func removeDeletedRecords() throws(RecordError) { try backend.removeDoomedRecords() }
 
     /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED
     /// for a wrong one, NOT_FOUND for an unknown container. `admitsWorld`: who shows no user's
@@ -210,7 +251,7 @@ public final class RecordService: Sendable {
 
     /// Wakes those who wait for what was written.
     func tell(_ written: RecordModification.Written, at address: ZoneAddress) {
-        if address.participant != nil, !written.rows.isEmpty { listeners.tell(address.key) }
+        if address.participant != nil, !written.rows.isEmpty { tell(address.key) }
         deliver(written.rows, in: ZoneID(zoneName: address.shown.zoneName), address.key)
         tellParticipants(written.users, of: address.key)
     }
@@ -219,7 +260,7 @@ public final class RecordService: Sendable {
     func tellParticipants(_ users: Set<String>, of owner: DatabaseKey) {
         for user in users {
             let key = owner.shared(with: user)
-            listeners.tell(key)
+            tell(key)
             deliverChange(in: key)
         }
     }

@@ -23,7 +23,10 @@ extension Rule {
             "MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib",
         ],
         "CloudKit": values + ["Persistence", "MirrorEngine", "MirrorTransport", "RecordWire"],
-        "RecordService": ["RecordWire", "Platform", "SQLiteDriver", "CPostgres", "COpenSSL"],
+        "PostgresDriver": ["CPostgres"],
+        "RecordService": [
+            "RecordWire", "Platform", "SQLiteDriver", "PostgresDriver", "COpenSSL",
+        ],
         "RecordServer": [
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib",
         ],

@@ -2,7 +2,7 @@ import RecordService
 import RecordWire
 import Testing
 
-@Suite struct ChangeFeedTests {
+@Suite(.everyBackend) struct ChangeFeedTests {
     /// A reader that pages while others write. It must end equal to the zone, and no change may
     /// come twice.
     private struct Follower {
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-@Suite struct DatabaseFeedTests {
+@Suite(.everyBackend) struct DatabaseFeedTests {
     @Test func zonesComeInTheOrderOfTheirLastChange() throws {
         let fixture = try ServiceFixture(makesZone: false)
         let empty = try fixture.databaseChanges(since: nil)

@@ -3,7 +3,7 @@ import RecordWire
 import Testing
 
 /// "é" as one scalar and as two look alike and are two names.
-@Suite struct ExactNameTests {
+@Suite(.everyBackend) struct ExactNameTests {
     private let composed = "caf\u{E9}"
     private let decomposed = "cafe\u{301}"
 

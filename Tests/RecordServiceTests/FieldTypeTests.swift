@@ -3,7 +3,7 @@ import RecordWire
 import SQLiteDriver
 import Testing
 
-@Suite struct FieldTypeTests {
+@Suite(.everyBackend) struct FieldTypeTests {
     private func number(_ name: String) -> Record {
         Record(recordName: name, recordType: "Note", fields: ["title": .int64(1)])
     }

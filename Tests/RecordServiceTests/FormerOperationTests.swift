@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// The operations that others took the place of.
-@Suite struct FormerOperationTests {
+@Suite(.everyBackend) struct FormerOperationTests {
     private func answer(
         _ path: String, _ body: String, _ fixture: ServiceFixture
     ) throws -> [String: Any] {

@@ -4,7 +4,7 @@ import RecordWire
 import SQLiteDriver
 import Testing
 
-@Suite struct ModifyRequestTests {
+@Suite(.everyBackend) struct ModifyRequestTests {
     @Test func anAtomicRequestWithOneRefusalWritesNothing() throws {
         let fixture = try ServiceFixture()
         let old = try fixture.save(.note("old"))
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func aFullDiskOrABusyFileLeavesNothingHalfWritten() throws {
-        let fixture = try ServiceFixture()
+        let fixture = try ServiceFixture(.file(":memory:"))
         let cases: [(Int32, RecordError.Code)] = [
             (13, .tryAgainLater), (5, .tryAgainLater), (10, .tryAgainLater),
         ]

@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// Each operation on each state of a record with each tag: what comes back and what is kept.
-@Suite struct OperationTableTests {
+@Suite(.everyBackend) struct OperationTableTests {
     enum State: CaseIterable, Sendable { case absent, live, deleted }
     enum Tag: CaseIterable, Sendable { case right, stale, missing }
 

@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// Who may do what in a public database, and what its zone tells.
-@Suite struct PublicDatabaseTests {
+@Suite(.everyBackend) struct PublicDatabaseTests {
     private func fixture(_ access: PublicAccess = PublicAccess()) throws -> ServiceFixture {
         var fixture = try ServiceFixture(makesZone: false, publicAccess: access)
         fixture.target.database = "public"

@@ -4,7 +4,7 @@ import Testing
 
 /// Queries drawn from seeds against plain Swift over the same records, while records come, change
 /// and go.
-@Suite struct QueryModelTests {
+@Suite(.everyBackend) struct QueryModelTests {
     private static let queriesPerSeed = 250
 
     private func edit(_ sample: inout QuerySample, _ fixture: ServiceFixture) throws {

@@ -5,7 +5,7 @@ import SQLiteDriver
 import Testing
 
 /// What a query answers, refuses and costs.
-@Suite struct QueryTests {
+@Suite(.everyBackend) struct QueryTests {
     private func fixture(
         _ limits: ServiceLimits = ServiceLimits(), path: String = ":memory:", count: Int = 10
     ) throws -> ServiceFixture {

@@ -4,7 +4,7 @@ import Testing
 
 /// What references with actions do: a target that is validated is there, what goes with its target
 /// goes.
-@Suite struct ReferenceTests {
+@Suite(.everyBackend) struct ReferenceTests {
     private func child(
         _ name: String, of parents: [String], _ action: RecordReference.Action
     ) -> Record {

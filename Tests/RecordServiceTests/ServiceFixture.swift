@@ -41,8 +41,14 @@ final class SeededRandomness: Randomness {
 final class OneFault: FaultPoints {
     private let armed = Lock<(name: String, error: any Error)?>(nil)
     private let passed = Lock<[String: Int]>([:])
+    private let deed = Lock<(name: String, run: @Sendable () throws -> Void)?>(nil)
 
     func arm(_ name: String, _ error: any Error) { armed.withLock { $0 = (name, error) } }
+
+    /// Does something at one point, once.
+    func atNext(_ name: String, _ run: @escaping @Sendable () throws -> Void) {
+        deed.withLock { $0 = (name, run) }
+    }
 
     /// How often the point was passed.
     func count(_ name: String) -> Int { passed.withLock { $0[name] ?? 0 } }
@@ -55,6 +61,12 @@ final class OneFault: FaultPoints {
             return found.error
         }
         if let error { throw error }
+        let run = deed.withLock { deed -> (@Sendable () throws -> Void)? in
+            guard let found = deed, found.name == name else { return nil }
+            deed = nil
+            return found.run
+        }
+        try run?()
     }
 }
 
@@ -75,12 +87,32 @@ struct ServiceFixture {
         publicAccess: PublicAccess = PublicAccess(),
         log: @escaping ServiceLog = { _ in }
     ) throws {
+        let place =
+            path == ":memory:" ? try StoragePlace.current.make() : ServiceStorage.file(path)
+        try self.init(
+            place, limits: limits, seed: seed, dialect: dialect, makesZone: makesZone,
+            faults: faults, publicAccess: publicAccess, log: log)
+    }
+
+    init(
+        _ storage: ServiceStorage, limits: ServiceLimits = ServiceLimits(), seed: UInt64 = 1,
+        dialect: ServiceDialect = .extended, makesZone: Bool = true, faults: OneFault = OneFault(),
+        publicAccess: PublicAccess = PublicAccess(),
+        log: @escaping ServiceLog = { _ in }
+    ) throws {
         self.faults = faults
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: faults)
-        service = try RecordService(
-            path: path, platform: platform, limits: limits, dialect: dialect,
-            publicAccess: publicAccess, log: log)
+        switch storage {
+        case .file(let path):
+            service = try RecordService(
+                path: path, platform: platform, limits: limits, dialect: dialect,
+                publicAccess: publicAccess, log: log)
+        case .postgres(let database):
+            service = try RecordService(
+                database: database, platform: platform, limits: limits, dialect: dialect,
+                publicAccess: publicAccess, log: log)
+        }
         try service.accounts.createContainer(Self.container)
         if makesZone { try createZone(Self.zone) }
     }

@@ -5,7 +5,7 @@ import RecordWire
 import Testing
 
 /// Subscriptions of users, and the notices that come of them.
-@Suite struct SubscriptionTests {
+@Suite(.everyBackend) struct SubscriptionTests {
     private func results(_ request: RecordRequest, _ fixture: ServiceFixture) throws
         -> [SubscriptionResult]
     {

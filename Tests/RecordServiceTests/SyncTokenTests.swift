@@ -3,7 +3,7 @@ import RecordService
 import RecordWire
 import Testing
 
-@Suite struct SyncTokenTests {
+@Suite(.everyBackend) struct SyncTokenTests {
     private func refused(_ fixture: ServiceFixture, _ token: String?) throws -> RecordError? {
         let reply = try fixture.changes(since: token)
         #expect(reply.records.isEmpty || reply.failure == nil)

@@ -2,7 +2,7 @@ import RecordService
 import RecordWire
 import Testing
 
-@Suite struct ZoneTests {
+@Suite(.everyBackend) struct ZoneTests {
     private let notes = ServiceFixture.zone
 
     @Test func zonesAreMadeListedFoundAndDeleted() throws {

@@ -5,7 +5,7 @@ internal import Foundation
 struct Main {
     private static let usage = """
         usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [migrations] [history]
-                             [service] [watch] [--count N] [--rounds N]
+                             [service] [postgres] [watch] [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
           reading   fetches, faults, prefetching, batches, and reading beside saves
           lines     import and export by the command, against raw SQLite
@@ -14,8 +14,9 @@ struct Main {
           migrations  another version of the model, in place, by copy, and by a policy in code
           history   new changes beside many old ones
           service   what the record service bears, alone
+          postgres  what it writes to PostgreSQL, against raw libpq
           watch     devices that sync by themselves: how soon, at what cost
-        Without a word, all nine. --count is the number of objects and records (100000).
+        Without a word, all ten. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -62,7 +63,7 @@ struct Main {
 
     private static let groups = [
         "objects", "reading", "lines", "sync", "opening", "migrations", "history", "service",
-        "watch",
+        "postgres", "watch",
     ]
 
     private static func report(_ words: [String]) throws {
@@ -93,6 +94,7 @@ struct Main {
         if isChosen("migrations") { try MigrationReport.run(count: count * 10) }
         if isChosen("watch") { try WatchReport.run(count: count) }
         if isChosen("service") { try ServiceReport.run(count: count) }
+        if isChosen("postgres") { try PostgresReport.run(count: count) }
         if isChosen("history") { try HistoryReport.run(old: [count / 10, count * 100]) }
     }
 }

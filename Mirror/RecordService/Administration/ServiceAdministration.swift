@@ -8,46 +8,74 @@ public import RecordWire
 public final class ServiceAdministration: Sendable {
     /// Containers, users and their tokens. A running service knows of changes at once.
     public let accounts: ServiceAccounts
-    private let sqlite: SQLiteBackend
+    private let backend: any Backend
+    /// nil for a PostgreSQL database, whose own tools copy it.
+    private let file: SQLiteBackend?
     private let source: String
     private let platform: Environment
     private let log: ServiceLog
 
     /// Opens the database at `path`, which must be there. Throws INTERNAL_ERROR where it is not, or
     /// is not a service's. `log` hears what the disk does.
-    public init(
+    public convenience init(
         path: String, platform: Environment, log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
-        sqlite = try SQLiteBackend(administering: path, platform: platform, log: log)
-        source = path
+        let sqlite = try SQLiteBackend(administering: path, platform: platform, log: log)
+        self.init(sqlite, file: sqlite, source: path, platform, log)
+    }
+
+    /// Connects to a PostgreSQL database in which a service has made its tables. Throws
+    /// INTERNAL_ERROR where none has, TRY_AGAIN_LATER where no server answers.
+    public convenience init(
+        database: PostgresDatabase, platform: Environment, log: @escaping ServiceLog = { _ in }
+    ) throws(RecordError) {
+        let backend = try PostgresBackend(administering: database, platform: platform, log: log)
+        self.init(backend, file: nil, source: database.description, platform, log)
+    }
+
+    private init(
+        _ backend: any Backend, file: SQLiteBackend?, source: String, _ platform: Environment,
+        _ log: @escaping ServiceLog
+    ) {
+        self.backend = backend
+        self.file = file
+        self.source = source
         self.platform = platform
         self.log = log
         accounts = ServiceAccounts(
-            backend: sqlite, platform: platform, secrets: OpenSSLSecrets())
+            backend: backend, platform: platform, secrets: OpenSSLSecrets())
     }
 
     /// What each container holds, by name and environment; only those of which somebody has a
     /// database. Cost: looks at every record.
     public func usage() throws(RecordError) -> [ContainerUsage] {
-        try sqlite.read { try $0.usage() }
+        try backend.read { try $0.usage() }
     }
 
     /// Writes one state of the database to a new file at `path`, and the assets into the folder
     /// beside it, while services go on reading and writing. On the disk when it returns; the file
     /// is there whole, with all its assets, or not at all. Throws BAD_REQUEST where there is
-    /// something at `path`. Cost: reads and writes the whole file, and each asset that the folder
-    /// does not have from an earlier backup of this name.
+    /// something at `path`, and for a PostgreSQL database. Cost: reads and writes the whole file,
+    /// and each asset that the folder does not have from an earlier backup of this name.
     public func backUp(to path: String) throws(RecordError) {
+        guard let file else { throw Self.ownTools }
         do {
             try DatabaseCopy(to: path).write { part in
-                try sqlite.copy(to: part)
+                try file.copy(to: part)
                 try Self.copyAssets(
                     besides: source, to: path, platform: platform, log: log)
             }
         } catch {
-            throw sqlite.translate(error)
+            throw file.translate(error)
         }
     }
+
+    /// What to do with a PostgreSQL database instead of a copy of a file.
+    public static let ownTools = RecordError(
+        .badRequest,
+        "The records are in PostgreSQL, which has tools of its own: pg_dump copies them and "
+            + "pg_restore brings them back (stop the services first, start them afterwards). The "
+            + "folder of assets is copied beside, after pg_dump.")
 
     /// Brings the assets beside one database to the folder beside another, which may have some
     /// already; neither database is opened. Throws TRY_AGAIN_LATER and INTERNAL_ERROR for what the
@@ -62,5 +90,5 @@ public final class ServiceAdministration: Sendable {
 
     /// What SQLite finds wrong with the file, in its words; empty where it is sound. Cost: reads
     /// the whole file.
-    public func damageInFile() throws(RecordError) -> [String] { try sqlite.damageInFile() }
+    public func damageInFile() throws(RecordError) -> [String] { try backend.damage() }
 }

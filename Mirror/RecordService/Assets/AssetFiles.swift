@@ -15,9 +15,15 @@ final class AssetFiles: Sendable {
 
     private static let memory = ":memory:"
 
-    init(besides path: String, platform: Environment, log: @escaping ServiceLog) {
-        isTemporary = path == Self.memory
-        folder = Lock(isTemporary ? nil : URL(fileURLWithPath: path + "-assets"))
+    convenience init(besides path: String, platform: Environment, log: @escaping ServiceLog) {
+        self.init(
+            in: path == Self.memory ? nil : path + "-assets", platform: platform, log: log)
+    }
+
+    /// nil: a folder that ends with this object.
+    init(in path: String?, platform: Environment, log: @escaping ServiceLog) {
+        isTemporary = path == nil
+        folder = Lock(path.map { URL(fileURLWithPath: $0) })
         self.platform = platform
         self.log = log
     }

@@ -31,6 +31,7 @@ extension RecordService {
         now: Int64, before oldest: Int64
     ) throws(RecordError) -> (removed: Int, goesOn: Bool) {
         try backend.write { transaction in
+            try transaction.lockAssets()
             let candidates = try transaction.assetCandidates(
                 before: oldest, limit: Self.collectedAtOnceMax)
             var removed = 0
@@ -65,6 +66,7 @@ extension RecordService {
             }
             guard !unknown.isEmpty else { continue }
             removed += try backend.write { transaction in
+                try transaction.lockAssets()
                 // Whoever uploads the same content meanwhile holds the lock that this one has.
                 let gone = try unknown.filter { try transaction.assetSize($0) == nil }
                 for checksum in gone { try self.assets.files.remove(checksum) }

@@ -13,6 +13,9 @@ struct AssetReceipt {
 /// An asset is a candidate for removal from its upload on until a record names it, and again from
 /// the moment at which one that named it does so no more.
 protocol AssetRows: AnyObject {
+    /// Lets nobody else keep or name an asset until the transaction ends: for who removes files.
+    func lockAssets() throws
+
     /// The secret by which addresses are signed; nil where none was drawn yet.
     func assetSecret() throws -> [UInt8]?
     func setAssetSecret(_ secret: [UInt8]) throws
@@ -44,6 +47,10 @@ protocol AssetRows: AnyObject {
     func removeAsset(_ checksum: AssetChecksum) throws
     /// Forgets receipts that are too old, at most `limit`. Returns how many there were.
     func removeReceipts(before milliseconds: Int64, limit: Int) throws -> Int
+}
+
+extension AssetRows {
+    func lockAssets() throws {}
 }
 
 /// A content that may be named by nobody.

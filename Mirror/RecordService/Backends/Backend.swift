@@ -3,18 +3,40 @@ internal import RecordWire
 
 /// Where a service keeps its rows. Rules live above it; a backend only reads and writes.
 protocol Backend: Sendable {
-    /// Runs `body` on one consistent view of the rows. Any number of calls run at once.
+    /// Runs `body` on one consistent view of the rows. Any number of calls run at once. `body` may
+    /// run again where the connection to the rows went.
     func read<Result>(
         _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result
 
     /// Runs `body` in a transaction: all its writes are kept when it returns, none when it throws.
+    /// `body` may run again, after all it had written was undone: where another transaction was in
+    /// its way, or the connection to the rows went before the end.
+    ///
+    /// From the moment at which it reads the row of a database or a zone, nobody else changes that
+    /// row, and what belongs to the database, until it ends. Throws TRY_AGAIN_LATER, too, where
+    /// nobody knows whether the end was reached.
     func write<Result>(
         _ body: (any BackendTransaction) throws -> Result
     ) throws(RecordError) -> Result
 
     /// Whether another process may have written since this was last asked.
     func wasChangedElsewhere() throws(RecordError) -> Bool
+    /// Calls `heard` at once where another process says that it has written: to this database, or
+    /// nobody knows to which.
+    func listen(_ heard: @escaping @Sendable (DatabaseKey?) -> Void)
+    /// Says to other processes that something in the database may have been committed.
+    func announce(_ database: DatabaseKey)
+
+    /// What is wrong with where the rows are, in its own words; empty where it is sound.
+    func damage() throws(RecordError) -> [String]
+    /// Removes what is left of deleted zones now, instead of a slice at a time beside other work.
+    func removeDoomedRecords() throws(RecordError)
+}
+
+extension Backend {
+    func listen(_ heard: @escaping @Sendable (DatabaseKey?) -> Void) {}
+    func announce(_ database: DatabaseKey) {}
 }
 
 /// The rows, inside one transaction.
@@ -34,6 +56,8 @@ protocol BackendTransaction: AssetRows, ProfileTransaction, QueryTransaction,
     func makeZone(named name: String, in database: Int64, incarnation: UInt64) throws -> ZoneRow
     func save(_ zone: ZoneRow) throws
 
+    /// Says which records will be asked for next, so that they may be read together.
+    func expect(records names: [String], in zone: Int64) throws
     func record(named name: String, in zone: Int64) throws -> RecordRow?
     /// Adds rows or replaces those of the same names.
     func save(_ records: [RecordRow], in zone: Int64) throws
@@ -84,6 +108,10 @@ protocol BackendTransaction: AssetRows, ProfileTransaction, QueryTransaction,
     func revokeToken(_ id: String, at milliseconds: Int64) throws -> Bool
     /// Notes when the token was shown last.
     func noteUse(ofToken id: String, at milliseconds: Int64) throws
+}
+
+extension BackendTransaction {
+    func expect(records names: [String], in zone: Int64) throws {}
 }
 
 struct DatabaseRow {

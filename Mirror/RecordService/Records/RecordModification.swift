@@ -91,6 +91,7 @@ struct RecordModification {
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
                 operations: operations))
+        try transaction.expect(records: operations.map(\.record.recordName), in: zoneRow.id)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
         var results = try operations.inOrderOfWriting { operation in
             let result = try change.result(of: operation) {

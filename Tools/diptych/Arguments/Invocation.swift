@@ -41,7 +41,12 @@ struct Invocation: Sendable {
     /// What was said of the store and its service holds for other calls too, and the same verb is
     /// called with the same switches; what it was to do this time is not repeated.
     private func keeps(_ option: Option, of other: Manual) -> Bool {
-        option.isSetting || (other.name == manual.name && option.value == nil)
+        // A line to copy is no place for a password.
+        let isSecret =
+            option.name == RecordPlace.database.name
+            && flags[option.name].map(RecordPlace.showsPassword) == true
+        return !isSecret
+            && (option.isSetting || (other.name == manual.name && option.value == nil))
     }
 
     /// The text with each `diptych VERB` in it completed. The libraries put theirs in quotes.

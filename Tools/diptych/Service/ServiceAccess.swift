@@ -6,6 +6,8 @@ internal import RecordService
 struct ServiceAccess {
     let service: RecordService
     let folder: DataFolder
+    /// What the service's database is called.
+    let place: String
 
     static let standardContainer = "iCloud.local.diptych"
 
@@ -49,13 +51,12 @@ struct ServiceAccess {
         let isGood = try? service.authenticate(
             apiToken: tokens.apiToken, userToken: tokens.userToken, container: container)
         guard isGood == nil else { return }
-        let database = folder.database.lastPathComponent
         do {
             try service.accounts.takeIn(
                 apiToken: tokens.apiToken, userToken: tokens.userToken ?? "",
                 container: container, userRecordName: try owner(), label: Self.label)
             warn(
-                "\(database) knew nothing of the tokens in \(file.path), as after it was deleted; "
+                "\(place) knew nothing of the tokens in \(file.path), as after it was deleted; "
                     + "they are good again, for a service without the records of before. Devices "
                     + "send theirs at their next sync; if you have a backup, stop and restore it.")
         } catch {

@@ -30,14 +30,21 @@ struct Serve: Verb {
 
     static let manual = Manual(
         name: "serve", summary: "Runs the record service.",
-        options: [data, listen, tls, hosts, container, dialect, console, readyFile, showTokens],
+        options: [
+            data, RecordPlace.database, RecordPlace.assets, listen, tls, hosts, container, dialect,
+            console, readyFile, showTokens,
+        ],
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
                 "The first run makes an authority for certificates, a container, a user and "
                     + "their tokens. "
                     + "The tokens are written once, into a file of the data folder that only its "
-                    + "owner can read. SIGTERM or Ctrl-C lets the requests under way end.")
+                    + "owner can read. SIGTERM or Ctrl-C lets the requests under way end."),
+            HelpText.wrapped(
+                "Several services may share one PostgreSQL database, each with a data folder of "
+                    + "its own. A password belongs into the file that PGPASSFILE names, or into a "
+                    + "service file of libpq's: in --database everybody on the machine sees it."),
         ],
         examples: [
             ("diptych serve", "on 127.0.0.1:8443, with records in XDG_DATA_HOME"),
@@ -45,9 +52,15 @@ struct Serve: Verb {
                 "diptych serve --data records --listen 0.0.0.0:8443 --hosts shelf.example.org",
                 "for other machines, under a name of its own"
             ),
+            (
+                "diptych serve --data here --database postgresql://me@db.example.org/records",
+                "with its records in PostgreSQL"
+            ),
         ])
 
     private let folder: URL
+    private let place: RecordPlace
+    private let passwordWarning: String?
     private let address: ListenAddress
     private let tlsChoice: ServerConfiguration.TLS
     private let containerName: String?
@@ -58,6 +71,8 @@ struct Serve: Verb {
 
     init(_ arguments: Arguments) throws {
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
+        place = try RecordPlace(arguments, folder: folder)
+        passwordWarning = RecordPlace.warning(arguments)
         address = try ListenAddress(arguments.value(Self.listen) ?? "127.0.0.1:8443")
         let names = arguments.value(Self.hosts)?.split(separator: ",").map(String.init) ?? []
         tlsChoice = try Self.tls(
@@ -104,11 +119,12 @@ struct Serve: Verb {
         // Records are nobody else's business on this machine.
         umask(0o077)
         let folder = try DataFolder(folder)
-        let service = try RecordService(
-            path: folder.database.path, platform: .system, dialect: dialect,
-            log: { notice in console.warn(notice.description) })
-        try check(service, folder, console)
-        let access = ServiceAccess(service: service, folder: folder)
+        if let passwordWarning { console.warn(passwordWarning) }
+        let service = try place.service(dialect: dialect) { notice in
+            console.warn(notice.description)
+        }
+        if case .file(let database) = place { try check(service, database.path, console) }
+        let access = ServiceAccess(service: service, folder: folder, place: place.description)
         let container = try access.container(named: containerName)
         let made = try access.prepare(container, warn: console.warn)
         var configuration = configuration(console)
@@ -142,10 +158,9 @@ struct Serve: Verb {
     private static let checkedBytesMax = 1 << 30
 
     private func check(
-        _ service: RecordService, _ folder: DataFolder, _ console: Console
+        _ service: RecordService, _ path: String, _ console: Console
     ) throws {
         var facts = stat()
-        let path = folder.database.path
         guard stat(path, &facts) == 0, facts.st_size <= Self.checkedBytesMax else { return }
         let damage = try service.damageInFile()
         guard let first = damage.first else { return }

@@ -22,7 +22,7 @@ struct ServiceVerb: Verb {
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
-        options: [data, add, profile] + UserDetails.options
+        options: [data, RecordPlace.database, add, profile] + UserDetails.options
             + [issue, container, tokenFile, administrator, revoke] + RoleDeed.options
             + SchemaDeed.options,
         readsSettingsBesideStore: false,
@@ -43,7 +43,8 @@ struct ServiceVerb: Verb {
             HelpText.wrapped(
                 "All but restore work beside a running service, which knows of changes at once. A "
                     + "user is named by record name or label. After a restore the devices send "
-                    + "again what the backup lacks; what was there before is kept beside it."),
+                    + "again what the backup lacks; what was there before is kept beside it. "
+                    + "PostgreSQL has tools of its own for copies: pg_dump and pg_restore."),
         ],
         examples: [
             ("diptych service users --data records --add Ann", "a further user"),
@@ -86,10 +87,12 @@ struct ServiceVerb: Verb {
     private let work: Work
     private let deed: Deed
     private let folder: URL
+    private let place: RecordPlace
 
     init(_ arguments: Arguments) throws {
         work = try arguments.work(Work.self)
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
+        place = try RecordPlace(arguments, folder: folder)
         deed = try Self.deed(of: work, arguments)
     }
 
@@ -172,25 +175,32 @@ struct ServiceVerb: Verb {
             // It comes from the file at hand, not from a service on the network.
             throw CommandError(
                 error.code.rawValue, error.reason,
-                hint: "--data names the folder of `diptych serve`, where records.sqlite is.",
+                hint: hint,
                 status: error.code == .tryAgainLater ? .tryAgain : .failed)
         }
     }
 
+    private var hint: String {
+        guard case .postgres = place else {
+            return "--data names the folder of `diptych serve`, where records.sqlite is."
+        }
+        return "--database is the address that `diptych serve` has; a password belongs into "
+            + "PGPASSFILE."
+    }
+
     private func perform(_ console: Console) throws -> ExitStatus {
         if case .restore(let backup) = deed {
+            if case .postgres = place { throw ServiceAdministration.ownTools }
             let kept = try ServiceRestore(of: backup, in: folder).run()
             console.note(
                 "\(backup.path) is the database now; what was there is \(kept?.path ?? "nothing").")
             return .done
         }
-        let service = try ServiceAdministration(
-            path: DataFolder.database(in: folder).path, platform: .system,
-            log: { notice in console.warn(notice.description) })
+        let service = try place.administration { notice in console.warn(notice.description) }
         let report = ServiceReport(service, console)
         switch (work, deed) {
         case (.backup, .copy(let file)):
-            try ParentFolder.require(of: file)
+            if case .file = place { try ParentFolder.require(of: file) }
             try service.backUp(to: file.path)
             console.note("The database is copied to \(file.path).")
         case (.containers, .add(let name)):

@@ -217,7 +217,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     func translate(_ error: any Error) -> RecordError { failures.translate(error) }
 
     /// What SQLite finds wrong with the file, at most twenty things.
-    func damageInFile() throws(RecordError) -> [String] {
+    func damage() throws(RecordError) -> [String] {
         do {
             return try queue.sync {
                 try withWriter { try $0.rows("PRAGMA quick_check(20)") }

@@ -1,0 +1,124 @@
+internal import Foundation
+internal import PostgresDriver
+internal import RecordWire
+
+/// Rows of records.
+extension PostgresTransaction {
+    static let columns = """
+        name, type, change, deleted, created_at, created_by, created_on, modified_at, modified_by,
+        modified_on, fields, write_ids, replays
+        """
+
+    /// Longer fields are read by themselves, so that many records at once take bounded memory.
+    private static let aheadBytesMax = 16_384
+    /// Rows are written in groups of about so many bytes and so many rows.
+    private static let groupBytesMax = 4 << 20
+    private static let groupRowsMax = 1_000
+
+    static func record(_ row: PostgresRow) -> RecordRow {
+        RecordRow(
+            name: row.text(at: 0), type: row.text(at: 1), change: row.int64(at: 2),
+            isDeleted: row.bool(at: 3), fields: row.data(at: 10),
+            created: RecordStamp(
+                timestamp: row.int64(at: 4), userRecordName: row.textIfAny(at: 5),
+                deviceID: row.textIfAny(at: 6)),
+            modified: RecordStamp(
+                timestamp: row.int64(at: 7), userRecordName: row.textIfAny(at: 8),
+                deviceID: row.textIfAny(at: 9)),
+            writeIDs: RowOrigins.writeIDs(row.textIfAny(at: 11)),
+            replays: RowOrigins.replays(row.textIfAny(at: 12)))
+    }
+
+    // MARK: By name
+
+    /// Reads the records in one trip; each is given once, by `record(named:in:)`.
+    func expect(records names: [String], in zone: Int64) throws {
+        ahead = Dictionary(names.map { (ExactName($0), nil) }) { first, _ in first }
+        zoneAhead = zone
+        let short = """
+            name, type, change, deleted, created_at, created_by, created_on, modified_at,
+            modified_by, modified_on,
+            CASE WHEN octet_length(fields) <= \(Self.aheadBytesMax) THEN fields END,
+            write_ids, replays
+            """
+        let found = try connection.rows(
+            "SELECT \(short) FROM records WHERE zone = $1 AND name = ANY($2)",
+            [.integer(zone), .names(names)])
+        for row in found {
+            let name = ExactName(row.text(at: 0))
+            if row.isNull(at: 10) {
+                ahead[name] = nil
+            } else {
+                ahead[name] = .some(Self.record(row))
+            }
+        }
+    }
+
+    func record(named name: String, in zone: Int64) throws -> RecordRow? {
+        if zone == zoneAhead, let known = ahead.removeValue(forKey: ExactName(name)) {
+            return known
+        }
+        do {
+            return try first(
+                "SELECT \(Self.columns) FROM records WHERE zone = $1 AND name = $2",
+                [.integer(zone), .name(name)], Self.record)
+        } catch let fault as PostgresFault where fault.isDamage {
+            throw DamagedRow(cause: fault.message)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Of rows of one name the last counts.
+    func save(_ records: [RecordRow], in zone: Int64) throws {
+        ahead = [:]
+        var last: [ExactName: Int64] = [:]
+        for record in records { last[ExactName(record.name)] = record.change }
+        var group: [RecordRow] = []
+        var bytes = 0
+        for record in records where last[ExactName(record.name)] == record.change {
+            group.append(record)
+            bytes += record.fields.count
+            guard bytes >= Self.groupBytesMax || group.count >= Self.groupRowsMax else { continue }
+            try send(group, in: zone)
+            group = []
+            bytes = 0
+        }
+        if !group.isEmpty { try send(group, in: zone) }
+    }
+
+    private func send(_ records: [RecordRow], in zone: Int64) throws {
+        func bytes(_ text: String?) -> Data? { text.map { Data($0.utf8) } }
+        try connection.send(
+            """
+            INSERT INTO records(zone, \(Self.columns))
+            SELECT $1, r.name, r.type, r.change, r.deleted <> 0, r.created_at, r.created_by,
+                r.created_on, r.modified_at, r.modified_by, r.modified_on, r.fields, r.write_ids,
+                r.replays
+            FROM unnest(
+                $2::bytea[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[],
+                $8::bytea[], $9::bigint[], $10::bytea[], $11::bytea[], $12::bytea[], $13::bytea[],
+                $14::bytea[]) AS r(\(Self.columns))
+            ON CONFLICT (zone, name) DO UPDATE SET
+                type = excluded.type, change = excluded.change, deleted = excluded.deleted,
+                created_at = excluded.created_at, created_by = excluded.created_by,
+                created_on = excluded.created_on, modified_at = excluded.modified_at,
+                modified_by = excluded.modified_by, modified_on = excluded.modified_on,
+                fields = excluded.fields, write_ids = excluded.write_ids,
+                replays = excluded.replays
+            """,
+            [
+                .integer(zone), .names(records.map(\.name)), .names(records.map(\.type)),
+                .integers(records.map(\.change)), .integers(records.map { $0.isDeleted ? 1 : 0 }),
+                .integers(records.map(\.created.timestamp)),
+                .byteStrings(records.map { bytes($0.created.userRecordName) }),
+                .byteStrings(records.map { bytes($0.created.deviceID) }),
+                .integers(records.map(\.modified.timestamp)),
+                .byteStrings(records.map { bytes($0.modified.userRecordName) }),
+                .byteStrings(records.map { bytes($0.modified.deviceID) }),
+                .byteStrings(records.map(\.fields)),
+                .byteStrings(records.map { bytes(RowOrigins.text($0.writeIDs)) }),
+                .byteStrings(records.map { bytes(RowOrigins.text($0.replays)) }),
+            ])
+    }
+}

@@ -1,0 +1,230 @@
+import Dispatch
+import Foundation
+import Platform
+import PostgresTesting
+import RecordService
+import RecordWire
+import Testing
+
+/// What only a server between a service and its rows can do to them.
+@Suite(.enabled(if: TestServer.isInstalled, StoragePlace.missing))
+struct PostgresBackendTests {
+    private let address: String
+    private let faults = OneFault()
+
+    init() throws { address = try TestServer.shared.get().makeDatabase() }
+
+    private func fixture(
+        seed: UInt64 = 1, at address: String? = nil, log: @escaping ServiceLog = { _ in }
+    ) throws -> ServiceFixture {
+        try ServiceFixture(
+            .postgres(StoragePlace.database(address ?? self.address)), seed: seed, faults: faults,
+            log: log)
+    }
+
+    // MARK: Sessions that end
+
+    @Test func aTransactionWhoseSessionEndsRunsAgain() throws {
+        let fixture = try fixture()
+        let address = address
+        faults.atNext("service.write.beforeCommit") { try TestServer.endSessions(at: address) }
+        let saved = try fixture.save(.note("a"))
+        #expect(saved.recordChangeTag.flatMap(ChangeTag.init)?.change == 1)
+        #expect(faults.count("service.write.afterCommit") > 0)
+        #expect(try fixture.changes(since: nil).records.map(\.recordName) == ["a"])
+    }
+
+    @Test func aReadingWhoseSessionEndedRunsAgain() throws {
+        let fixture = try fixture()
+        try fixture.save(.note("a"))
+        try TestServer.endSessions(at: address)
+        #expect(try fixture.lookup(["a"])[0].record != nil)
+    }
+
+    /// The client cannot know; it asks again and meets its own write.
+    @Test func aLostEndIsToldAndTheRetryMeetsItsOwnWrite() throws {
+        let fixture = try fixture()
+        let first = try fixture.save(.note("a", "old"))
+        var record = Record.note("a", "new", tag: first.recordChangeTag)
+        record.writeID = "w1"
+        let address = address
+        faults.atNext("service.write.commitSent") {
+            // Not before the server has had the COMMIT.
+            try TestServer.sql("SELECT pg_sleep(0.2)", at: address)
+            try TestServer.endSessions(at: address)
+            throw WrongAnswer()
+        }
+        let failure = #expect(throws: RecordError.self) {
+            _ = try fixture.modify([RecordOperation(.update, record)])
+        }
+        #expect(failure?.code == .tryAgainLater && failure?.retryAfterSeconds != nil)
+        var again = ModifyRecords(
+            operations: [RecordOperation(.update, record)], zoneID: ServiceFixture.zone)
+        again.client = ClientState(instance: "i", round: 1, nonce: "n", witness: nil)
+        guard case .records(let reply) = try fixture.send(.modifyRecords(again)) else {
+            throw WrongAnswer()
+        }
+        let conflict = reply.results[0].error
+        #expect(conflict?.code == .conflict)
+        #expect(conflict?.serverRecord?.recentWriteIDs == ["w1"])
+        #expect(conflict?.serverRecord?.fields["title"] == .string("new"))
+    }
+
+    @Test func aServerThatCrashesKeepsWhatWasAcknowledgedAndBeginsAnEpoch() throws {
+        let server = try TestServer(isDurable: true)
+        let fixture = try fixture(at: try server.makeDatabase())
+        let before = try fixture.save(.note("a")).recordChangeTag.flatMap(ChangeTag.init)
+        try server.crash()
+        let after = try fixture.save(.note("b")).recordChangeTag.flatMap(ChangeTag.init)
+        #expect(before?.change == 1 && after?.change == 2)
+        #expect(before?.epoch != after?.epoch, "a server started anew may be an older copy")
+        let page = try fixture.changes(since: nil)
+        #expect(page.records.map(\.recordName) == ["a", "b"])
+    }
+
+    @Test func whereNoServerAnswersItIsSaidWithoutThePassword() throws {
+        let fixture = try fixture()
+        try TestServer.sql(
+            "ALTER DATABASE \(name) ALLOW_CONNECTIONS false", at: otherDatabase)
+        try TestServer.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'",
+            at: otherDatabase)
+        let error = #expect(throws: RecordError.self) { try fixture.save(.note("a")) }
+        #expect(error?.code == .tryAgainLater)
+        let refused = #expect(throws: RecordError.self) {
+            _ = try self.fixture(
+                at: "postgresql://ann:pa55word@127.0.0.1:1/records?connect_timeout=2")
+        }
+        #expect(refused?.code == .tryAgainLater)
+        #expect(refused.map { !"\($0)".contains("pa55word") } == true)
+    }
+
+    @Test func anAddressThatCannotBeReadIsNotRepeated() {
+        for text in ["postgresql://ann:pa55word@[host/x", "pa55word", "host='pa55word"] {
+            let error = #expect(throws: RecordError.self) {
+                _ = try PostgresDatabase(address: text, assetsFolder: nil)
+            }
+            #expect(error?.code == .badRequest)
+            #expect(error.map { !"\($0)".contains("pa55word") } == true)
+        }
+    }
+
+    private var name: String {
+        URL(string: address)?.lastPathComponent ?? ""
+    }
+
+    private var otherDatabase: String {
+        address.replacingOccurrences(of: "/\(name)?", with: "/postgres?")
+    }
+
+    // MARK: Several services
+
+    @Test func whatAnotherServiceWritesIsHeardAtOnce() throws {
+        let (one, other) = (try fixture(), try fixture(seed: 2))
+        let heard = DispatchSemaphore(value: 0)
+        let listening = try other.service.listen(
+            for: .zoneChanges(ZoneChanges(zones: [])), target: other.target, caller: other.caller
+        ) { heard.signal() }
+        // Two rings: the first may come before the other one hears.
+        try other.service.noticeOtherWriters()
+        try one.save(.note("a"))
+        #expect(heard.wait(timeout: .now() + 20) == .success)
+        withExtendedLifetime(listening) {}
+    }
+
+    @Test func anotherUsersChangesWakeNobody() throws {
+        let (one, other) = (try fixture(), try fixture(seed: 2))
+        let (mine, theirs) = (Lock(0), DispatchSemaphore(value: 0))
+        func listen(
+            as caller: Caller, _ call: @escaping @Sendable () -> Void
+        ) throws -> ChangeListening {
+            try other.service.listen(
+                for: .zoneChanges(ZoneChanges(zones: [])), target: other.target, caller: caller,
+                changed: call)
+        }
+        let ben = Caller(userRecordName: "_ben")
+        let listenings = [
+            try listen(as: other.caller) { mine.withLock { $0 += 1 } },
+            try listen(as: ben) { theirs.signal() },
+        ]
+        try other.service.noticeOtherWriters()
+        let before = mine.withLock { $0 }
+        while theirs.wait(timeout: .now()) == .success {}
+        _ = try one.service.handle(
+            .modifyZones([ZoneOperation(.create, ZoneID(zoneName: "b"))]), target: one.target,
+            caller: ben)
+        #expect(theirs.wait(timeout: .now() + 20) == .success)
+        #expect(mine.withLock { $0 } == before)
+        withExtendedLifetime(listenings) {}
+    }
+
+    // MARK: Versions
+
+    @Test func aNewerVersionThatOnlyAddsGoesBesideThisOne() throws {
+        try fixture().save(.note("a"))
+        try TestServer.sql(
+            "ALTER TABLE records ADD COLUMN later bigint; UPDATE diptych_schema SET version = 9",
+            at: address)
+        let older = try fixture(seed: 3)
+        try older.save(.note("b"))
+        #expect(try older.changes(since: nil).records.count == 2)
+    }
+
+    @Test func aNewerVersionThatChangesIsRefused() throws {
+        try fixture().save(.note("a"))
+        try TestServer.sql("UPDATE diptych_schema SET version = 9, works_with = 9", at: address)
+        let error = #expect(throws: RecordError.self) { _ = try self.fixture(seed: 3) }
+        #expect(error?.reason.contains("newer version") == true)
+        #expect(throws: RecordError.self) {
+            _ = try ServiceAdministration(
+                database: StoragePlace.database(self.address), platform: .system)
+        }
+    }
+
+    @Test func anotherProgramsTablesAreLeftAlone() throws {
+        try TestServer.sql("CREATE TABLE zones(name text)", at: address)
+        let error = #expect(throws: RecordError.self) { _ = try self.fixture() }
+        #expect(error?.reason.contains("another program") == true)
+        let tables = try TestServer.sql(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1", at: address)
+        #expect(tables == "diptych_schema\nzones\n")
+    }
+
+    @Test func manyThatStartAtOnceMakeOneSetOfTables() throws {
+        let errors = Lock<[any Error]>([])
+        let address = address
+        DispatchQueue.concurrentPerform(iterations: 6) { number in
+            do {
+                let fixture = try ServiceFixture(
+                    .postgres(StoragePlace.database(address)), seed: UInt64(number + 1))
+                try fixture.save(.note("\(number)"))
+            } catch {
+                errors.withLock { $0.append(error) }
+            }
+        }
+        #expect(errors.withLock { $0.isEmpty }, "\(errors.withLock { $0 })")
+        #expect(try fixture(seed: 9).changes(since: nil).records.count == 6)
+    }
+
+    // MARK: Administration
+
+    @Test func anAdministratorSeesWhatIsThere() throws {
+        let fixture = try fixture()
+        try fixture.save(.note("a"))
+        let desk = try ServiceAdministration(
+            database: StoragePlace.database(address), platform: .system)
+        let usage = try desk.usage()
+        #expect(usage.map(\.records) == [1] && usage.map(\.zones) == [1])
+        let user = try desk.accounts.createUser(label: "Ann")
+        #expect(try fixture.service.accounts.users() == [user])
+        let error = #expect(throws: RecordError.self) { try desk.backUp(to: "/tmp/never") }
+        #expect(error?.reason.contains("pg_dump") == true)
+    }
+
+    @Test func anEmptyDatabaseHasNothingToAdminister() throws {
+        #expect(throws: RecordError.self) {
+            _ = try ServiceAdministration(
+                database: StoragePlace.database(self.address), platform: .system)
+        }
+    }
+}

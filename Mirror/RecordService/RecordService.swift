@@ -23,16 +23,18 @@ public final class RecordService: Sendable {
     private let publicAccess: PublicAccess
     let courier = CourierDesk()
     private let listeners = ChangeListeners()
+    let counters = ServiceCounters()
     private let sqlite: SQLiteBackend
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
     /// hears what its administrator should know and clients should not. In the plain dialect it
-    /// answers without extensions, and takes no more at once than CloudKit Web Services does.
+    /// answers without extensions, and takes no more at once than CloudKit Web Services does. What
+    /// is done by `accounts` is noted in `audit`.
     public init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
-        publicAccess: PublicAccess = PublicAccess(),
+        publicAccess: PublicAccess = PublicAccess(), audit: AuditLog? = nil,
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         sqlite = try SQLiteBackend(
@@ -44,7 +46,8 @@ public final class RecordService: Sendable {
         self.publicAccess = publicAccess
         self.dialect = dialect
         self.limits = limits.bounded(by: dialect)
-        accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
+        accounts = ServiceAccounts(
+            backend: backend, platform: platform, secrets: secrets, audit: audit)
         assets = AssetStore(
             files: AssetFiles(besides: path, platform: platform, log: log), limits: limits.assets,
             accounts: accounts, secrets: secrets)
@@ -58,16 +61,24 @@ public final class RecordService: Sendable {
     public func handle(
         _ request: RecordRequest, target: RecordTarget, caller: Caller
     ) throws(RecordError) -> RecordResponse {
-        guard dialect == .plain else { return try answer(request, target, caller) }
+        guard dialect == .plain else { return try counted(request, target, caller) }
         if let key = request.extensionsUsed.first {
             throw RecordError(
                 .badRequest, "\(key) is nothing that this service knows; leave it out.")
         }
         do {
-            return try answer(request, target, caller).withoutExtensions
+            return try counted(request, target, caller).withoutExtensions
         } catch {
             throw error.withoutExtensions
         }
+    }
+
+    private func counted(
+        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller
+    ) throws(RecordError) -> RecordResponse {
+        let response = try answer(request, target, caller)
+        counters.note(response, to: request)
+        return response
     }
 
     private func answer(

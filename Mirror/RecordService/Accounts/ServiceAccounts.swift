@@ -9,11 +9,17 @@ public import RecordWire
 public final class ServiceAccounts: Sendable {
     let backend: any Backend
     let platform: Environment
+    /// Where acts are noted; nil: nowhere.
+    let audit: AuditLog?
     private let secrets: any SecretSource
     /// Containers are never removed, so those seen once exist.
     private let seen = Lock<Set<ExactName>>([])
 
-    init(backend: any Backend, platform: Environment, secrets: any SecretSource) {
+    init(
+        backend: any Backend, platform: Environment, secrets: any SecretSource,
+        audit: AuditLog? = nil
+    ) {
+        self.audit = audit
         self.backend = backend
         self.platform = platform
         self.secrets = secrets
@@ -40,10 +46,12 @@ public final class ServiceAccounts: Sendable {
                 "A container name has 1 to 255 letters, digits, dots, hyphens and underscores.")
         }
         let now = platform.milliseconds
-        try backend.write { transaction in
-            guard try !transaction.hasContainer(name) else { return }
+        let isNew = try backend.write { transaction in
+            guard try !transaction.hasContainer(name) else { return false }
             try transaction.addContainer(name, at: now)
+            return true
         }
+        if isNew { try audit?.note(.containerMade, name) }
     }
 
     /// The names of all containers, sorted.
@@ -66,6 +74,7 @@ public final class ServiceAccounts: Sendable {
         let user = ServiceUser(userRecordName: "_\(name)", label: label)
         let now = platform.milliseconds
         try backend.write { try $0.add(user, at: now) }
+        try audit?.note(.userAdded, user.userRecordName, ["label": label])
         return user
     }
 
@@ -107,6 +116,7 @@ public final class ServiceAccounts: Sendable {
             throw RecordError(
                 .notFound, "There is no token \(tokenID) that is not revoked already.")
         }
+        try audit?.note(.tokenRevoked, tokenID)
     }
 
     /// All tokens without their secrets, oldest first.
@@ -125,6 +135,12 @@ public final class ServiceAccounts: Sendable {
             let row = TokenRow(
                 description: description, hash: try SecretHash.sha256(secret.text))
             try backend.write { try $0.add(row) }
+            try audit?.note(
+                .tokenMade, description.id,
+                [
+                    "kind": description.kind.rawValue, "label": description.label,
+                    "for": description.container ?? description.userRecordName ?? "",
+                ])
             return IssuedToken(description: description, secret: secret.text)
         } catch let error as RecordError {
             throw error

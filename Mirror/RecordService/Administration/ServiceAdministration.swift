@@ -12,18 +12,21 @@ public final class ServiceAdministration: Sendable {
     private let source: String
     private let platform: Environment
     private let log: ServiceLog
+    private let audit: AuditLog?
 
     /// Opens the database at `path`, which must be there. Throws INTERNAL_ERROR where it is not, or
-    /// is not a service's. `log` hears what the disk does.
+    /// is not a service's. `log` hears what the disk does, what is done is noted in `audit`.
     public init(
-        path: String, platform: Environment, log: @escaping ServiceLog = { _ in }
+        path: String, platform: Environment, audit: AuditLog? = nil,
+        log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
+        self.audit = audit
         sqlite = try SQLiteBackend(administering: path, platform: platform, log: log)
         source = path
         self.platform = platform
         self.log = log
         accounts = ServiceAccounts(
-            backend: sqlite, platform: platform, secrets: OpenSSLSecrets())
+            backend: sqlite, platform: platform, secrets: OpenSSLSecrets(), audit: audit)
     }
 
     /// What each container holds, by name and environment; only those of which somebody has a
@@ -47,6 +50,7 @@ public final class ServiceAdministration: Sendable {
         } catch {
             throw sqlite.translate(error)
         }
+        try audit?.note(.backup, path)
     }
 
     /// Brings the assets beside one database to the folder beside another, which may have some

@@ -15,11 +15,16 @@ protocol Backend: Sendable {
 
     /// Whether another process may have written since this was last asked.
     func wasChangedElsewhere() throws(RecordError) -> Bool
+
+    /// What who watches the service wants to know. Cost: next to nothing.
+    func facts() -> BackendFacts
+    /// Throws unless the rows can be read, and written where that was not possible last.
+    func probe() throws
 }
 
 /// The rows, inside one transaction.
 protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction,
-    SubscriptionTransaction
+    SubscriptionTransaction, UsageRows
 {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow

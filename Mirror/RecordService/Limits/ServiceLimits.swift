@@ -25,6 +25,9 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     /// The files beside the records.
     public var assets = AssetLimits()
 
+    /// What one user may keep.
+    public var quota = UserQuota()
+
     /// What one user may ask for, and one address without a good token.
     public var throttle = ThrottleLimits()
 
@@ -58,6 +61,8 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public var courierTokensMax = 32
     /// Indexes that queries may have made in one database.
     public var queryIndexesMax = 200
+    /// Below this room on the disk the service calls itself not ready. It goes on all the same.
+    public var freeDiskBytesMin: Int64 = 64 << 20
 
     public init() {}
 }

@@ -42,6 +42,7 @@ struct OperationApplier {
     struct Sessions {
         let types: FieldTypeSession
         let assets: AssetSession
+        let usage: UsageSession
     }
 
     init(
@@ -132,10 +133,12 @@ struct OperationApplier {
         try checkSize(fields.count, archive.count)
         try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
+        try sessions.usage.check(archive.count, over: live)
         let former = try oldFields(of: live)
         try references.write(given.recordName, fields)
         try sessions.types.replace(former, with: fields, of: type)
         sessions.assets.replace(former, with: fields, of: given.recordName)
+        sessions.usage.write(archive.count, over: live)
         counter += 1
         var row = RecordRow(
             name: given.recordName, type: type, change: counter, epoch: epoch, isDeleted: false,
@@ -167,6 +170,7 @@ struct OperationApplier {
         let former = try oldFields(of: row.isDeleted ? nil : row)
         try sessions.types.remove(former, of: row.type)
         sessions.assets.replace(former, with: [:], of: row.name)
+        sessions.usage.remove(row.isDeleted ? nil : row)
         var row = row
         counter += 1
         row.change = counter

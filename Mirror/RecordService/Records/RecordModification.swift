@@ -67,10 +67,11 @@ struct RecordModification {
         let before = token(zoneRow.counter, known, key)
         let types = FieldTypeSession(database.id, transaction)
         let assets = AssetSession(database.id, transaction, now: stamp.timestamp)
+        let usage = UsageSession(owner: key.owner, standard: limits.quota, transaction)
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits,
             manner: OperationApplier.Manner(dialect: dialect, tellsWrites: client != nil),
-            keys: keys, sessions: .init(types: types, assets: assets), damage: damage,
+            keys: keys, sessions: .init(types: types, assets: assets, usage: usage), damage: damage,
             counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
@@ -120,6 +121,7 @@ struct RecordModification {
         try transaction.save(change.rows, in: zoneRow.id)
         try change.sessions.types.save()
         try change.sessions.assets.save(in: zoneRow.id)
+        try change.sessions.usage.save(in: zoneRow.id)
         try change.references.links.save()
         try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
     }

@@ -8,7 +8,7 @@ internal import RecordWire
 struct Serve: Verb {
     private static let data = Option(
         "data", "DIR", setting: true, "where records, keys and tokens are kept")
-    private static let listen = Option(
+    static let listen = Option(
         "listen", "ADDR:PORT", setting: true, "where to listen (127.0.0.1:8443); port 0: a free one"
     )
     private static let tls = Option(
@@ -27,20 +27,31 @@ struct Serve: Verb {
 
     static let manual = Manual(
         name: "serve", summary: "Runs the record service.",
-        options: [data, listen, tls, hosts, container, dialect, readyFile, showTokens],
+        options: [data, listen, tls, hosts, container, dialect] + ServeSettings.options
+            + [readyFile, showTokens],
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
                 "The first run makes an authority for certificates, a container, a user and "
                     + "their tokens. "
                     + "The tokens are written once, into a file of the data folder that only its "
-                    + "owner can read. SIGTERM or Ctrl-C lets the requests under way end.")
+                    + "owner can read. SIGTERM or Ctrl-C lets the requests under way end. SIGHUP "
+                    + "opens the log anew and reads the certificate again; its files are also "
+                    + "looked at each second. Open connections go on."),
+            HelpText.wrapped(
+                "The variables of --log and --log-level are DIPTYCH_LOG_FILE and DIPTYCH_LOG. A "
+                    + "limit for one user goes before --quota-records and --quota-bytes: "
+                    + "`diptych service quotas`."),
         ],
         examples: [
             ("diptych serve", "on 127.0.0.1:8443, with records in XDG_DATA_HOME"),
             (
                 "diptych serve --data records --listen 0.0.0.0:8443 --hosts shelf.example.org",
                 "for other machines, under a name of its own"
+            ),
+            (
+                "diptych serve --data records --log requests.log --log-format json --metrics 9464",
+                "with a log for programs, and figures at http://127.0.0.1:9464/metrics"
             ),
         ])
 
@@ -51,6 +62,8 @@ struct Serve: Verb {
     private let dialect: ServiceDialect
     private let readyFile: URL?
     private let showsTokens: Bool
+    private let settings: ServeSettings
+    private let systemd: SystemdNotice
 
     init(_ arguments: Arguments) throws {
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
@@ -62,6 +75,8 @@ struct Serve: Verb {
         dialect = try Self.dialect(arguments.value(Self.dialect) ?? "extended")
         readyFile = arguments.file(Self.readyFile)
         showsTokens = arguments.has(Self.showTokens)
+        settings = try ServeSettings(arguments)
+        systemd = SystemdNotice(arguments.environment)
     }
 
     private static func dialect(_ word: String) throws -> ServiceDialect {
@@ -98,34 +113,64 @@ struct Serve: Verb {
         // Records are nobody else's business on this machine.
         umask(0o077)
         let folder = try DataFolder(folder)
+        let logbook = try ServiceLogbook(settings, console)
         let service = try RecordService(
-            path: folder.database.path, platform: .system, dialect: dialect,
-            log: { notice in console.warn(notice.description) })
+            path: folder.database.path, platform: .system, limits: settings.limits,
+            dialect: dialect, audit: DataFolder.audit(in: folder.url), log: logbook.note)
         try check(service, folder, console)
         let access = ServiceAccess(service: service, folder: folder)
         let container = try access.container(named: containerName)
-        let made = try access.prepare(container, warn: console.warn)
-        let server = RecordServer(service: service, configuration: configuration(console))
+        let made = try access.prepare(container, warn: logbook.warn)
+        let server = RecordServer(service: service, configuration: configuration(logbook))
         let url = try server.start()
         var notice = ReadyNotice(
             url: url, container: container, tokenFile: folder.tokens(of: container),
             authorityFile: server.authorityFile, dataFolder: folder.url, isFirstRun: made != nil)
+        notice.metrics = server.metricsPlace
         if showsTokens { notice.tokens = made }
-        if case .off = tlsChoice, !address.isLoopback {
-            console.warn(
-                "without TLS the tokens travel in the clear; put a proxy with TLS before it")
-        }
+        warnOfOpenDoors(console)
         // Who is told that it listens may tell it to stop.
         let stop = StopSignal()
+        let hangUp = SignalSources.watch([SIGHUP]) { _ in reload(server, logbook) }
+        systemd.tell(.ready)
         notice.print(console)
         if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
         let forgetting = DailyForgetting(service, console)
         await stop.wait()
+        systemd.tell(.stopping)
+        for source in hangUp { source.cancel() }
         forgetting.stop()
         console.progress("ending …")
         server.stop()
         notice.printEnd(console, requests: server.statistics.requests)
         return .done
+    }
+
+    private func reload(_ server: RecordServer, _ logbook: ServiceLogbook) {
+        systemd.tell(.reloading)
+        defer { systemd.tell(.ready) }
+        logbook.reopen()
+        do {
+            try server.reloadCertificate()
+        } catch {
+            logbook.warn(Self.keptCertificate(CommandFailure.describe(error).message))
+        }
+    }
+
+    private static func keptCertificate(_ reason: String) -> String {
+        "the certificate of before is shown on: \(reason)"
+    }
+
+    private func warnOfOpenDoors(_ console: Console) {
+        if case .off = tlsChoice, !address.isLoopback {
+            console.warn(
+                "without TLS the tokens travel in the clear; put a proxy with TLS before it")
+        }
+        if let place = settings.metricsPlace, !ListenAddress(place).isLoopback {
+            console.warn(
+                "whoever reaches \(place.address) reads the figures, names of containers among "
+                    + "them; let a firewall keep others away")
+        }
     }
 
     /// A file of a gigabyte takes some seconds; a larger one is looked at by SQLite's own tools.
@@ -145,17 +190,22 @@ struct Serve: Verb {
                 + "Stop the service, keep a copy of the file, and restore a backup.")
     }
 
-    private func configuration(_ console: Console) -> ServerConfiguration {
+    private func configuration(_ logbook: ServiceLogbook) -> ServerConfiguration {
         var configuration = ServerConfiguration(tls: tlsChoice)
         configuration.address = address.address
         configuration.port = address.port
-        if case .off = tlsChoice, address.isLoopback {
+        configuration.http = settings.http
+        if case .off = tlsChoice, address.isLoopback, settings.proxies.isEmpty {
             // A proxy stands in front: all of its clients come from one address.
             configuration.http.connections.perAddressMax = nil
             configuration.http.buffers.bytesPerAddressMax = nil
         }
-        configuration.failureLog = { uuid, error in
-            console.warn("request \(uuid) failed: \(CommandFailure.describe(error).message)")
+        configuration.metrics = settings.metricsPlace
+        configuration.version = Command.version
+        configuration.accessLog = logbook.accessLog
+        configuration.failureLog = logbook.noteFailure
+        configuration.certificateLog = { failure in
+            if let failure { logbook.warn(Self.keptCertificate(failure.message)) }
         }
         return configuration
     }

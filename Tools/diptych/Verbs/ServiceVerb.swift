@@ -14,11 +14,12 @@ struct ServiceVerb: Verb {
     private static let tokenFile = Option(
         "token-file", "FILE", "tokens: where to write what --issue made")
     private static let revoke = Option("revoke", "ID", "tokens: make this one useless")
+    private static let set = Option("set", "USER", "quotas: change what this user may keep")
 
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
-        options: [data, add, issue, container, tokenFile, revoke],
+        options: [data, add, issue, container, tokenFile, revoke, set] + QuotaChoice.options,
         readsSettingsBesideStore: false,
         notes: [
             """
@@ -27,6 +28,8 @@ struct ServiceVerb: Verb {
               containers    lists containers; --add ID makes one
               users         lists users; --add LABEL makes one
               tokens        lists tokens, without their secrets; --issue, --revoke
+              quotas        lists what users have and may have; --set USER with --records, --bytes
+              audit         lists what was done here, by whom and when
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
             """,
@@ -42,12 +45,26 @@ struct ServiceVerb: Verb {
                     + "--container iCloud.local.diptych --token-file ann.tokens",
                 "tokens for a device of that user"
             ),
+            (
+                "diptych service quotas --data records --set Ann --records 10000 --bytes none",
+                "at most ten thousand records of that user, of any size"
+            ),
             ("diptych service backup monday.sqlite --data records", "a copy, at any time"),
         ])
 
     private enum Work: String, CaseIterable {
-        case status, containers, users, tokens, backup, restore
+        case status, containers, users, tokens, quotas, audit, backup, restore
         var takesFile: Bool { self == .backup || self == .restore }
+
+        /// What tells it to do something else than to list.
+        var options: [String] {
+            switch self {
+            case .containers, .users: [ServiceVerb.add.name]
+            case .tokens: [ServiceVerb.issue.name, ServiceVerb.revoke.name]
+            case .quotas: [ServiceVerb.set.name]
+            case .status, .audit, .backup, .restore: []
+            }
+        }
     }
 
     private enum Deed {
@@ -55,6 +72,7 @@ struct ServiceVerb: Verb {
         case add(String)
         case issue(user: String, container: String, file: URL)
         case revoke(String)
+        case setQuota(user: String, QuotaChoice)
         case copy(URL)
         case restore(URL)
     }
@@ -76,16 +94,25 @@ struct ServiceVerb: Verb {
                 file.isEmpty ? "FILE is missing." : "'\(file)' is one word too many.",
                 "Write diptych service \(work.rawValue)" + (work.takesFile ? " FILE." : "."))
         }
-        let given = [add, issue, revoke].filter { arguments.has($0) }
-        let fitting = work == .tokens ? [issue.name, revoke.name] : [add.name]
-        let takesAny = [.containers, .users, .tokens].contains(work)
-        guard given.count < 2, given.allSatisfy({ takesAny && fitting.contains($0.name) }) else {
+        let given = [add, issue, revoke, set].filter { arguments.has($0) }
+        let fitting = work.options
+        guard given.count < 2, given.allSatisfy({ fitting.contains($0.name) }) else {
             throw misuse(
                 "--\(given[0].name) does not go with \(work.rawValue), or not with another.",
                 "`diptych service --help` tells which option belongs to which work.")
         }
         if let name = arguments.value(add) { return .add(name) }
         if let id = arguments.value(revoke) { return .revoke(id) }
+        let quota = try QuotaChoice(arguments)
+        if let user = arguments.value(set) {
+            guard !quota.isEmpty else {
+                throw misuse(
+                    "--set changes nothing without --records or --bytes.",
+                    "Give a number, none for no limit, or standard for what serve says.")
+            }
+            return .setQuota(user: user, quota)
+        }
+        guard quota.isEmpty else { throw misuse("--set is missing.", "Name the user with it.") }
         if let user = arguments.value(issue) {
             guard let tokens = arguments.file(tokenFile) else {
                 throw misuse(
@@ -122,9 +149,14 @@ struct ServiceVerb: Verb {
                 "\(backup.path) is the database now; what was there is \(kept?.path ?? "nothing").")
             return .done
         }
+        if work == .audit {
+            try AuditReport(console).print(AuditLog.entries(in: DataFolder.auditFile(in: folder)))
+            return .done
+        }
         let service = try ServiceAdministration(
             path: DataFolder.database(in: folder).path, platform: .system,
-            log: { notice in console.warn(notice.description) })
+            audit: DataFolder.audit(in: folder), log: { notice in console.warn(notice.description) }
+        )
         let report = ServiceReport(service, console)
         switch (work, deed) {
         case (.backup, .copy(let file)):
@@ -142,6 +174,9 @@ struct ServiceVerb: Verb {
         case (.tokens, .issue(let user, let container, let file)):
             try issue(to: user, container, file, service.accounts)
             console.note("The tokens are in \(file.path), for its owner only.")
+        case (.quotas, .setQuota(let name, let choice)):
+            let holding = try choice.set(of: name, service.accounts)
+            console.note("\(holding.user.userRecordName) may keep \(choice.words(holding)).")
         default:
             try report.list(work.rawValue)
         }
@@ -157,16 +192,7 @@ struct ServiceVerb: Verb {
                 hint: "Name another file with --token-file.")
         }
         try ParentFolder.require(of: file)
-        let all = try accounts.users()
-        let found = all.filter { $0.userRecordName == name || $0.label == name }
-        guard let user = found.first, found.count == 1 else {
-            throw CommandError(
-                "unknownUser",
-                found.isEmpty
-                    ? "There is no user '\(name)'."
-                    : "\(found.count) users are called '\(name)'.",
-                hint: "`diptych service users` lists them; a record name names one of them.")
-        }
+        let user = try NamedUser.find(name, among: try accounts.users())
         let label = file.lastPathComponent
         let api = try accounts.issueAPIToken(container: container, label: label)
         let own = try accounts.issueUserToken(userRecordName: user.userRecordName, label: label)

@@ -11,10 +11,12 @@ let house: [SwiftSetting] = [
 ]
 
 /// A module at `folder/name` that may import only what `uses` names.
-func room(_ name: String, in folder: String = "Sources", uses: [String] = []) -> Target {
+func room(
+    _ name: String, in folder: String = "Sources", uses: [String] = [], resources: [Resource] = []
+) -> Target {
     .target(
         name: name, dependencies: uses.map { .byName(name: $0) }, path: "\(folder)/\(name)",
-        exclude: ["README.md"], swiftSettings: house)
+        exclude: ["README.md"], resources: resources, swiftSettings: house)
 }
 
 /// A C library of the distribution, found through pkg-config.
@@ -80,6 +82,10 @@ let twoMachines: [Target] = [
         "RecordServer", in: "Mirror",
         uses: ["RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib"]),
     room(
+        "ServiceConsole", in: "Mirror",
+        uses: ["RecordServer", "RecordService", "RecordWire", "Platform"],
+        resources: [.embedInCode("Site")]),
+    room(
         "MirrorTestKit", in: "Mirror",
         uses: stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"]),
 ]
@@ -91,7 +97,7 @@ let testing = room(
 let everything =
     stores + [
         "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-        "RecordServer",
+        "RecordServer", "ServiceConsole",
     ]
 
 let tools: [Target] = [
@@ -148,6 +154,9 @@ let testTargets: [Target] = [
             "RecordWire", "SQLiteStore", "Stores", "Platform",
         ]),
     tests("RecordWireTests", uses: ["RecordWire"]),
+    tests(
+        "ServiceConsoleTests",
+        uses: ["ServiceConsole", "RecordServer", "RecordService", "RecordWire", "Platform"]),
     tests(
         "CloudKitTests",
         uses: [

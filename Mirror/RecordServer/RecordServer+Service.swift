@@ -27,8 +27,13 @@ extension ServiceWatch {
 
     init(_ service: RecordService) {
         self.init()
-        // Where it fails, those who wait hear of changes when their time is up.
-        everySecond = { try? service.noticeOtherWriters() }
+        // Where it fails, those who wait hear of changes when their time is up, and a token's last
+        // use is written later.
+        everySecond = {
+            try? service.noticeOtherWriters()
+            try? service.accounts.keepTokenUses()
+        }
+        atEnd = { try? service.accounts.keepTokenUses(isLast: true) }
         unreadiness = { service.unreadiness() }
         figures = {
             var figures = ServiceFigures()

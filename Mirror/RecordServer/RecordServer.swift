@@ -33,7 +33,10 @@ public final class RecordServer: Sendable {
             log: { entry in
                 page.requests.note(entry)
                 log?(entry)
-            }, admit: router.admit)
+            },
+            admit: { [annex = configuration.annex] request in
+                annex?(request)?.noting(.ofConsole) ?? router.admit(request)
+            })
         metrics = MetricsListener(platform: platform, health: health) {
             page.text(http.traffic)
         }
@@ -55,9 +58,9 @@ public final class RecordServer: Sendable {
     /// Where figures and probes are to be had since `start`; nil where nobody asked for it.
     public var metricsPlace: ListenPlace? { listening.withLock { $0 } }
 
-    /// Listens, and returns the address clients use. Throws `ServerError`. While it runs, files of a
-    /// certificate that are exchanged are taken within some seconds, and one of the local authority
-    /// is renewed when due.
+    /// Listens, and returns the address clients use. Throws `ServerError`. While it runs, files of
+    /// a certificate that are exchanged are taken within some seconds, and one of the local
+    /// authority is renewed when due.
     public func start() throws -> URL {
         let identity = try certificates.identity()
         readiness.beginAgain()
@@ -95,6 +98,7 @@ public final class RecordServer: Sendable {
         http.stop()
         metrics.stop()
         listening.withLock { $0 = nil }
+        if running != nil { watch.atEnd() }
     }
 
     /// Reads the certificate again, and shows it to new connections; those that are open go on.

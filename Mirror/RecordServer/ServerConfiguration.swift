@@ -32,6 +32,8 @@ public struct ServerConfiguration: Sendable {
     public var metrics: ListenPlace?
     /// What the figures call this program's version.
     public var version: String?
+    /// Answers paths of its own before the routes are asked; nil for those that are not.
+    package var annex: (@Sendable (HTTPRequest) -> Admission?)?
 
     public init(tls: TLS) { self.tls = tls }
 }

@@ -123,4 +123,47 @@ import Testing
         #expect(run.status == 1 && run.complaint.contains("no service's database"))
         #expect(!FileManager.default.fileExists(atPath: workshop.path("empty")))
     }
+
+    // MARK: The console
+
+    private func curl(_ service: TestService, _ path: String, _ words: String...) throws -> String {
+        let child = try workshop.start(
+            "/usr/bin/env",
+            ["curl", "-s", "--cacert", service.text("caFile"), service.text("url") + path] + words)
+        #expect(child.wait() == 0, "\(child.complaint)")
+        return child.printed
+    }
+
+    @Test func anAdministratorsTokenOpensTheConsole() throws {
+        let file = workshop.path("desk.token")
+        let made = try ask("tokens", "--administrator", "desk", "--token-file", file)
+        #expect(made.status == 0 && !made.output.contains("dpt_"))
+        #expect(try ask("tokens", "--administrator", "x", "--token-file", file).status != 0)
+        let token = try String(contentsOfFile: file, encoding: .utf8)
+            .trimmingCharacters(in: .newlines)
+        #expect(token.hasPrefix("dpt_"))
+        #expect(try curl(service, "/console").contains("NOT_FOUND"))
+
+        let open = try workshop.service("--data", workshop.path("open"), "--console", "on")
+        #expect(try curl(open, "/console").contains("<!doctype html>"))
+        let words = ["-H", "Content-Type: application/json", "-d"]
+        let refused = try curl(
+            open, "/console/api/session", words[0], words[1], words[2], #"{"token":"\#(token)"}"#)
+        #expect(refused.contains("AUTHENTICATION_FAILED"))
+        let own = workshop.path("own.token")
+        let issued = try workshop.run([
+            "service", "tokens", "--administrator", "desk", "--token-file", own, "--data",
+            open.text("dataFolder"),
+        ])
+        #expect(issued.status == 0, "\(issued.complaint)")
+        let good = try String(contentsOfFile: own, encoding: .utf8)
+            .trimmingCharacters(in: .newlines)
+        let session = try curl(
+            open, "/console/api/session", words[0], words[1], words[2], #"{"token":"\#(good)"}"#)
+        #expect(session.contains(#""isAdministrator":true"#))
+        let listed = try workshop.run([
+            "service", "tokens", "--data", open.text("dataFolder"),
+        ])
+        #expect(listed.output.contains("administrator") && !listed.output.contains("dpt_"))
+    }
 }

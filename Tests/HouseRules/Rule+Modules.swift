@@ -27,6 +27,7 @@ extension Rule {
         "RecordServer": [
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib",
         ],
+        "ServiceConsole": ["RecordServer", "RecordService", "RecordWire", "Platform"],
         "MirrorTesting": ["MirrorTestKit", "MirrorEngine", "ObjectModel"],
         "MirrorTestKit": stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"],
     ]

@@ -90,7 +90,8 @@ import Testing
         #expect(try answer("GET /healthz\(end)\r\n").contains(#"{"status":"ok"}"#))
         #expect(try answer("GET /readyz\(end)\r\n").contains(#"{"status":"ready"}"#))
         let flood = try RawClient(port: place.port)
-        flood.send("GET /metrics HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "a", count: 20_000))\r\n\r\n")
+        let long = String(repeating: "a", count: 20_000)
+        flood.send("GET /metrics HTTP/1.1\r\nHost: h\r\nX: \(long)\r\n\r\n")
         #expect(flood.read().hasPrefix("HTTP/1.1 431"))
         server.server.stop()
         #expect(throws: POSIXError.self) { try RawClient(port: place.port) }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct QuotaTests {
     private func limits(records: Int64? = nil, bytes: Int64? = nil) -> ServiceLimits {
         var limits = ServiceLimits()
-        limits.quota = UserQuota(recordsMax: records, bytesMax: bytes)
+        limits.retention.quota = UserQuota(recordsMax: records, bytesMax: bytes)
         return limits
     }
 

@@ -32,6 +32,14 @@ public struct AccessLogEntry: Sendable {
         self.wasHeld = wasHeld
         self.facts = facts
     }
+
+    /// One of which no more is known.
+    package init(method: String, path: String, status: Int, bytes: Int, milliseconds: Double) {
+        self.init(
+            time: Date(timeIntervalSince1970: 0), method: method, path: path, status: status,
+            bytes: bytes, receivedBytes: 0, milliseconds: milliseconds, wasHeld: false,
+            facts: RequestFacts())
+    }
 }
 
 /// What is known of a request beside its head: what was asked, by whom, and what came of it.

@@ -1,3 +1,11 @@
+extension RequestFacts {
+    static var ofConsole: RequestFacts {
+        var facts = RequestFacts()
+        facts.operation = OperationName.console
+        return facts
+    }
+}
+
 extension HTTPResponse {
     /// With the facts of its request; the code of a refusal stays.
     func noting(_ facts: RequestFacts) -> HTTPResponse {

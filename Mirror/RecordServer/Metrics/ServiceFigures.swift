@@ -30,6 +30,8 @@ package struct ServiceFigures: Sendable {
 package struct ServiceWatch: Sendable {
     /// Done each second.
     package var everySecond: @Sendable () -> Void = {}
+    /// Done once the server has stopped.
+    package var atEnd: @Sendable () -> Void = {}
     /// Why the service cannot do its work, in words that strangers may read; nil where it can.
     package var unreadiness: @Sendable () -> String? = { nil }
     package var figures: @Sendable () -> ServiceFigures = { ServiceFigures() }

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import Foundation
+package import Foundation
 internal import RecordWire
 
 /// Draws bytes that nobody can guess. Tests put fixed ones in its place.
@@ -24,8 +24,8 @@ public struct OpenSSLSecrets: SecretSource {
 }
 
 /// SHA-256, and a comparison whose time tells nothing.
-enum SecretHash {
-    static func sha256(_ text: String) throws -> Data {
+package enum SecretHash {
+    package static func sha256(_ text: String) throws -> Data {
         Data(try sha256(bytes: Array(text.utf8)))
     }
 
@@ -38,7 +38,7 @@ enum SecretHash {
         return Array(digest.prefix(Int(length)))
     }
 
-    static func areEqual(_ one: Data, _ other: Data) -> Bool {
+    package static func areEqual(_ one: Data, _ other: Data) -> Bool {
         guard one.count == other.count else { return false }
         return one.withUnsafeBytes { one in
             other.withUnsafeBytes { other in

@@ -7,12 +7,14 @@ public struct ServiceUser: Hashable, Sendable {
 
 /// What is known of a token without its secret.
 public struct TokenDescription: Hashable, Sendable {
-    /// Which of the two tokens of a request it is.
+    /// What it is for: the two tokens of a request, or the console.
     public enum Kind: String, Hashable, Sendable {
         /// Names the app: `ckAPIToken`.
         case api
         /// Names the user: `ckWebAuthToken`.
         case user
+        /// Lets into the console as administrator, and into no database.
+        case administrator
     }
     /// Part of the token's text; not secret.
     public var id: String
@@ -26,6 +28,9 @@ public struct TokenDescription: Hashable, Sendable {
     public var createdAt: Int64
     /// Milliseconds since 1970; nil while the token is good.
     public var revokedAt: Int64?
+    /// Milliseconds since 1970; nil where nobody has shown it. Other processes hear of it within a
+    /// quarter of an hour.
+    public var lastUsedAt: Int64?
 }
 
 /// A new token. Its secret is given out this once; the service keeps only a hash.

@@ -14,6 +14,7 @@ public final class ServiceAccounts: Sendable {
     private let secrets: any SecretSource
     /// Containers are never removed, so those seen once exist.
     private let seen = Lock<Set<ExactName>>([])
+    let uses = TokenUses()
 
     init(
         backend: any Backend, platform: Environment, secrets: any SecretSource,
@@ -121,10 +122,14 @@ public final class ServiceAccounts: Sendable {
 
     /// All tokens without their secrets, oldest first.
     public func tokens() throws(RecordError) -> [TokenDescription] {
-        try backend.read { try $0.tokens().map(\.description) }
+        try backend.read { try $0.tokens().map(\.description) }.map { token in
+            var token = token
+            token.lastUsedAt = uses.last(of: token.id, kept: token.lastUsedAt)
+            return token
+        }
     }
 
-    private func issue(_ description: TokenDescription) throws(RecordError) -> IssuedToken {
+    func issue(_ description: TokenDescription) throws(RecordError) -> IssuedToken {
         do {
             var description = description
             description.id = try secrets.bytes(8).map {
@@ -150,7 +155,7 @@ public final class ServiceAccounts: Sendable {
     }
 
     /// A text that nobody can guess.
-    func drawnSecret() throws(RecordError) -> String {
+    package func drawnSecret() throws(RecordError) -> String {
         do {
             return Base64URL.text(try secrets.bytes(32))
         } catch {
@@ -185,7 +190,7 @@ public final class ServiceAccounts: Sendable {
 
     /// The description of a good token. Unknown, wrong and revoked ones are refused in the same
     /// words.
-    private func good(
+    func good(
         _ text: String, _ kind: TokenDescription.Kind
     ) throws(RecordError) -> TokenDescription {
         guard let parts = TokenText(text),
@@ -193,12 +198,13 @@ public final class ServiceAccounts: Sendable {
             let hash = try? SecretHash.sha256(text), SecretHash.areEqual(hash, row.hash),
             row.description.revokedAt == nil, row.description.kind == kind
         else { throw Self.refused(kind) }
+        uses.note(parts.id, at: platform.milliseconds)
         return row.description
     }
 
     /// Throws AUTHENTICATION_FAILED where the user's token was revoked; nil stands for callers that
     /// somebody else lets in.
-    func requireGood(tokenID: String?) throws(RecordError) {
+    package func requireGood(tokenID: String?) throws(RecordError) {
         guard let tokenID else { return }
         guard let row = try backend.read({ try $0.token(tokenID) }),
             row.description.revokedAt == nil

@@ -70,6 +70,8 @@ protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction,
     func removeDeletedZones(in database: Int64, but zonesMax: Int) throws -> Int64?
 
     func fieldUse(_ field: FieldKey, in database: Int64) throws -> FieldUse?
+    /// By record type and field, at most `limit`.
+    func fieldUses(in database: Int64, limit: Int) throws -> [(FieldKey, FieldUse)]
     /// Keeps the use; one of no record is forgotten.
     func save(_ use: FieldUse, of field: FieldKey, in database: Int64) throws
 
@@ -84,6 +86,8 @@ protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction,
     func token(_ id: String) throws -> TokenRow?
     func add(_ token: TokenRow) throws
     func revokeToken(_ id: String, at milliseconds: Int64) throws -> Bool
+    /// Notes when the token was shown last.
+    func noteUse(ofToken id: String, at milliseconds: Int64) throws
 }
 
 struct DatabaseRow {

@@ -20,13 +20,10 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
 
     /// What one request may make the service do.
     public var work = WorkLimits()
-    /// What is remembered, and for how long.
+    /// What is kept, and for how long.
     public var retention = RetentionLimits()
     /// The files beside the records.
     public var assets = AssetLimits()
-
-    /// What one user may keep.
-    public var quota = UserQuota()
 
     /// What one user may ask for, and one address without a good token.
     public var throttle = ThrottleLimits()
@@ -67,8 +64,10 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public init() {}
 }
 
-/// What a service remembers beside the records, and for how long.
+/// What a service keeps, and for how long.
 public struct RetentionLimits: Hashable, Sendable, Codable {
+    /// What one user may keep, unless something else was set for that user.
+    public var quota = UserQuota()
     /// Client stores that a zone remembers; beyond it those are forgotten that were away longest.
     public var instancesPerZoneMax = 1000
     /// Days after which deletions may be forgotten. Who was away longer reads the zone anew.

@@ -67,7 +67,7 @@ struct RecordModification {
         let before = token(zoneRow.counter, known, key)
         let types = FieldTypeSession(database.id, transaction)
         let assets = AssetSession(database.id, transaction, now: stamp.timestamp)
-        let usage = UsageSession(owner: key.owner, standard: limits.quota, transaction)
+        let usage = UsageSession(owner: key.owner, standard: limits.retention.quota, transaction)
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits,
             manner: OperationApplier.Manner(dialect: dialect, tellsWrites: client != nil),

@@ -34,10 +34,13 @@ public final class Histogram: Sendable {
 
 /// What a histogram holds at one moment.
 public struct HistogramSummary: Hashable, Sendable {
+    /// Rising; a value belongs to the first that is not below it.
     public var bounds: [Double]
     /// How many values are not above each bound, and last how many there are in all.
     public var counts: [Int]
+    /// Of all values, to a millionth each.
     public var sum: Double
 
+    /// How many values there are, whatever their size.
     public var count: Int { counts.last ?? 0 }
 }

@@ -13,6 +13,9 @@ struct ReadyNotice {
     var metrics: ListenPlace?
     /// Set only where they are to be shown.
     var tokens: (api: String, user: String)?
+    var hasConsole = false
+
+    private var consoleAddress: String { url.absoluteString + "/console" }
 
     var json: JSON {
         var members: [(String, JSON)] = [
@@ -23,6 +26,7 @@ struct ReadyNotice {
             ("processID", JSON(Int(getpid()))),
         ]
         if let metrics { members.append(("metrics", .string(Self.address(of: metrics)))) }
+        if hasConsole { members.append(("console", .string(consoleAddress))) }
         if let tokens {
             members.append(("tokens", ["api": .string(tokens.api), "user": .string(tokens.user)]))
         }
@@ -42,6 +46,7 @@ struct ReadyNotice {
         table.add("token file", tokenFile.path + (isFirstRun ? "  (made now)" : ""))
         if let authorityFile { table.add("CA file", authorityFile.path) }
         if let metrics { table.add("figures", Self.address(of: metrics)) }
+        if hasConsole { table.add("console", consoleAddress) }
         if let tokens {
             table.add("API token", tokens.api)
             table.add("user token", tokens.user)

@@ -61,9 +61,9 @@ struct ServeSettings: Sendable {
             .flatMap(LogLevel.init) ?? .info
         proxies = try Self.networks(arguments.value(Self.trustedProxy) ?? "")
         let counts = 0...Self.mostOfAll
-        limits.quota.recordsMax = try arguments.number(Self.quotaRecords, in: counts).map(
-            Int64.init)
-        limits.quota.bytesMax = try arguments.number(Self.quotaBytes, in: counts).map(Int64.init)
+        limits.retention.quota = UserQuota(
+            recordsMax: try arguments.number(Self.quotaRecords, in: counts).map(Int64.init),
+            bytesMax: try arguments.number(Self.quotaBytes, in: counts).map(Int64.init))
         if let bytes = try arguments.number(Self.quotaAssetBytes, in: counts) {
             limits.assets.bytesPerUserMax = Int64(bytes)
         }

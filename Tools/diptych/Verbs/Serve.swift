@@ -20,6 +20,9 @@ struct Serve: Verb {
     private static let dialect = Option(
         "dialect", "extended|plain", setting: true,
         "with every extension, or as CloudKit Web Services runs")
+    private static let console = Option(
+        "console", "on|off", setting: true,
+        "the web page at /console for administrators and users (off)")
     private static let readyFile = Option(
         "ready-file", "FILE", "write how to connect into FILE once it listens")
     private static let showTokens = Option(
@@ -27,8 +30,8 @@ struct Serve: Verb {
 
     static let manual = Manual(
         name: "serve", summary: "Runs the record service.",
-        options: [data, listen, tls, hosts, container, dialect] + ServeSettings.options
-            + [readyFile, showTokens],
+        options: [data, listen, tls, hosts, container, dialect, console]
+            + ServeSettings.options + [readyFile, showTokens],
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
@@ -60,6 +63,7 @@ struct Serve: Verb {
     private let tlsChoice: ServerConfiguration.TLS
     private let containerName: String?
     private let dialect: ServiceDialect
+    private let hasConsole: Bool
     private let readyFile: URL?
     private let showsTokens: Bool
     private let settings: ServeSettings
@@ -73,6 +77,8 @@ struct Serve: Verb {
             arguments.value(Self.tls) ?? "auto", folder: folder, hosts: names)
         containerName = arguments.value(Self.container)
         dialect = try Self.dialect(arguments.value(Self.dialect) ?? "extended")
+        hasConsole =
+            try arguments.choice(Self.console, among: ["on", "off"]) == "on"
         readyFile = arguments.file(Self.readyFile)
         showsTokens = arguments.has(Self.showTokens)
         settings = try ServeSettings(arguments)
@@ -121,13 +127,17 @@ struct Serve: Verb {
         let access = ServiceAccess(service: service, folder: folder)
         let container = try access.container(named: containerName)
         let made = try access.prepare(container, warn: logbook.warn)
-        let server = RecordServer(service: service, configuration: configuration(logbook))
+        var configuration = configuration(logbook)
+        let page = hasConsole ? ConsolePage(of: service, in: &configuration) : nil
+        let server = RecordServer(service: service, configuration: configuration)
+        page?.show(server)
         let url = try server.start()
         var notice = ReadyNotice(
             url: url, container: container, tokenFile: folder.tokens(of: container),
             authorityFile: server.authorityFile, dataFolder: folder.url, isFirstRun: made != nil)
         notice.metrics = server.metricsPlace
         if showsTokens { notice.tokens = made }
+        notice.hasConsole = hasConsole
         warnOfOpenDoors(console)
         // Who is told that it listens may tell it to stop.
         let stop = StopSignal()

@@ -13,13 +13,16 @@ struct ServiceVerb: Verb {
         "container", "ID", setting: true, "tokens: the container they are for")
     private static let tokenFile = Option(
         "token-file", "FILE", "tokens: where to write what --issue made")
+    private static let administrator = Option(
+        "administrator", "NAME", "tokens: make one for the console's administrator")
     private static let revoke = Option("revoke", "ID", "tokens: make this one useless")
     private static let set = Option("set", "USER", "quotas: change what this user may keep")
 
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
-        options: [data, add, issue, container, tokenFile, revoke, set] + QuotaChoice.options,
+        options: [data, add, issue, container, tokenFile, administrator, revoke, set]
+            + QuotaChoice.options,
         readsSettingsBesideStore: false,
         notes: [
             """
@@ -27,7 +30,7 @@ struct ServiceVerb: Verb {
               status        what each container holds
               containers    lists containers; --add ID makes one
               users         lists users; --add LABEL makes one
-              tokens        lists tokens, without their secrets; --issue, --revoke
+              tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
               quotas        lists what users have and may have; --set USER with --records, --bytes
               audit         lists what was done here, by whom and when
               backup FILE   copies the database to a new FILE, while the service runs
@@ -60,7 +63,8 @@ struct ServiceVerb: Verb {
         var options: [String] {
             switch self {
             case .containers, .users: [ServiceVerb.add.name]
-            case .tokens: [ServiceVerb.issue.name, ServiceVerb.revoke.name]
+            case .tokens:
+                [ServiceVerb.issue, ServiceVerb.administrator, ServiceVerb.revoke].map(\.name)
             case .quotas: [ServiceVerb.set.name]
             case .status, .audit, .backup, .restore: []
             }
@@ -71,6 +75,7 @@ struct ServiceVerb: Verb {
         case list
         case add(String)
         case issue(user: String, container: String, file: URL)
+        case issueAdministrator(label: String, file: URL)
         case revoke(String)
         case setQuota(user: String, QuotaChoice)
         case copy(URL)
@@ -94,7 +99,7 @@ struct ServiceVerb: Verb {
                 file.isEmpty ? "FILE is missing." : "'\(file)' is one word too many.",
                 "Write diptych service \(work.rawValue)" + (work.takesFile ? " FILE." : "."))
         }
-        let given = [add, issue, revoke, set].filter { arguments.has($0) }
+        let given = [add, issue, administrator, revoke, set].filter { arguments.has($0) }
         let fitting = work.options
         guard given.count < 2, given.allSatisfy({ fitting.contains($0.name) }) else {
             throw misuse(
@@ -103,27 +108,42 @@ struct ServiceVerb: Verb {
         }
         if let name = arguments.value(add) { return .add(name) }
         if let id = arguments.value(revoke) { return .revoke(id) }
-        let quota = try QuotaChoice(arguments)
-        if let user = arguments.value(set) {
-            guard !quota.isEmpty else {
-                throw misuse(
-                    "--set changes nothing without --records or --bytes.",
-                    "Give a number, none for no limit, or standard for what serve says.")
-            }
-            return .setQuota(user: user, quota)
+        if let deed = try changeOfQuota(arguments) { return deed }
+        if let label = arguments.value(administrator) {
+            return .issueAdministrator(label: label, file: try Self.file(ofTokens: arguments))
         }
-        guard quota.isEmpty else { throw misuse("--set is missing.", "Name the user with it.") }
         if let user = arguments.value(issue) {
-            guard let tokens = arguments.file(tokenFile) else {
-                throw misuse(
-                    "--token-file is missing.", "Name the file that the tokens are written to.")
-            }
             return .issue(
-                user: user, container: try arguments.required(container), file: tokens)
+                user: user, container: try arguments.required(container),
+                file: try Self.file(ofTokens: arguments))
         }
         guard work.takesFile else { return .list }
         let url = URL(fileURLWithPath: file).absoluteURL
         return work == .backup ? .copy(url) : .restore(url)
+    }
+
+    private static func changeOfQuota(_ arguments: Arguments) throws -> Deed? {
+        let quota = try QuotaChoice(arguments)
+        guard let user = arguments.value(set) else {
+            guard quota.isEmpty else {
+                throw misuse("--set is missing.", "Name the user with it.")
+            }
+            return nil
+        }
+        guard !quota.isEmpty else {
+            throw misuse(
+                "--set changes nothing without --records or --bytes.",
+                "Give a number, none for no limit, or standard for what serve says.")
+        }
+        return .setQuota(user: user, quota)
+    }
+
+    private static func file(ofTokens arguments: Arguments) throws -> URL {
+        guard let file = arguments.file(tokenFile) else {
+            throw misuse(
+                "--token-file is missing.", "Name the file that the tokens are written to.")
+        }
+        return file
     }
 
     private static func misuse(_ message: String, _ hint: String) -> CommandError {
@@ -177,21 +197,30 @@ struct ServiceVerb: Verb {
         case (.quotas, .setQuota(let name, let choice)):
             let holding = try choice.set(of: name, service.accounts)
             console.note("\(holding.user.userRecordName) may keep \(choice.words(holding)).")
+        case (.tokens, .issueAdministrator(let label, let file)):
+            try checkNew(file)
+            let made = try service.accounts.issueAdministratorToken(label: label)
+            try PrivateFile.write(made.secret + "\n", to: file)
+            console.note("The token is in \(file.path), for its owner only.")
         default:
             try report.list(work.rawValue)
         }
         return .done
     }
 
-    private func issue(
-        to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
-    ) throws {
+    private func checkNew(_ file: URL) throws {
         guard !FileManager.default.fileExists(atPath: file.path) else {
             throw CommandError(
                 "fileExists", "\(file.path) is there already, and may hold tokens.",
                 hint: "Name another file with --token-file.")
         }
         try ParentFolder.require(of: file)
+    }
+
+    private func issue(
+        to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
+    ) throws {
+        try checkNew(file)
         let user = try NamedUser.find(name, among: try accounts.users())
         let label = file.lastPathComponent
         let api = try accounts.issueAPIToken(container: container, label: label)

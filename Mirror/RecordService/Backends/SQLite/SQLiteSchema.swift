@@ -46,6 +46,7 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.queryTables)
         try connection.script(SQLiteTransaction.linkTable)
         try connection.script(SQLiteTransaction.subscriptionTables)
+        try connection.script(SQLiteTransaction.tokenUseTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {

@@ -29,27 +29,35 @@ extension SQLiteTransaction {
             [.text(user.userRecordName), .text(user.label), .integer(milliseconds)])
     }
 
+    static let tokenUseTable = """
+        CREATE TABLE IF NOT EXISTS token_uses(
+            token TEXT PRIMARY KEY, used_at INTEGER NOT NULL) WITHOUT ROWID;
+        """
+
     private static let tokenColumns =
         "id, kind, container, user, label, created_at, revoked_at, hash"
+    private static let tokensWithUses =
+        "SELECT \(tokenColumns), used_at FROM tokens LEFT JOIN token_uses ON token = id"
 
     private static func token(_ row: Statement) -> TokenRow {
         TokenRow(
             description: TokenDescription(
                 id: row.text(at: 0) ?? "",
-                kind: row.text(at: 1) == TokenDescription.Kind.api.rawValue ? .api : .user,
+                kind: row.text(at: 1).flatMap(TokenDescription.Kind.init) ?? .user,
                 container: row.text(at: 2), userRecordName: row.text(at: 3),
                 label: row.text(at: 4) ?? "", createdAt: row.int64(at: 5),
-                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6)),
+                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6),
+                lastUsedAt: row.isNull(at: 8) ? nil : row.int64(at: 8)),
             hash: row.blob(at: 7) ?? Data())
     }
 
     func tokens() throws -> [TokenRow] {
-        try all("SELECT \(Self.tokenColumns) FROM tokens ORDER BY created_at, id", [], Self.token)
+        try all("\(Self.tokensWithUses) ORDER BY created_at, id", [], Self.token)
     }
 
     func token(_ id: String) throws -> TokenRow? {
         try first(
-            "SELECT \(Self.tokenColumns) FROM tokens WHERE id = ?", [.text(id)], Self.token)
+            "\(Self.tokensWithUses) WHERE id = ?", [.text(id)], Self.token)
     }
 
     func add(_ token: TokenRow) throws {
@@ -68,5 +76,13 @@ extension SQLiteTransaction {
         try connection.run(
             "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL",
             [.integer(milliseconds), .text(id)]) > 0
+    }
+
+    func noteUse(ofToken id: String, at milliseconds: Int64) throws {
+        try connection.run(
+            """
+            INSERT INTO token_uses(token, used_at) VALUES (?, ?)
+            ON CONFLICT (token) DO UPDATE SET used_at = max(used_at, excluded.used_at)
+            """, [.text(id), .integer(milliseconds)])
     }
 }

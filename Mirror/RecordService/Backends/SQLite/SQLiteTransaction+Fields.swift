@@ -12,6 +12,20 @@ extension SQLiteTransaction {
         ) { FieldUse(type: $0.text(at: 0) ?? "", records: $0.int64(at: 1)) }
     }
 
+    func fieldUses(in database: Int64, limit: Int) throws -> [(FieldKey, FieldUse)] {
+        try all(
+            """
+            SELECT record_type, field, type, records FROM field_uses
+            WHERE database = ? ORDER BY record_type, field LIMIT ?
+            """, [.integer(database), .integer(Int64(limit))]
+        ) { row in
+            (
+                FieldKey(row.text(at: 1) ?? "", of: row.text(at: 0) ?? ""),
+                FieldUse(type: row.text(at: 2) ?? "", records: row.int64(at: 3))
+            )
+        }
+    }
+
     func save(_ use: FieldUse, of field: FieldKey, in database: Int64) throws {
         guard use.records > 0 else {
             try connection.run(

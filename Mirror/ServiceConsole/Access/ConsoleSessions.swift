@@ -1,0 +1,137 @@
+internal import Foundation
+internal import Platform
+internal import RecordServer
+internal import RecordService
+internal import RecordWire
+
+/// Who is signed in, by the secret in the cookie.
+final class ConsoleSessions: Sendable {
+    static let requestHeader = "X-Diptych-Request-Token"
+
+    private struct State {
+        var sessions: [String: ConsoleSession] = [:]
+        var failures: [Date] = []
+    }
+
+    private let accounts: ServiceAccounts
+    let cookie: ConsoleCookie
+    private let clock: any Clock
+    private let state = Lock(State())
+
+    private static let sessionsMax = 1_000
+    private static let idleSeconds = 30.0 * 60
+    private static let lifeSeconds = 12.0 * 3_600
+    private static let failuresMax = 30
+    private static let failureSeconds = 60.0
+
+    init(accounts: ServiceAccounts, cookie: ConsoleCookie, clock: any Clock) {
+        self.accounts = accounts
+        self.cookie = cookie
+        self.clock = clock
+    }
+
+    /// Throws THROTTLED where too many tokens were wrong in the last minute.
+    func checkSignIns() throws(RecordError) {
+        let now = clock.now()
+        let first = state.withLock { state -> Date? in
+            state.failures.removeAll { now.timeIntervalSince($0) >= Self.failureSeconds }
+            return state.failures.count < Self.failuresMax ? nil : state.failures.first
+        }
+        guard let first else { return }
+        var error = RecordError(
+            .throttled, "Too many tokens were wrong in the last minute; try again in another.")
+        error.retryAfterSeconds = Self.failureSeconds - now.timeIntervalSince(first)
+        throw error
+    }
+
+    /// Lets the bearer of a token in. Returns the secret for the cookie. Throws
+    /// AUTHENTICATION_FAILED.
+    func begin(token: String) throws(RecordError) -> (secret: String, session: ConsoleSession) {
+        let bearer: TokenBearer
+        do throws(RecordError) {
+            bearer = try accounts.bearer(of: token)
+        } catch {
+            let now = clock.now()
+            state.withLock { $0.failures.append(now) }
+            throw error
+        }
+        let secret = try accounts.drawnSecret()
+        let session = ConsoleSession(
+            bearer: bearer, requestToken: try accounts.drawnSecret(), began: clock.now(),
+            used: clock.now())
+        let key = try ConsoleSecret.key(of: secret)
+        state.withLock { state in
+            if state.sessions.count >= Self.sessionsMax,
+                let oldest = state.sessions.min(by: { $0.value.used < $1.value.used })
+            {
+                state.sessions[oldest.key] = nil
+            }
+            state.sessions[key] = session
+        }
+        return (secret, session)
+    }
+
+    /// The session of a request. One that changes anything must come from the console's own page.
+    /// Throws AUTHENTICATION_FAILED and ACCESS_DENIED.
+    func session(of request: HTTPRequest) throws(RecordError) -> ConsoleSession {
+        guard let secret = cookie.secret(in: request) else { throw Self.signedOut }
+        let key = try ConsoleSecret.key(of: secret)
+        let now = clock.now()
+        let found = state.withLock { state -> ConsoleSession? in
+            guard var session = state.sessions[key] else { return nil }
+            guard now.timeIntervalSince(session.used) < Self.idleSeconds,
+                now.timeIntervalSince(session.began) < Self.lifeSeconds
+            else {
+                state.sessions[key] = nil
+                return nil
+            }
+            session.used = now
+            state.sessions[key] = session
+            return session
+        }
+        guard let found else { throw Self.signedOut }
+        do throws(RecordError) {
+            try accounts.requireGood(tokenID: found.bearer.tokenID)
+        } catch  where error.code == .authenticationFailed {
+            state.withLock { $0.sessions[key] = nil }
+            throw Self.signedOut
+        }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            try checkOrigin(of: request, found)
+            return found
+        }
+        return found
+    }
+
+    func end(_ request: HTTPRequest) throws(RecordError) {
+        guard let secret = cookie.secret(in: request) else { return }
+        let key = try ConsoleSecret.key(of: secret)
+        state.withLock { $0.sessions[key] = nil }
+    }
+
+    private func checkOrigin(
+        of request: HTTPRequest, _ session: ConsoleSession
+    ) throws(RecordError) {
+        let shown = request.headers[Self.requestHeader] ?? ""
+        guard try ConsoleSecret.areEqual(shown, session.requestToken),
+            request.isFromOwnPage
+        else {
+            throw RecordError(
+                .accessDenied,
+                "The request does not come from the console's own page; load it anew.")
+        }
+    }
+
+    private static let signedOut = RecordError(
+        .authenticationFailed, "Nobody is signed in here, or it was too long ago; sign in.")
+}
+
+extension HTTPRequest {
+    /// Whether the browser says that one of this server's pages sent it, or says nothing.
+    var isFromOwnPage: Bool {
+        if let site = headers["Sec-Fetch-Site"], site != "same-origin" { return false }
+        guard let origin = headers["Origin"] else { return true }
+        guard let host = headers["Host"] else { return false }
+        return origin == "https://\(host)" || origin == "http://\(host)"
+    }
+}

@@ -1,0 +1,37 @@
+internal import Foundation
+internal import RecordServer
+internal import RecordWire
+
+/// What the page sends.
+struct SignInWish: Decodable {
+    var token: String
+}
+
+struct ContainerWish: Decodable {
+    var name: String
+}
+
+struct UserWish: Decodable {
+    var label: String
+}
+
+struct TokenWish: Decodable {
+    /// nil: for an administrator.
+    var user: String?
+    var container: String?
+    var label: String
+}
+
+extension HTTPRequest {
+    private static let wishBytesMax = 64 << 10
+
+    /// The body, read. Throws BAD_REQUEST.
+    func wish<Wish: Decodable>() throws(RecordError) -> Wish {
+        guard case .bytes(let body) = body, body.count <= Self.wishBytesMax,
+            let wish = try? JSONDecoder().decode(Wish.self, from: body)
+        else {
+            throw RecordError(.badRequest, "The request is not what the console's page sends.")
+        }
+        return wish
+    }
+}

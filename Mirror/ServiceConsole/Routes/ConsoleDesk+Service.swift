@@ -1,0 +1,77 @@
+internal import Foundation
+internal import Platform
+internal import RecordServer
+internal import RecordService
+internal import RecordWire
+
+/// Containers, users, tokens and how the service is.
+extension ConsoleDesk {
+    func status() throws -> HTTPResponse {
+        let now = clock.now()
+        let usage = try usage.value(at: now) { try service.usage() }
+        let activity = statistics()
+        return try .json(
+            of: StatusAnswer(
+                now: now.milliseconds, started: started.milliseconds,
+                connections: activity.connections, requests: activity.requests,
+                heldRequests: activity.heldRequests, dialect: service.dialect.rawValue,
+                usage: usage.map(StatusAnswer.Usage.init), hour: hour.all()))
+    }
+
+    /// An administrator sees all tokens, a user those of the same user.
+    func tokens(of session: ConsoleSession) throws -> HTTPResponse {
+        let all = try service.accounts.tokens()
+        let seen = all.filter {
+            session.isAdministrator || $0.userRecordName == session.bearer.userRecordName
+        }
+        return try .json(of: seen.map { TokenAnswer($0, own: session.bearer.tokenID) })
+    }
+
+    /// A user's device is signed out by the revocation of its token.
+    func revoke(_ id: String, _ session: ConsoleSession) throws -> HTTPResponse {
+        if !session.isAdministrator {
+            let isOwn = try service.accounts.tokens().contains {
+                $0.id == id && $0.userRecordName == session.bearer.userRecordName
+            }
+            guard isOwn else {
+                throw RecordError(.notFound, "There is no token \(id) of yours.")
+            }
+        }
+        try service.accounts.revoke(tokenID: id)
+        return try tokens(of: session)
+    }
+
+    /// Makes an app's token and a user's, or an administrator's; their texts are in this answer and
+    /// nowhere else.
+    func issue(_ request: HTTPRequest) throws -> HTTPResponse {
+        let wish: TokenWish = try request.wish()
+        let accounts = service.accounts
+        guard let user = wish.user else {
+            let made = try accounts.issueAdministratorToken(label: wish.label)
+            return try .json(of: IssuedAnswer(administrator: made.secret))
+        }
+        guard let container = wish.container else {
+            throw RecordError(.badRequest, "Name the container that the token is for.")
+        }
+        let api = try accounts.issueAPIToken(container: container, label: wish.label)
+        let own = try accounts.issueUserToken(userRecordName: user, label: wish.label)
+        return try .json(of: IssuedAnswer(api: api.secret, user: own.secret))
+    }
+
+    func schema(
+        _ target: RecordTarget, _ session: ConsoleSession, _ request: HTTPRequest
+    ) throws -> HTTPResponse {
+        let owner = try owner(for: session, request)
+        return try .json(
+            of: service.recordTypes(in: target, owner: owner).map(RecordTypeAnswer.init))
+    }
+
+    /// Whose databases are meant: the user's own, or those that an administrator names.
+    func owner(for session: ConsoleSession, _ request: HTTPRequest) throws(RecordError) -> String {
+        if let user = session.bearer.userRecordName { return user }
+        guard let owner = request.query["owner"], !owner.isEmpty else {
+            throw RecordError(.badRequest, "Name the user whose database is meant as owner.")
+        }
+        return owner
+    }
+}

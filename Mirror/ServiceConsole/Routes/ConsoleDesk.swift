@@ -1,0 +1,101 @@
+internal import Foundation
+internal import Platform
+internal import RecordServer
+internal import RecordService
+internal import RecordWire
+
+/// Answers what the page asks for.
+struct ConsoleDesk: Sendable {
+    let service: RecordService
+    let sessions: ConsoleSessions
+    let hour: RecentHour
+    let clock: any Clock
+    let statistics: @Sendable () -> ServerActivity
+    let started: Date
+    let usage = UsageMemory()
+
+    init(
+        service: RecordService, sessions: ConsoleSessions, hour: RecentHour, clock: any Clock,
+        statistics: @escaping @Sendable () -> ServerActivity
+    ) {
+        self.service = service
+        self.sessions = sessions
+        self.hour = hour
+        self.clock = clock
+        self.statistics = statistics
+        started = clock.now()
+    }
+
+    /// What `body` answers, or its error as an answer.
+    func answer(_ body: (ConsoleDesk) throws -> HTTPResponse) -> HTTPResponse {
+        do {
+            return try body(self)
+        } catch {
+            return .refusal(error)
+        }
+    }
+
+    func outcome(
+        of inquiry: ConsoleRoute.Inquiry, _ session: ConsoleSession, _ request: HTTPRequest
+    ) -> HTTPOutcome {
+        if case .operation(let operation, let target) = inquiry {
+            do {
+                return try records(operation, target, session, request)
+            } catch {
+                return .response(.refusal(error))
+            }
+        }
+        return .response(answer { try $0.perform(inquiry, session, request) })
+    }
+
+    private func perform(
+        _ inquiry: ConsoleRoute.Inquiry, _ session: ConsoleSession, _ request: HTTPRequest
+    ) throws -> HTTPResponse {
+        switch inquiry {
+        case .session: return try .json(of: SessionAnswer(session, service.dialect))
+        case .signOut: return try signOut(request)
+        case .containers: return try .json(of: service.accounts.containers())
+        case .tokens: return try tokens(of: session)
+        case .revokeToken(let id): return try revoke(id, session)
+        case .schema(let target): return try schema(target, session, request)
+        case .operation: throw RecordError(.internalError, "Operations are answered elsewhere.")
+        case .status, .addContainer, .users, .addUser, .issueToken: break
+        }
+        guard session.isAdministrator else { throw Self.forAdministrators }
+        switch inquiry {
+        case .addContainer:
+            let wish: ContainerWish = try request.wish()
+            try service.accounts.createContainer(wish.name)
+            return try .json(of: service.accounts.containers())
+        case .users: return try .json(of: service.accounts.users().map(UserAnswer.init))
+        case .addUser:
+            let wish: UserWish = try request.wish()
+            return try .json(of: UserAnswer(service.accounts.createUser(label: wish.label)))
+        case .issueToken: return try issue(request)
+        default: return try status()
+        }
+    }
+
+    static let forAdministrators = RecordError(
+        .accessDenied, "Only an administrator's token lets in here.")
+
+    // MARK: Sessions
+
+    func signIn(_ request: HTTPRequest) throws -> HTTPResponse {
+        guard request.isFromOwnPage else {
+            throw RecordError(.accessDenied, "Sign in on the console's own page.")
+        }
+        let wish: SignInWish = try request.wish()
+        let (secret, session) = try sessions.begin(token: wish.token)
+        var response = try HTTPResponse.json(of: SessionAnswer(session, service.dialect))
+        response.headers.append("Set-Cookie", sessions.cookie.header(secret, for: request))
+        return response
+    }
+
+    private func signOut(_ request: HTTPRequest) throws -> HTTPResponse {
+        try sessions.end(request)
+        var response = HTTPResponse.json(Data("{}".utf8))
+        response.headers.append("Set-Cookie", sessions.cookie.removal(for: request))
+        return response
+    }
+}

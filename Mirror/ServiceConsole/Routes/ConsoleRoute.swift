@@ -1,0 +1,75 @@
+internal import Foundation
+internal import RecordServer
+internal import RecordWire
+
+/// A path of the console, taken apart.
+enum ConsoleRoute {
+    case file(SiteFile)
+    case elsewhere(String)
+    case signIn
+    case inquiry(Inquiry)
+
+    /// What somebody who is signed in wants.
+    enum Inquiry {
+        case session, signOut
+        case status
+        case containers, addContainer
+        case users, addUser
+        case tokens, issueToken
+        case revokeToken(String)
+        case schema(RecordTarget)
+        /// An operation of the protocol.
+        case operation(String, RecordTarget)
+    }
+
+    /// Throws NOT_FOUND and BAD_REQUEST.
+    init(_ request: HTTPRequest) throws(RecordError) {
+        let words = request.path.split(separator: "/", omittingEmptySubsequences: true).dropFirst()
+            .map { String($0).removingPercentEncoding ?? "" }
+        guard words.first == "api" else {
+            self = try Self.page(words, request)
+            return
+        }
+        self = try Self.asked(Array(words.dropFirst()), request.method)
+    }
+
+    private static func page(
+        _ words: [String], _ request: HTTPRequest
+    ) throws(RecordError) -> ConsoleRoute {
+        if words.isEmpty, request.path.hasSuffix("/") { return .elsewhere("/console") }
+        guard ["GET", "HEAD"].contains(request.method), words.count < 2,
+            let file = SiteFile(words.first ?? "")
+        else { throw notHere }
+        return .file(file)
+    }
+
+    private static func asked(
+        _ words: [String], _ method: String
+    ) throws(RecordError) -> ConsoleRoute {
+        switch (method, words.first, words.count) {
+        case ("POST", "session", 1): return .signIn
+        case ("GET", "session", 1): return .inquiry(.session)
+        case ("DELETE", "session", 1): return .inquiry(.signOut)
+        case ("GET", "status", 1): return .inquiry(.status)
+        case ("GET", "containers", 1): return .inquiry(.containers)
+        case ("POST", "containers", 1): return .inquiry(.addContainer)
+        case ("GET", "users", 1): return .inquiry(.users)
+        case ("POST", "users", 1): return .inquiry(.addUser)
+        case ("GET", "tokens", 1): return .inquiry(.tokens)
+        case ("POST", "tokens", 1): return .inquiry(.issueToken)
+        case ("DELETE", "tokens", 2): return .inquiry(.revokeToken(words[1]))
+        case ("GET", "schema", 4): return .inquiry(.schema(target(words)))
+        case ("POST", "database", 5...):
+            return .inquiry(.operation(words[4...].joined(separator: "/"), target(words)))
+        default: throw notHere
+        }
+    }
+
+    private static func target(_ words: [String]) -> RecordTarget {
+        RecordTarget(
+            container: words[1], environment: words[2], database: words[3], deviceID: "console")
+    }
+
+    private static let notHere = RecordError(
+        .notFound, "The console has nothing at this path, or not for this method.")
+}

@@ -1,0 +1,82 @@
+public import Platform
+public import RecordServer
+public import RecordService
+
+/// The console of a record service: a web page, and what it asks for.
+///
+/// It is put before a server by `stand`. Calls come from any thread.
+public final class ServiceConsole: Sendable {
+    /// Where the page is.
+    public static let path = "/console"
+
+    private let desk: ConsoleDesk
+    private let sessions: ConsoleSessions
+    private let hour: RecentHour
+
+    /// A console of `service`. `isEncrypted`: the server itself speaks TLS. `statistics` tells what
+    /// the server does at the moment; it is asked when somebody looks.
+    public init(
+        service: RecordService, isEncrypted: Bool, platform: Environment = .system,
+        statistics: @escaping @Sendable () -> ServerActivity = { ServerActivity() }
+    ) {
+        hour = RecentHour(clock: platform.clock)
+        sessions = ConsoleSessions(
+            accounts: service.accounts, cookie: ConsoleCookie(isEncrypted: isEncrypted),
+            clock: platform.clock)
+        desk = ConsoleDesk(
+            service: service, sessions: sessions, hour: hour, clock: platform.clock,
+            statistics: statistics)
+    }
+
+    /// Puts the console before the routes of a server, and counts what it answers.
+    public func stand(before configuration: inout ServerConfiguration) {
+        configuration.annex = { self.admit($0) }
+        let log = configuration.accessLog
+        configuration.accessLog = { entry in
+            self.note(entry)
+            log?(entry)
+        }
+    }
+
+    /// Counts an answered request for the charts. Cost: next to nothing.
+    public func note(_ entry: AccessLogEntry) { hour.note(entry) }
+
+    /// Answers paths of the console; nil for all others.
+    package func admit(_ request: HTTPRequest) -> Admission? {
+        guard request.path == Self.path || request.path.hasPrefix(Self.path + "/") else {
+            return nil
+        }
+        do {
+            switch try ConsoleRoute(request) {
+            case .file(let file): return .answer(file.answer(isHead: request.method == "HEAD"))
+            case .elsewhere(let path): return .answer(.redirect(to: path))
+            case .signIn:
+                try sessions.checkSignIns()
+                return .read(user: "") { [desk] request in
+                    .response(desk.answer { try $0.signIn(request) })
+                }
+            case .inquiry(let inquiry):
+                let session = try sessions.session(of: request)
+                return .read(user: session.user) { [desk] request in
+                    desk.outcome(of: inquiry, session, request)
+                }
+            }
+        } catch {
+            return .answer(.refusal(error))
+        }
+    }
+}
+
+/// What the server does at the moment.
+public struct ServerActivity: Sendable {
+    public var connections: Int
+    public var requests: Int
+    /// Requests whose answers are held back.
+    public var heldRequests: Int
+
+    public init(connections: Int = 0, requests: Int = 0, heldRequests: Int = 0) {
+        self.connections = connections
+        self.requests = requests
+        self.heldRequests = heldRequests
+    }
+}

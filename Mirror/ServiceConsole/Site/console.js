@@ -1,0 +1,119 @@
+// The frame of the page: who is signed in, and which view is shown.
+
+import { element, labelled, tell, trying } from "/console/elements.js";
+import { service } from "/console/service.js";
+import { account } from "/console/account.js";
+import { changes } from "/console/changes.js";
+import { overview } from "/console/overview.js";
+import { people } from "/console/people.js";
+import { records } from "/console/records.js";
+import { schema } from "/console/schema.js";
+
+const views = {
+    overview: { title: "Overview", show: overview, isForAdministrators: true },
+    devices: { title: "Devices", show: account, isForUsers: true },
+    records: { title: "Records", show: records },
+    changes: { title: "Changes", show: changes },
+    schema: { title: "Schema", show: schema },
+    people: { title: "Users and tokens", show: people, isForAdministrators: true },
+};
+
+const main = document.getElementById("main");
+const frame = document.getElementById("frame");
+let session;
+let leaving = [];
+let shownView = 0;
+/** The database that was looked at last, for the next view. */
+let place = {};
+
+function mayShow(view) {
+    return session.isAdministrator ? !view.isForUsers : !view.isForAdministrators;
+}
+
+function leave() {
+    for (const work of leaving) work();
+    leaving = [];
+}
+
+function context() {
+    shownView += 1;
+    const own = shownView;
+    return {
+        session,
+        get place() { return place; },
+        set place(chosen) { place = chosen; },
+        isShown: () => own === shownView,
+        onLeave: (work) => leaving.push(work),
+    };
+}
+
+async function showView() {
+    if (!session) return;
+    // The link that skips to the content is no view.
+    if (location.hash === "#main") return;
+    const possible = Object.keys(views).filter((name) => mayShow(views[name]));
+    const wanted = location.hash.replace(/^#\//, "");
+    const name = possible.includes(wanted) ? wanted : possible[0];
+    leave();
+    tell("");
+    document.getElementById("sections").replaceChildren(element("ul", {}, possible.map((each) =>
+        element("li", {}, element("a", {
+            href: `#/${each}`, "aria-current": each === name ? "page" : undefined,
+        }, views[each].title)))));
+    document.title = `${views[name].title} – Record service`;
+    const body = element("div", {});
+    main.replaceChildren(body);
+    main.focus();
+    await views[name].show(body, context());
+}
+
+function showSignIn() {
+    leave();
+    session = undefined;
+    shownView += 1;
+    frame.hidden = true;
+    document.title = "Sign in – Record service";
+    const token = element("input", {
+        name: "token", type: "password", required: true, autocomplete: "off",
+    });
+    const form = element("form", { class: "panel sign-in", "aria-label": "Sign in" },
+        element("h1", {}, "Record service"), labelled("Token", token),
+        element("button", { class: "main" }, "Sign in"),
+        element("p", { class: "soft" },
+            "An administrator’s token is made by ",
+            element("code", {}, "diptych service tokens --administrator NAME --token-file FILE"),
+            "; a user’s is the one of a device."));
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        trying(async () => {
+            const found = await service.signIn(token.value.trim());
+            token.value = "";
+            begin(found);
+        });
+    });
+    main.replaceChildren(form);
+    token.focus();
+}
+
+function begin(found) {
+    session = found;
+    frame.hidden = false;
+    document.getElementById("who").textContent =
+        session.isAdministrator ? `${session.label}, administrator` : session.label;
+    showView();
+}
+
+document.getElementById("sign-out").addEventListener("click", () => trying(async () => {
+    await service.signOut();
+    showSignIn();
+    tell("You are signed out.");
+}));
+window.addEventListener("hashchange", showView);
+window.addEventListener("signed-out", () => {
+    if (session) showSignIn();
+});
+
+service.session().then(begin, (error) => {
+    showSignIn();
+    if (error.status !== 401) tell(error.message, true);
+});

@@ -1,0 +1,133 @@
+// Small makers of elements. What comes from records goes into the page as text, never as markup.
+
+/** An element with properties (`class`, `onclick`, attributes) and children. */
+export function element(name, properties = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(properties)) {
+        if (value === undefined || value === null || value === false) continue;
+        if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+        else if (key === "value") made.value = value;
+        else made.setAttribute(key === "className" ? "class" : key, value === true ? "" : value);
+    }
+    made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return made;
+}
+
+export function button(title, onclick, kind) {
+    return element("button", { type: "button", class: kind, onclick }, title);
+}
+
+/** A field with its label. */
+export function labelled(title, field) {
+    return element("label", {}, title, field);
+}
+
+/** A choice among `options`: texts, or pairs of value and title. */
+export function choice(name, options, chosen, onchange) {
+    const made = element("select", { name, onchange });
+    for (const option of options) {
+        const [value, title] = Array.isArray(option) ? option : [option, option];
+        made.append(element("option", { value, selected: value === chosen }, title));
+    }
+    return made;
+}
+
+/**
+ * A table that scrolls sideways where it must. Columns are `{ title, cell(row), isNumber }`;
+ * `emptyText` stands in its place where there are no rows.
+ */
+export function table(caption, columns, rows, emptyText) {
+    if (rows.length === 0) return element("p", { class: "soft" }, emptyText);
+    const head = columns.map((column) =>
+        element("th", { scope: "col", class: column.isNumber && "number" }, column.title));
+    const body = rows.map((row) => element("tr", {}, columns.map((column) =>
+        element("td", { class: column.isNumber && "number" }, column.cell(row) ?? ""))));
+    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+        element("table", {}, element("thead", {}, element("tr", {}, head)),
+            element("tbody", {}, body)));
+}
+
+/** Asks before something that cannot be taken back. Resolves to true where it is wanted. */
+export function confirmed(question, title) {
+    return new Promise((resolve) => {
+        const dialog = element("dialog", { "aria-label": question });
+        const close = (answer) => {
+            dialog.close();
+            dialog.remove();
+            resolve(answer);
+        };
+        dialog.append(element("p", {}, question), element("div", { class: "actions" },
+            button(title, () => close(true), "bad"), button("Cancel", () => close(false))));
+        dialog.addEventListener("cancel", (event) => {
+            event.preventDefault();
+            close(false);
+        });
+        document.body.append(dialog);
+        dialog.showModal();
+    });
+}
+
+/** Shows a text that is seen this once, to be copied. */
+export function shown(title, pairs) {
+    const dialog = element("dialog", { "aria-label": title });
+    dialog.append(element("h2", {}, title), element("p", {},
+        "Copy them now: the service keeps only their hashes and never shows them again."));
+    for (const [name, text] of pairs) {
+        dialog.append(labelled(name,
+            element("textarea", { readonly: true, rows: "2", value: text })));
+    }
+    dialog.append(element("div", { class: "actions" }, button("Done", () => dialog.close(), "main")));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+}
+
+export function tell(text, isBad = false) {
+    const notice = document.getElementById("notice");
+    notice.textContent = text;
+    notice.classList.toggle("bad", isBad);
+}
+
+/** Runs `work` and tells of its refusal. */
+export async function trying(work) {
+    try {
+        tell("");
+        return await work();
+    } catch (error) {
+        if (error.name === "AbortError") return undefined;
+        if (error.status === 401) {
+            window.dispatchEvent(new Event("signed-out"));
+        }
+        tell(error.message, true);
+        return undefined;
+    }
+}
+
+export function time(milliseconds) {
+    if (!milliseconds) return "never";
+    const date = new Date(milliseconds);
+    return element("time", { datetime: date.toISOString(), title: date.toISOString() },
+        date.toLocaleString());
+}
+
+export function duration(milliseconds) {
+    const minutes = Math.floor(milliseconds / 60000);
+    if (minutes < 60) return `${minutes} min`;
+    if (minutes < 2880) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+    return `${Math.floor(minutes / 1440)} days`;
+}
+
+export function bytes(count) {
+    const units = ["B", "kB", "MB", "GB", "TB"];
+    let unit = 0;
+    let value = count;
+    while (value >= 1000 && unit < units.length - 1) {
+        value /= 1000;
+        unit += 1;
+    }
+    return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
+}
+
+export function number(value) {
+    return value.toLocaleString();
+}

@@ -1,0 +1,116 @@
+// Users and tokens.
+
+import {
+    button, choice, confirmed, element, labelled, shown, table, tell, time, trying,
+} from "/console/elements.js";
+import { service } from "/console/service.js";
+
+class People {
+    constructor() {
+        this.users = element("div", {});
+        this.tokens = element("div", {});
+        this.issue = element("div", {});
+    }
+
+    async refresh() {
+        const [users, tokens, containers] = await Promise.all([
+            service.users(), service.tokens(), service.containers(),
+        ]);
+        this.names = new Map(users.map((user) => [user.userRecordName, user.label]));
+        this.users.replaceChildren(table("Users", [
+            { title: "Name", cell: (user) => user.label },
+            {
+                title: "Record name",
+                cell: (user) => element("code", {}, user.userRecordName),
+            },
+        ], users, "There is no user."));
+        this.showTokens(tokens);
+        this.issue.replaceChildren(this.issueForm(users, containers));
+    }
+
+    showTokens(tokens) {
+        this.tokens.replaceChildren(table("Tokens", [
+            { title: "Called", cell: (token) => token.label },
+            { title: "Kind", cell: (token) => token.kind },
+            {
+                title: "For",
+                cell: (token) => this.names.get(token.user) ?? token.user ?? token.container,
+            },
+            { title: "Made", cell: (token) => time(token.created) },
+            { title: "Last used", cell: (token) => time(token.lastUsed) },
+            {
+                title: "",
+                cell: (token) => token.revoked
+                    ? element("span", { class: "soft" }, "revoked ", time(token.revoked))
+                    : button("Revoke", () => this.revoke(token), "bad"),
+            },
+        ], tokens, "There is no token."));
+    }
+
+    revoke(token) {
+        return trying(async () => {
+            const own = token.isOwn ? " You are signed in with it and will be signed out." : "";
+            if (!await confirmed(`Make the token “${token.label}” useless?${own}`, "Revoke")) return;
+            this.showTokens(await service.revokeToken(token.id));
+            tell("The token is revoked.");
+        });
+    }
+
+    issueForm(users, containers) {
+        const administrator = "";
+        const form = element("form", { class: "panel", "aria-label": "New token" },
+            labelled("For", choice("user", users
+                .map((user) => [user.userRecordName, user.label || user.userRecordName])
+                .concat([[administrator, "an administrator"]]))),
+            labelled("Container", choice("container", containers)),
+            labelled("Called", element("input", { name: "label", required: true })),
+            element("button", { class: "main" }, "Make tokens"));
+        form.addEventListener("submit", (event) => {
+            event.preventDefault();
+            const wish = Object.fromEntries(new FormData(form));
+            if (wish.user === administrator) wish.user = wish.container = null;
+            trying(async () => {
+                const made = await service.issueToken(wish);
+                shown("New tokens", [
+                    ["App (ckAPIToken)", made.api], ["User (ckWebAuthToken)", made.user],
+                    ["Administrator", made.administrator],
+                ].filter(([, text]) => text));
+                await this.refresh();
+            });
+        });
+        return form;
+    }
+}
+
+function addForm(title, name, work) {
+    const form = element("form", { class: "panel", "aria-label": title },
+        labelled(name, element("input", { name: "text", required: true })),
+        element("button", {}, title));
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        const text = new FormData(form).get("text");
+        trying(async () => {
+            await work(text);
+            form.reset();
+        });
+    });
+    return form;
+}
+
+export async function people(main) {
+    const people = new People();
+    main.append(element("h1", {}, "Users and tokens"),
+        element("h2", {}, "Users"), people.users,
+        addForm("Add user", "Name", async (label) => {
+            await service.addUser(label);
+            await people.refresh();
+        }),
+        element("h2", {}, "Containers"),
+        addForm("Add container", "Name, such as iCloud.org.example.notes", async (name) => {
+            await service.addContainer(name);
+            await people.refresh();
+            tell(`The container ${name} is there.`);
+        }),
+        element("h2", {}, "Tokens"), people.tokens, people.issue);
+    await trying(() => people.refresh());
+}

@@ -1,0 +1,151 @@
+// Zones and records of one database: query, look, and a way to edit.
+
+import { button, choice, element, labelled, table, time, trying } from "/console/elements.js";
+import { service } from "/console/service.js";
+import { recordView, valueText } from "/console/record.js";
+
+const pageSize = 50;
+
+/** The form that names a database. Calls `chosen(place)` when it is sent. */
+export async function placeForm(context, chosen) {
+    const remembered = context.place;
+    const containers = await trying(() => service.containers()) ?? [];
+    const form = element("form", { class: "panel", "aria-label": "Database" },
+        labelled("Container", choice("container", containers, remembered.container)),
+        labelled("Environment",
+            choice("environment", ["development", "production"], remembered.environment)),
+        labelled("Database", choice("database", ["private", "public"], remembered.database)));
+    if (context.session.isAdministrator) {
+        const users = await trying(() => service.users()) ?? [];
+        form.append(labelled("User", choice("owner",
+            users.map((user) => [user.userRecordName, user.label || user.userRecordName]),
+            remembered.owner)));
+    }
+    form.append(element("button", { class: "main" }, "Open"));
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        const place = Object.fromEntries(new FormData(form));
+        context.place = place;
+        chosen(place);
+    });
+    return form;
+}
+
+/** Zones of a database as names. */
+export async function zoneNames(place) {
+    const answer = await service.operation(place, "zones/list", {});
+    return (answer.zones ?? []).map((zone) => zone.zoneID.zoneName);
+}
+
+const comparators = [
+    ["EQUALS", "is"], ["NOT_EQUALS", "is not"], ["LESS_THAN", "is less than"],
+    ["GREATER_THAN", "is greater than"], ["BEGINS_WITH", "begins with"],
+];
+
+function typedValue(text, type) {
+    if (type === "INT64" || type === "TIMESTAMP") return { value: Number.parseInt(text, 10), type };
+    if (type === "DOUBLE") return { value: Number.parseFloat(text), type };
+    return { value: text, type: type ?? "STRING" };
+}
+
+class Browser {
+    constructor(place, types, zones, list, context) {
+        Object.assign(this, { place, types, zones, list, context });
+        this.results = element("div", { "aria-live": "polite" });
+    }
+
+    form() {
+        const typeNames = this.types.map((type) => type.name);
+        this.fields = element("select", { name: "field" });
+        const types = choice("type", typeNames, typeNames[0], () => this.showFields(types.value));
+        this.showFields(typeNames[0]);
+        const form = element("form", { class: "panel", "aria-label": "Query" },
+            labelled("Zone", choice("zone", this.zones, this.zones.at(-1))),
+            labelled("Record type", types), labelled("Field", this.fields),
+            labelled("Comparison", choice("comparator", comparators)),
+            labelled("Value", element("input", { name: "value" })),
+            element("button", { class: "main" }, "Find"));
+        form.addEventListener("submit", (event) => {
+            event.preventDefault();
+            this.find(Object.fromEntries(new FormData(form)));
+        });
+        return form;
+    }
+
+    showFields(typeName) {
+        const type = this.types.find((type) => type.name === typeName);
+        this.fields.replaceChildren(element("option", { value: "" }, "any"),
+            ...(type?.fields ?? []).map((field) =>
+                element("option", { value: field.name }, `${field.name} (${field.type})`)));
+    }
+
+    async find(wish, marker, before = []) {
+        const query = { recordType: wish.type };
+        if (wish.field) {
+            const type = this.types.find((type) => type.name === wish.type);
+            const field = type.fields.find((field) => field.name === wish.field);
+            query.filterBy = [{
+                fieldName: wish.field, comparator: wish.comparator,
+                fieldValue: typedValue(wish.value, field.type),
+            }];
+        }
+        const answer = await trying(() => service.operation(this.place, "records/query", {
+            zoneID: { zoneName: wish.zone }, query, resultsLimit: pageSize,
+            continuationMarker: marker,
+        }));
+        if (!answer) return;
+        const records = before.concat(answer.records);
+        this.show(records, wish);
+        if (answer.continuationMarker) {
+            this.results.append(element("div", { class: "actions" }, button("More",
+                () => this.find(wish, answer.continuationMarker, records))));
+        }
+    }
+
+    show(records, wish) {
+        this.results.replaceChildren(
+            element("h2", {}, `${records.length} records`),
+            table("Records", [
+                {
+                    title: "Name", cell: (record) => button(record.recordName,
+                        () => this.open(record, wish)),
+                },
+                { title: "Fields", cell: (record) => preview(record) },
+                { title: "Changed", cell: (record) => time(record.modified?.timestamp) },
+            ], records, "No record is like that."));
+    }
+
+    open(record, wish) {
+        const back = () => this.list.replaceChildren(this.queryForm, this.results);
+        this.list.replaceChildren(recordView(this.place, wish.zone, record, {
+            back, changed: () => {
+                back();
+                this.find(wish);
+            },
+        }));
+        this.list.querySelector("h2")?.focus();
+    }
+
+    begin() {
+        this.queryForm = this.form();
+        this.list.replaceChildren(this.queryForm, this.results);
+    }
+}
+
+function preview(record) {
+    return Object.entries(record.fields ?? {}).slice(0, 4)
+        .map(([name, field]) => `${name}: ${valueText(field).slice(0, 60)}`).join(" · ");
+}
+
+export async function records(main, context) {
+    const list = element("div", {});
+    const open = (place) => trying(async () => {
+        const [types, zones] = await Promise.all([service.schema(place), zoneNames(place)]);
+        if (types.length === 0 || zones.length === 0) {
+            list.replaceChildren(element("p", { class: "soft" }, "This database has no records."));
+            return;
+        }
+        new Browser(place, types, zones, list, context).begin();
+    });
+    main.append(element("h1", {}, "Records"), await placeForm(context, open), list);
+}

@@ -1,0 +1,69 @@
+// What the page asks the service for. Every answer is JSON; an error is one, too.
+
+const root = "/console/api";
+let requestToken = "";
+
+/** A refusal in the service's own words. */
+export class Refusal extends Error {
+    constructor(status, body) {
+        super(body.reason || `The service answered with ${status}.`);
+        this.status = status;
+        this.code = body.serverErrorCode || "";
+    }
+}
+
+async function ask(method, path, body, signal) {
+    const headers = {};
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (method !== "GET") headers["X-Diptych-Request-Token"] = requestToken;
+    let response;
+    try {
+        response = await fetch(root + path, {
+            method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),
+        });
+    } catch (error) {
+        if (error.name === "AbortError") throw error;
+        throw new Refusal(0, { reason: "The service cannot be reached; is it running?" });
+    }
+    const answer = await response.json().catch(() => ({}));
+    if (!response.ok) throw new Refusal(response.status, answer);
+    return answer;
+}
+
+function remember(session) {
+    requestToken = session.requestToken;
+    return session;
+}
+
+const word = encodeURIComponent;
+
+function placePath(place) {
+    const owner = place.owner ? `?owner=${word(place.owner)}` : "";
+    const words = [place.container, place.environment, place.database].map(word).join("/");
+    return { words, owner };
+}
+
+export const service = {
+    session: async () => remember(await ask("GET", "/session")),
+    signIn: async (token) => remember(await ask("POST", "/session", { token })),
+    signOut: () => ask("DELETE", "/session"),
+    status: () => ask("GET", "/status"),
+    containers: () => ask("GET", "/containers"),
+    addContainer: (name) => ask("POST", "/containers", { name }),
+    users: () => ask("GET", "/users"),
+    addUser: (label) => ask("POST", "/users", { label }),
+    tokens: () => ask("GET", "/tokens"),
+    issueToken: (wish) => ask("POST", "/tokens", wish),
+    revokeToken: (id) => ask("DELETE", `/tokens/${word(id)}`),
+
+    schema(place) {
+        const { words, owner } = placePath(place);
+        return ask("GET", `/schema/${words}${owner}`);
+    },
+
+    /** An operation of the record protocol on one database. */
+    operation(place, operation, body, signal) {
+        const { words, owner } = placePath(place);
+        return ask("POST", `/database/${words}/${operation}${owner}`, body, signal);
+    },
+};

@@ -1,0 +1,282 @@
+"""Walks through the console of a record service in a headless Chromium.
+
+usage: console.py DIPTYCH FOLDER    FOLDER takes the screenshots
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+CONTAINER = "iCloud.local.diptych"
+WAIT_SECONDS = 20
+
+
+class Service:
+    """A service on a free port of the loopback, with some records of its first user."""
+
+    def __init__(self, command, folder):
+        self.command = command
+        self.data = folder / "records"
+        ready = folder / "ready.json"
+        self.process = subprocess.Popen(
+            [command, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--tls", "off",
+             "--console", "on", "--container", CONTAINER, "--ready-file", ready],
+            stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        for _ in range(600):
+            if ready.exists() and ready.read_text().endswith("\n"):
+                break
+            if self.process.poll() is not None:
+                sys.exit("The service did not start.")
+            signal.sigtimedwait([], 0.1)
+        self.facts = json.loads(ready.read_text())
+        self.url = self.facts["url"]
+
+    def run(self, *words):
+        subprocess.run([self.command, *words], check=True, capture_output=True)
+
+    def administrator_token(self, folder):
+        file = folder / "administrator.token"
+        self.run("service", "tokens", "--data", self.data, "--administrator", "desk",
+                 "--token-file", file)
+        return file.read_text().strip()
+
+    def tokens(self):
+        """The tokens of the first user, by their names in the file."""
+        text = pathlib.Path(self.facts["tokenFile"]).read_text()
+        pairs = [line.split(":", 1) for line in text.splitlines() if ":" in line and line[0] != "#"]
+        return {name.strip(): value.strip() for name, value in pairs}
+
+    def post(self, operation, body):
+        tokens = self.tokens()
+        request = urllib.request.Request(
+            f"{self.url}/database/1/{CONTAINER}/development/private/{operation}",
+            data=json.dumps(body).encode(),
+            headers={"X-Diptych-API-Token": tokens["api"],
+                     "X-Diptych-User-Token": tokens["user"],
+                     "Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def save(self, name, title):
+        self.post("records/modify", {
+            "zoneID": {"zoneName": "notes"},
+            "operations": [{"operationType": "forceUpdate", "record": {
+                "recordName": name, "recordType": "Note", "fields": {
+                    "title": {"value": title, "type": "STRING"},
+                    "views": {"value": 7, "type": "INT64"}}}}]})
+
+    def fill(self):
+        self.post("zones/modify", {"operations": [
+            {"operationType": "create", "zone": {"zoneID": {"zoneName": "notes"}}}]})
+        for number in range(60):
+            self.save(f"note-{number:02}", f"Title {number}")
+        # What a record holds is shown as text.
+        self.save("hostile", "<img src=x onerror=document.title='owned'>")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
+
+
+class Browser:
+    def __init__(self, folder, width=1280, dark=False):
+        options = webdriver.ChromeOptions()
+        options.binary_location = "/usr/bin/chromium"
+        for word in ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={width},900"]:
+            options.add_argument(word)
+        if dark:
+            options.add_argument("--force-dark-mode")
+            options.add_argument("--blink-settings=preferredColorScheme=0")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        service = webdriver.ChromeService("/usr/bin/chromedriver")
+        self.driver = webdriver.Chrome(options, service)
+        # A headless window has a least width of its own; the page's is set here.
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600})
+        self.folder = folder
+
+    def until(self, condition, what):
+        return WebDriverWait(self.driver, WAIT_SECONDS).until(condition, what)
+
+    def text(self):
+        return self.driver.find_element(By.TAG_NAME, "body").text
+
+    def until_text(self, text):
+        self.until(lambda _: text in self.text(), f"'{text}' is not on the page")
+
+    def press(self, title):
+        path = f"//button[normalize-space()='{title}']"
+        self.until(lambda driver: driver.find_elements(By.XPATH, path), f"no button {title}")
+        self.driver.find_elements(By.XPATH, path)[-1].click()
+
+    def go(self, title):
+        self.until(lambda driver: driver.find_elements(By.LINK_TEXT, title), f"no link {title}")
+        self.driver.find_element(By.LINK_TEXT, title).click()
+        self.until(lambda driver: driver.find_element(By.TAG_NAME, "h1").text != "", title)
+
+    def sign_in(self, url, token):
+        self.driver.get(url + "/console")
+        self.until(lambda driver: driver.find_elements(By.NAME, "token"), "no form")
+        # By keyboard: the field has the focus.
+        self.driver.switch_to.active_element.send_keys(token, Keys.ENTER)
+
+    def shoot(self, name):
+        self.driver.save_screenshot(str(self.folder / f"{name}.png"))
+
+    def expect_narrow(self, where):
+        """The page itself never scrolls sideways."""
+        wide = self.driver.execute_script(
+            "return document.documentElement.scrollWidth > document.documentElement.clientWidth")
+        assert not wide, f"{where} is wider than the screen"
+
+    def expect_quiet(self):
+        """The browser complained of nothing but the first question who is signed in."""
+        lines = [line["message"] for line in self.driver.get_log("browser")
+                 if line["level"] in ("SEVERE", "WARNING") and "/api/session" not in line["message"]
+                 and "/api/tokens" not in line["message"]]
+        assert not lines, lines
+
+    def quit(self):
+        self.driver.quit()
+
+
+def walk_as_administrator(service, token, folder):
+    browser = Browser(folder)
+    browser.sign_in(service.url, "dpt_wrong_token")
+    browser.until_text("neither a user's nor an administrator's")
+    browser.sign_in(service.url, token)
+    browser.until_text("Requests a minute")
+    browser.until_text(CONTAINER)
+    browser.shoot("overview")
+
+    browser.go("Records")
+    browser.press("Open")
+    browser.press("Find")
+    browser.until_text("50 records")
+    browser.press("More")
+    browser.until_text("61 records")
+    browser.shoot("records")
+    field = Select(browser.driver.find_element(By.NAME, "field"))
+    field.select_by_value("title")
+    browser.driver.find_element(By.NAME, "value").send_keys("Title 7", Keys.ENTER)
+    browser.until_text("1 records")
+    browser.press("note-07")
+    browser.until_text("title (STRING)")
+    box = browser.driver.find_element(By.XPATH, "//label[contains(., 'title')]/input")
+    box.clear()
+    box.send_keys("Seven")
+    browser.shoot("record")
+    browser.press("Save")
+    browser.press("Change")
+    browser.until_text("The record is changed.")
+    answer = service.post("records/lookup", {
+        "zoneID": {"zoneName": "notes"}, "records": [{"recordName": "note-07"}]})
+    assert answer["records"][0]["fields"]["title"]["value"] == "Seven", answer
+    assert answer["records"][0]["fields"]["views"]["value"] == 7, answer
+
+    browser.go("Changes")
+    browser.press("Open")
+    browser.press("Watch")
+    browser.until_text("hostile")
+    service.save("live", "while you watch")
+    browser.until_text("live")
+    browser.shoot("changes")
+    assert browser.driver.title != "owned"
+
+    browser.go("Schema")
+    browser.press("Open")
+    browser.until_text("views")
+    browser.shoot("schema")
+
+    browser.go("Users and tokens")
+    box = browser.driver.find_element(By.XPATH, "//label[contains(., 'Name')]/input")
+    box.send_keys("Cleo", Keys.ENTER)
+    browser.until_text("Cleo")
+    browser.driver.find_element(By.NAME, "label").send_keys("phone", Keys.ENTER)
+    browser.until_text("Copy them now")
+    browser.shoot("tokens")
+    browser.press("Done")
+    browser.until_text("phone")
+    browser.press("Sign out")
+    browser.until_text("You are signed out.")
+    browser.driver.get(service.url + "/console#/people")
+    browser.until_text("Token")
+    assert "Cleo" not in browser.text()
+    browser.expect_quiet()
+    browser.quit()
+
+
+def walk_by_keyboard(service, token, folder):
+    browser = Browser(folder)
+    browser.sign_in(service.url, token)
+    browser.until_text("Requests a minute")
+    reached = []
+    browser.driver.execute_script("document.body.focus()")
+    for _ in range(12):
+        webdriver.ActionChains(browser.driver).send_keys(Keys.TAB).perform()
+        reached.append(browser.driver.switch_to.active_element.text)
+    for title in ["Overview", "Records", "Changes", "Schema", "Users and tokens", "Sign out"]:
+        assert title in reached, (title, reached)
+    browser.quit()
+
+
+def walk_narrow_and_dark(service, token, folder):
+    browser = Browser(folder, width=360, dark=True)
+    browser.sign_in(service.url, token)
+    browser.until_text("Requests a minute")
+    ground = browser.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(20, 24, 27)", ground
+    for title in ["Overview", "Records", "Changes", "Schema", "Users and tokens"]:
+        browser.go(title)
+        browser.until(lambda driver: driver.find_element(By.TAG_NAME, "h1").text == title, title)
+        browser.expect_narrow(title)
+        browser.shoot("narrow-" + title.split()[0].lower())
+    browser.quit()
+
+
+def walk_as_user(service, folder):
+    token = service.tokens()["user"]
+    browser = Browser(folder, width=360)
+    browser.sign_in(service.url, token)
+    browser.until_text("Your devices")
+    assert "Users and tokens" not in browser.text()
+    browser.expect_narrow("Devices")
+    browser.shoot("devices")
+    browser.go("Records")
+    browser.press("Open")
+    browser.press("Find")
+    browser.until_text("records")
+    browser.go("Devices")
+    browser.press("Sign out")
+    browser.quit()
+
+
+def main():
+    command, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory(prefix="diptych-console-") as place:
+        os.chmod(place, 0o700)
+        service = Service(command, pathlib.Path(place))
+        try:
+            service.fill()
+            token = service.administrator_token(pathlib.Path(place))
+            for walk in [walk_as_administrator, walk_by_keyboard, walk_narrow_and_dark]:
+                walk(service, token, folder)
+                print(walk.__name__.replace("_", " "), "passed")
+            walk_as_user(service, folder)
+            print("walk as user passed")
+        finally:
+            service.stop()
+    print(f"The console passed; screenshots are in {folder}.")
+
+
+main()

@@ -41,6 +41,14 @@ public final class ServiceConsole: Sendable {
     /// Counts an answered request for the charts. Cost: next to nothing.
     public func note(_ entry: AccessLogEntry) { hour.note(entry) }
 
+    private func forAnybody(
+        _ answer: @escaping @Sendable (ConsoleDesk, HTTPRequest) throws -> HTTPResponse
+    ) -> Admission {
+        .read(user: "") { [desk] request in
+            .response(desk.answer { try answer($0, request) })
+        }
+    }
+
     /// Answers paths of the console; nil for all others.
     package func admit(_ request: HTTPRequest) -> Admission? {
         guard request.path == Self.path || request.path.hasPrefix(Self.path + "/") else {
@@ -51,10 +59,9 @@ public final class ServiceConsole: Sendable {
             case .file(let file): return .answer(file.answer(isHead: request.method == "HEAD"))
             case .elsewhere(let path): return .answer(.redirect(to: path))
             case .signIn:
-                try sessions.checkSignIns()
-                return .read(user: "") { [desk] request in
-                    .response(desk.answer { try $0.signIn(request) })
-                }
+                return forAnybody { try $0.signIn($1) }
+            case .device: return forAnybody { try $0.beginDevice($1) }
+            case .deviceOutcome: return forAnybody { try $0.deviceOutcome($1) }
             case .inquiry(let inquiry):
                 let session = try sessions.session(of: request)
                 return .read(user: session.user) { [desk] request in

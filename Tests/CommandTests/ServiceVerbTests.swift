@@ -126,7 +126,9 @@ import Testing
 
     // MARK: The console
 
-    private func curl(_ service: TestService, _ path: String, _ words: String...) throws -> String {
+    private func curl(
+        _ service: TestService, _ path: String, _ words: [String] = []
+    ) throws -> String {
         let child = try workshop.start(
             "/usr/bin/env",
             ["curl", "-s", "--cacert", service.text("caFile"), service.text("url") + path] + words)
@@ -148,7 +150,7 @@ import Testing
         #expect(try curl(open, "/console").contains("<!doctype html>"))
         let words = ["-H", "Content-Type: application/json", "-d"]
         let refused = try curl(
-            open, "/console/api/session", words[0], words[1], words[2], #"{"token":"\#(token)"}"#)
+            open, "/console/api/session", words + [#"{"token":"\#(token)"}"#])
         #expect(refused.contains("AUTHENTICATION_FAILED"))
         let own = workshop.path("own.token")
         let issued = try workshop.run([
@@ -159,11 +161,57 @@ import Testing
         let good = try String(contentsOfFile: own, encoding: .utf8)
             .trimmingCharacters(in: .newlines)
         let session = try curl(
-            open, "/console/api/session", words[0], words[1], words[2], #"{"token":"\#(good)"}"#)
+            open, "/console/api/session", words + [#"{"token":"\#(good)"}"#])
         #expect(session.contains(#""isAdministrator":true"#))
         let listed = try workshop.run([
             "service", "tokens", "--data", open.text("dataFolder"),
         ])
         #expect(listed.output.contains("administrator") && !listed.output.contains("dpt_"))
+    }
+
+    @Test func aDeviceIsLetInOnAnotherScreen() throws {
+        let open = try workshop.service("--data", workshop.path("open"), "--console", "on")
+        let file = workshop.path("new.tokens")
+        let place = [
+            "--service", open.text("url"), "--container", open.text("container"), "--ca-file",
+            open.text("caFile"),
+        ]
+        let words = ["sign-in", "--json", "--name", "phone", "--token-file", file] + place
+        let device = try workshop.start(words)
+        var code = ""
+        for _ in 0..<12_000 where code.isEmpty {
+            let line = device.printed.split(separator: "\n").first ?? ""
+            let object = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+            code = (object as? [String: Any])?["code"] as? String ?? ""
+            usleep(20_000)
+        }
+        #expect(code.count == 9)
+        let tokens = try String(contentsOfFile: open.text("tokenFile"), encoding: .utf8)
+        let user = try #require(tokens.split(separator: "\n").first { $0.hasPrefix("user: ") })
+        let cookies = workshop.path("cookies")
+        let json = ["-H", "Content-Type: application/json", "-b", cookies, "-c", cookies, "-d"]
+        let session = try curl(
+            open, "/console/api/session", json + [#"{"token":"\#(user.dropFirst(6))"}"#])
+        let object = try JSONSerialization.jsonObject(with: Data(session.utf8)) as? [String: Any]
+        let token = try #require(object?["requestToken"] as? String)
+        let approved = try curl(
+            open, "/console/api/device/approval",
+            ["-H", "X-Diptych-Request-Token: \(token)"] + json
+                + [#"{"userCode":"\#(code)","approves":true}"#])
+        #expect(approved == "{}")
+        #expect(device.wait() == 0, "\(device.complaint)")
+        #expect(!device.printed.contains("dpt_"))
+        let mode = try FileManager.default.attributesOfItem(atPath: file)
+        #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        let library = try workshop.library()
+        try workshop.done(["sync", library, "--token-file", file] + place)
+        let again = try workshop.run(words)
+        #expect(again.status != 0 && again.complaint.contains("is there already"))
+        let closed = try workshop.run([
+            "sign-in", "--token-file", workshop.path("x.tokens"), "--service",
+            service.text("url"), "--container", service.text("container"), "--ca-file",
+            service.text("caFile"),
+        ])
+        #expect(closed.status != 0 && closed.complaint.contains("--console on"))
     }
 }

@@ -83,6 +83,15 @@ class Service:
         # What a record holds is shown as text.
         self.save("hostile", "<img src=x onerror=document.title='owned'>")
 
+    def sign_in(self, file):
+        """A device that waits to be let in, with its code."""
+        file.unlink(missing_ok=True)
+        device = subprocess.Popen(
+            [self.command, "sign-in", "--json", "--service", self.url, "--container", CONTAINER,
+             "--name", "soak phone", "--token-file", file], stdout=subprocess.PIPE, text=True)
+        device.code = json.loads(device.stdout.readline())["code"]
+        return device
+
     def stop(self):
         self.process.terminate()
         self.process.wait(30)
@@ -198,6 +207,15 @@ def walk_as_administrator(service, token, folder):
     browser.until_text("views")
     browser.shoot("schema")
 
+    device = service.sign_in(folder / "device.tokens")
+    browser.go("Let a device in")
+    browser.driver.find_element(By.NAME, "code").send_keys(device.code.lower(), Keys.ENTER)
+    browser.until_text("soak phone")
+    browser.shoot("device")
+    browser.press("Let in")
+    browser.until_text("The device is let in.")
+    assert device.wait() == 0
+
     browser.go("Users and tokens")
     box = browser.driver.find_element(By.XPATH, "//label[contains(., 'Name')]/input")
     box.send_keys("Cleo", Keys.ENTER)
@@ -225,7 +243,7 @@ def walk_by_keyboard(service, token, folder):
     for _ in range(12):
         webdriver.ActionChains(browser.driver).send_keys(Keys.TAB).perform()
         reached.append(browser.driver.switch_to.active_element.text)
-    for title in ["Overview", "Records", "Changes", "Schema", "Users and tokens", "Sign out"]:
+    for title in ["Overview", "Records", "Changes", "Schema", "Let a device in", "Users and tokens", "Sign out"]:
         assert title in reached, (title, reached)
     browser.quit()
 
@@ -236,7 +254,7 @@ def walk_narrow_and_dark(service, token, folder):
     browser.until_text("Requests a minute")
     ground = browser.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert ground == "rgb(20, 24, 27)", ground
-    for title in ["Overview", "Records", "Changes", "Schema", "Users and tokens"]:
+    for title in ["Overview", "Records", "Changes", "Schema", "Let a device in", "Users and tokens"]:
         browser.go(title)
         browser.until(lambda driver: driver.find_element(By.TAG_NAME, "h1").text == title, title)
         browser.expect_narrow(title)

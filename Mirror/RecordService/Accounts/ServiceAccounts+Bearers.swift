@@ -21,6 +21,20 @@ extension ServiceAccounts {
                 id: "", kind: .administrator, label: label, createdAt: platform.milliseconds))
     }
 
+    /// A word of random consonants: easily typed, and none that anybody minds.
+    package func drawnLetters(_ count: Int) throws(RecordError) -> String {
+        let letters = Array("BCDFGHJKLMNPQRSTVWXZ")
+        // Bytes beyond the last whole round of letters would make some letters likelier.
+        let limit = UInt8(256 / letters.count * letters.count)
+        var word = ""
+        while word.count < count {
+            for byte in try drawnBytes(16) where byte < limit && word.count < count {
+                word.append(letters[Int(byte) % letters.count])
+            }
+        }
+        return word
+    }
+
     /// Names who shows a user's or an administrator's token. Throws AUTHENTICATION_FAILED for any
     /// other, in the same words whatever is wrong with it.
     public func bearer(of token: String) throws(RecordError) -> TokenBearer {

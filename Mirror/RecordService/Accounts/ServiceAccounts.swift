@@ -156,8 +156,12 @@ public final class ServiceAccounts: Sendable {
 
     /// A text that nobody can guess.
     package func drawnSecret() throws(RecordError) -> String {
+        Base64URL.text(try drawnBytes(32))
+    }
+
+    func drawnBytes(_ count: Int) throws(RecordError) -> [UInt8] {
         do {
-            return Base64URL.text(try secrets.bytes(32))
+            return try secrets.bytes(count)
         } catch {
             throw RecordError(.internalError, "No secret could be drawn: \(error).")
         }

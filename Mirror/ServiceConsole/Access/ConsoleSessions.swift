@@ -8,51 +8,35 @@ internal import RecordWire
 final class ConsoleSessions: Sendable {
     static let requestHeader = "X-Diptych-Request-Token"
 
-    private struct State {
-        var sessions: [String: ConsoleSession] = [:]
-        var failures: [Date] = []
-    }
-
     private let accounts: ServiceAccounts
     let cookie: ConsoleCookie
     private let clock: any Clock
-    private let state = Lock(State())
+    private let sessions = Lock<[String: ConsoleSession]>([:])
+    private let failures: FailureMeter<ClientAddress>
 
     private static let sessionsMax = 1_000
     private static let idleSeconds = 30.0 * 60
     private static let lifeSeconds = 12.0 * 3_600
-    private static let failuresMax = 30
-    private static let failureSeconds = 60.0
 
     init(accounts: ServiceAccounts, cookie: ConsoleCookie, clock: any Clock) {
         self.accounts = accounts
         self.cookie = cookie
         self.clock = clock
+        failures = FailureMeter(clock: clock, failuresMax: 30, within: 60)
     }
 
-    /// Throws THROTTLED where too many tokens were wrong in the last minute.
-    func checkSignIns() throws(RecordError) {
-        let now = clock.now()
-        let first = state.withLock { state -> Date? in
-            state.failures.removeAll { now.timeIntervalSince($0) >= Self.failureSeconds }
-            return state.failures.count < Self.failuresMax ? nil : state.failures.first
-        }
-        guard let first else { return }
-        var error = RecordError(
-            .throttled, "Too many tokens were wrong in the last minute; try again in another.")
-        error.retryAfterSeconds = Self.failureSeconds - now.timeIntervalSince(first)
-        throw error
-    }
-
-    /// Lets the bearer of a token in. Returns the secret for the cookie. Throws
-    /// AUTHENTICATION_FAILED.
-    func begin(token: String) throws(RecordError) -> (secret: String, session: ConsoleSession) {
+    /// Lets the bearer of a token in, whatever others tried from the same address. Returns the
+    /// secret for the cookie. Throws AUTHENTICATION_FAILED, and THROTTLED for the next wrong token
+    /// of an address that had many.
+    func begin(
+        token: String, from address: ClientAddress
+    ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
         let bearer: TokenBearer
         do throws(RecordError) {
             bearer = try accounts.bearer(of: token)
         } catch {
-            let now = clock.now()
-            state.withLock { $0.failures.append(now) }
+            try failures.check(address)
+            failures.note(address)
             throw error
         }
         let secret = try accounts.drawnSecret()
@@ -60,13 +44,13 @@ final class ConsoleSessions: Sendable {
             bearer: bearer, requestToken: try accounts.drawnSecret(), began: clock.now(),
             used: clock.now())
         let key = try ConsoleSecret.key(of: secret)
-        state.withLock { state in
-            if state.sessions.count >= Self.sessionsMax,
-                let oldest = state.sessions.min(by: { $0.value.used < $1.value.used })
+        sessions.withLock { sessions in
+            if sessions.count >= Self.sessionsMax,
+                let oldest = sessions.min(by: { $0.value.used < $1.value.used })
             {
-                state.sessions[oldest.key] = nil
+                sessions[oldest.key] = nil
             }
-            state.sessions[key] = session
+            sessions[key] = session
         }
         return (secret, session)
     }
@@ -77,23 +61,23 @@ final class ConsoleSessions: Sendable {
         guard let secret = cookie.secret(in: request) else { throw Self.signedOut }
         let key = try ConsoleSecret.key(of: secret)
         let now = clock.now()
-        let found = state.withLock { state -> ConsoleSession? in
-            guard var session = state.sessions[key] else { return nil }
+        let found = sessions.withLock { sessions -> ConsoleSession? in
+            guard var session = sessions[key] else { return nil }
             guard now.timeIntervalSince(session.used) < Self.idleSeconds,
                 now.timeIntervalSince(session.began) < Self.lifeSeconds
             else {
-                state.sessions[key] = nil
+                sessions[key] = nil
                 return nil
             }
             session.used = now
-            state.sessions[key] = session
+            sessions[key] = session
             return session
         }
         guard let found else { throw Self.signedOut }
         do throws(RecordError) {
             try accounts.requireGood(tokenID: found.bearer.tokenID)
         } catch  where error.code == .authenticationFailed {
-            state.withLock { $0.sessions[key] = nil }
+            sessions.withLock { $0[key] = nil }
             throw Self.signedOut
         }
         guard request.method == "GET" || request.method == "HEAD" else {
@@ -106,7 +90,7 @@ final class ConsoleSessions: Sendable {
     func end(_ request: HTTPRequest) throws(RecordError) {
         guard let secret = cookie.secret(in: request) else { return }
         let key = try ConsoleSecret.key(of: secret)
-        state.withLock { $0.sessions[key] = nil }
+        sessions.withLock { $0[key] = nil }
     }
 
     private func checkOrigin(

@@ -29,6 +29,7 @@ struct SiteFile {
         "changes.js": (PackageResources.changes_js, script),
         "people.js": (PackageResources.people_js, script),
         "schema.js": (PackageResources.schema_js, script),
+        "device.js": (PackageResources.device_js, script),
         "account.js": (PackageResources.account_js, script),
         "icon.svg": (PackageResources.icon_svg, "image/svg+xml"),
     ]

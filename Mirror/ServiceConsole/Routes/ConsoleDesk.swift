@@ -13,6 +13,7 @@ struct ConsoleDesk: Sendable {
     let statistics: @Sendable () -> ServerActivity
     let started: Date
     let usage = UsageMemory()
+    let devices: DeviceSignIns
 
     init(
         service: RecordService, sessions: ConsoleSessions, hour: RecentHour, clock: any Clock,
@@ -24,6 +25,7 @@ struct ConsoleDesk: Sendable {
         self.clock = clock
         self.statistics = statistics
         started = clock.now()
+        devices = DeviceSignIns(accounts: service.accounts, clock: clock)
     }
 
     /// What `body` answers, or its error as an answer.
@@ -58,6 +60,8 @@ struct ConsoleDesk: Sendable {
         case .tokens: return try tokens(of: session)
         case .revokeToken(let id): return try revoke(id, session)
         case .schema(let target): return try schema(target, session, request)
+        case .lookAtDevice: return try lookAtDevice(session, request)
+        case .settleDevice: return try settleDevice(session, request)
         case .operation: throw RecordError(.internalError, "Operations are answered elsewhere.")
         case .status, .addContainer, .users, .addUser, .issueToken: break
         }
@@ -86,7 +90,7 @@ struct ConsoleDesk: Sendable {
             throw RecordError(.accessDenied, "Sign in on the console's own page.")
         }
         let wish: SignInWish = try request.wish()
-        let (secret, session) = try sessions.begin(token: wish.token)
+        let (secret, session) = try sessions.begin(token: wish.token, from: request.address)
         var response = try HTTPResponse.json(of: SessionAnswer(session, service.dialect))
         response.headers.append("Set-Cookie", sessions.cookie.header(secret, for: request))
         return response

@@ -7,6 +7,10 @@ enum ConsoleRoute {
     case file(SiteFile)
     case elsewhere(String)
     case signIn
+    /// A device asks to be let in.
+    case device
+    /// A device asks what became of it.
+    case deviceOutcome
     case inquiry(Inquiry)
 
     /// What somebody who is signed in wants.
@@ -17,6 +21,7 @@ enum ConsoleRoute {
         case users, addUser
         case tokens, issueToken
         case revokeToken(String)
+        case lookAtDevice, settleDevice
         case schema(RecordTarget)
         /// An operation of the protocol.
         case operation(String, RecordTarget)
@@ -50,6 +55,11 @@ enum ConsoleRoute {
         case ("POST", "session", 1): return .signIn
         case ("GET", "session", 1): return .inquiry(.session)
         case ("DELETE", "session", 1): return .inquiry(.signOut)
+        case ("POST", "device", 1): return .device
+        case ("POST", "device", 2) where words[1] == "token": return .deviceOutcome
+        case ("POST", "device", 2) where words[1] == "look": return .inquiry(.lookAtDevice)
+        case ("POST", "device", 2) where words[1] == "approval":
+            return .inquiry(.settleDevice)
         case ("GET", "status", 1): return .inquiry(.status)
         case ("GET", "containers", 1): return .inquiry(.containers)
         case ("POST", "containers", 1): return .inquiry(.addContainer)

@@ -4,6 +4,7 @@ import { element, labelled, tell, trying } from "/console/elements.js";
 import { service } from "/console/service.js";
 import { account } from "/console/account.js";
 import { changes } from "/console/changes.js";
+import { device } from "/console/device.js";
 import { overview } from "/console/overview.js";
 import { people } from "/console/people.js";
 import { records } from "/console/records.js";
@@ -15,6 +16,7 @@ const views = {
     records: { title: "Records", show: records },
     changes: { title: "Changes", show: changes },
     schema: { title: "Schema", show: schema },
+    device: { title: "Let a device in", show: device },
     people: { title: "Users and tokens", show: people, isForAdministrators: true },
 };
 

@@ -56,6 +56,9 @@ export const service = {
     issueToken: (wish) => ask("POST", "/tokens", wish),
     revokeToken: (id) => ask("DELETE", `/tokens/${word(id)}`),
 
+    lookAtDevice: (userCode) => ask("POST", "/device/look", { userCode }),
+    settleDevice: (wish) => ask("POST", "/device/approval", wish),
+
     schema(place) {
         const { words, owner } = placePath(place);
         return ask("GET", `/schema/${words}${owner}`);

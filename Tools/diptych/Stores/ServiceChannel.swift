@@ -111,18 +111,21 @@ struct ServiceChannel: Sendable {
         let rate = try arguments.number(rate, in: 1...(1 << 40))
         var configuration = ChannelConfiguration(
             serviceURL: url, target: RecordTarget(container: container), credentials: credentials)
-        if let file = arguments.file(MirrorOptions.authorityFile) {
-            guard FileManager.default.isReadableFile(atPath: file.path) else {
-                throw CommandError(
-                    "noAuthority", "The CA file \(file.path) cannot be read.",
-                    hint: "Name the service's tls/authority.pem.")
-            }
-            configuration.authorityFile = file
-        }
+        configuration.authorityFile = try authority(arguments)
         configuration.bytesPerSecondMax = rate
         configuration.rotatingToken = RotatingToken(
             credentials.userToken, keep: keeper(arguments.file(MirrorOptions.tokenFile)))
         return (configuration, warnings)
+    }
+
+    static func authority(_ arguments: Arguments) throws -> URL? {
+        guard let file = arguments.file(MirrorOptions.authorityFile) else { return nil }
+        guard FileManager.default.isReadableFile(atPath: file.path) else {
+            throw CommandError(
+                "noAuthority", "The CA file \(file.path) cannot be read.",
+                hint: "Name the service's tls/authority.pem.")
+        }
+        return file
     }
 
     /// Keeps a token that replaces the one of the file; without a file it lasts as long as the
@@ -134,7 +137,7 @@ struct ServiceChannel: Sendable {
         }
     }
 
-    private static func address(_ arguments: Arguments) throws -> URL {
+    static func address(_ arguments: Arguments) throws -> URL {
         let text = try arguments.required(MirrorOptions.service)
         guard let url = URL(string: text), let scheme = url.scheme?.lowercased(),
             ["http", "https"].contains(scheme), url.host != nil

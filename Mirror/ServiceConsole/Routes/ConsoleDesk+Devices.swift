@@ -1,0 +1,107 @@
+internal import Foundation
+internal import RecordServer
+internal import RecordService
+internal import RecordWire
+
+/// Devices that are let in on another screen.
+extension ConsoleDesk {
+    private static let labelBytesMax = 200
+
+    /// A device begins, and learns the code that a person is to type.
+    func beginDevice(_ request: HTTPRequest) throws -> HTTPResponse {
+        let wish: DeviceWish = try request.wish()
+        guard (1...Self.labelBytesMax).contains(wish.label.utf8.count) else {
+            throw RecordError(.badRequest, "A device calls itself by 1 to 200 bytes.")
+        }
+        guard try service.accounts.containers().contains(wish.container) else {
+            throw RecordError(.notFound, "This service has no container of that name.")
+        }
+        let (deviceCode, userCode) = try devices.begin(
+            DeviceSignIns.Wish(container: wish.container, label: wish.label),
+            from: request.address)
+        return try .json(
+            of: DeviceCodes(
+                deviceCode: deviceCode, userCode: "\(userCode.prefix(4))-\(userCode.suffix(4))",
+                path: "/console#/device", expiresInSeconds: DeviceSignIns.lifeSeconds,
+                intervalSeconds: DeviceSignIns.pauseSeconds))
+    }
+
+    /// What became of a device; its tokens, once somebody let it in.
+    func deviceOutcome(_ request: HTTPRequest) throws -> HTTPResponse {
+        let wish: DeviceCodeWish = try request.wish()
+        let (device, outcome) = try devices.collect(wish.deviceCode)
+        switch outcome {
+        case .waiting: return try .json(of: DeviceOutcome(state: "waiting"))
+        case .refused: return try .json(of: DeviceOutcome(state: "refused"))
+        case .approved(let user):
+            let accounts = service.accounts
+            let api = try accounts.issueAPIToken(
+                container: device.container, label: device.label)
+            let own = try accounts.issueUserToken(userRecordName: user, label: device.label)
+            return try .json(
+                of: DeviceOutcome(state: "approved", api: api.secret, user: own.secret))
+        }
+    }
+
+    /// Tells who is to decide what the device calls itself.
+    func lookAtDevice(_ session: ConsoleSession, _ request: HTTPRequest) throws -> HTTPResponse {
+        let wish: UserCodeWish = try request.wish()
+        let device = try devices.wish(wish.userCode, guesser: session.user)
+        return try .json(of: DeviceAnswer(container: device.container, label: device.label))
+    }
+
+    /// A user lets a device in as oneself, an administrator as the user who is named.
+    func settleDevice(_ session: ConsoleSession, _ request: HTTPRequest) throws -> HTTPResponse {
+        let wish: ApprovalWish = try request.wish()
+        var user: String?
+        if wish.approves {
+            user = session.bearer.userRecordName ?? wish.user
+            guard let user,
+                try service.accounts.users().contains(where: { $0.userRecordName == user })
+            else {
+                throw RecordError(.badRequest, "Name the user as whom the device is let in.")
+            }
+        }
+        try devices.settle(wish.userCode, user: user, guesser: session.user)
+        return .json(Data("{}".utf8))
+    }
+}
+
+struct DeviceWish: Decodable {
+    var container: String
+    var label: String
+}
+
+struct DeviceCodeWish: Decodable {
+    var deviceCode: String
+}
+
+struct UserCodeWish: Decodable {
+    var userCode: String
+}
+
+struct ApprovalWish: Decodable {
+    var userCode: String
+    var approves: Bool
+    var user: String?
+}
+
+struct DeviceCodes: Encodable {
+    var deviceCode: String
+    var userCode: String
+    /// Where the code is typed, behind the service's address.
+    var path: String
+    var expiresInSeconds: Int
+    var intervalSeconds: Int
+}
+
+struct DeviceOutcome: Encodable {
+    var state: String
+    var api: String?
+    var user: String?
+}
+
+struct DeviceAnswer: Encodable {
+    var container: String
+    var label: String
+}

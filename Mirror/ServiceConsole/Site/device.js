@@ -1,0 +1,43 @@
+// Lets a device in that shows a code.
+
+import { button, choice, element, labelled, tell, trying } from "/console/elements.js";
+import { service } from "/console/service.js";
+
+export async function device(main, context) {
+    const question = element("div", { "aria-live": "polite" });
+    const code = element("input", {
+        name: "code", required: true, autocomplete: "off", autocapitalize: "characters",
+        spellcheck: "false", size: "12",
+    });
+    const form = element("form", { class: "panel", "aria-label": "Code" },
+        labelled("Code that the device shows", code),
+        element("button", { class: "main" }, "Look"));
+    const settle = (approves, user) => trying(async () => {
+        await service.settleDevice({ userCode: code.value, approves, user });
+        question.replaceChildren();
+        form.reset();
+        tell(approves ? "The device is let in." : "The device is refused.");
+    });
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        trying(async () => {
+            const found = await service.lookAtDevice(code.value);
+            let user;
+            if (context.session.isAdministrator) {
+                const users = await service.users();
+                user = choice("user", users.map((each) =>
+                    [each.userRecordName, each.label || each.userRecordName]));
+            }
+            question.replaceChildren(element("div", { class: "panel" },
+                element("p", {}, "The device “", element("strong", {}, found.label),
+                    "” wants to read and write the records of ",
+                    context.session.isAdministrator ? "this user" : "yours", " in ",
+                    element("code", {}, found.container), ". Let it in only if it is at hand."),
+                user ? labelled("User", user) : null,
+                element("div", { class: "actions" },
+                    button("Let in", () => settle(true, user?.value), "main"),
+                    button("Refuse", () => settle(false), "bad"))));
+        });
+    });
+    main.append(element("h1", {}, "Let a device in"), form, question);
+}

@@ -1,0 +1,128 @@
+internal import Foundation
+internal import MirrorTransport
+internal import RecordWire
+
+/// `diptych sign-in`: tokens for this machine, let in by a person on another screen.
+struct SignIn: Verb {
+    private static let name = Option(
+        "name", "TEXT", "what this device calls itself; the machine's name without")
+
+    static let manual = Manual(
+        name: "sign-in", summary: "Gets tokens from a service whose user lets this device in.",
+        options: [
+            MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
+            MirrorOptions.authorityFile, name, ServiceChannel.insecure,
+        ],
+        readsSettingsBesideStore: false,
+        notes: [
+            HelpText.wrapped(
+                "Prints an address and a code. Whoever is signed in at the service's console opens "
+                    + "the address, on any machine, and types the code; then the tokens are "
+                    + "written into a new file that only its owner can read. The service must run "
+                    + "with --console on. The code is good for ten minutes.")
+        ],
+        examples: [
+            (
+                "diptych sign-in --service https://shelf.example.org:8443 "
+                    + "--container iCloud.org.example.notes --token-file notes.tokens",
+                "then diptych sync STORE with the same three"
+            )
+        ])
+
+    private let service: URL
+    private let container: String
+    private let file: URL
+    private let label: String
+    private let limits: CurlLimits
+
+    init(_ arguments: Arguments) throws {
+        service = try ServiceChannel.address(arguments)
+        container = try arguments.required(MirrorOptions.container)
+        _ = try arguments.required(MirrorOptions.tokenFile)
+        file = arguments.file(MirrorOptions.tokenFile) ?? URL(fileURLWithPath: "tokens")
+        label = arguments.value(Self.name) ?? ProcessInfo.processInfo.hostName
+        var limits = CurlLimits()
+        limits.authorityFile = try ServiceChannel.authority(arguments)
+        self.limits = limits
+    }
+
+    private struct Codes: Decodable {
+        var deviceCode: String
+        var userCode: String
+        var path: String
+        var expiresInSeconds: Int
+        var intervalSeconds: Int
+    }
+
+    private struct Outcome: Decodable {
+        var state: String
+        var api: String?
+        var user: String?
+    }
+
+    func run(_ console: Console) async throws -> ExitStatus {
+        guard !FileManager.default.fileExists(atPath: file.path) else {
+            throw CommandError(
+                "fileExists", "\(file.path) is there already, and may hold tokens.",
+                hint: "Name another file with --token-file.")
+        }
+        try ParentFolder.require(of: file)
+        let handle = try CurlHandle(limits: limits)
+        let codes: Codes = try ask(handle, "", ["container": container, "label": label])
+        tell(codes, console)
+        var left = codes.expiresInSeconds
+        while left > 0 {
+            try await Task.sleep(for: .seconds(codes.intervalSeconds))
+            left -= codes.intervalSeconds
+            let outcome: Outcome = try ask(handle, "/token", ["deviceCode": codes.deviceCode])
+            switch (outcome.state, outcome.api, outcome.user) {
+            case ("waiting", _, _): continue
+            case ("approved", let api?, let user?):
+                try TokenFile.write(api: api, user: user, container: container, to: file)
+                console.note("The tokens are in \(file.path), for its owner only.")
+                return .done
+            default:
+                throw CommandError(
+                    "refused", "The device was refused.",
+                    hint: "Ask whoever saw the code, and begin anew.")
+            }
+        }
+        throw CommandError(
+            "tooLate", "Nobody typed the code in time.", hint: "Begin anew for another code.",
+            status: .tryAgain)
+    }
+
+    private func tell(_ codes: Codes, _ console: Console) {
+        let address = service.absoluteString + codes.path
+        if console.isJSON {
+            console.emit([
+                "event": "code", "address": .string(address), "code": .string(codes.userCode),
+                "expiresInSeconds": JSON(codes.expiresInSeconds),
+            ])
+        } else {
+            console.line("Open \(address)")
+            console.line("and type \(codes.userCode)")
+        }
+    }
+
+    private func ask<Answer: Decodable>(
+        _ handle: CurlHandle, _ path: String, _ wish: [String: String]
+    ) throws -> Answer {
+        let call = CurlCall(
+            method: "POST", url: service.absoluteString + "/console/api/device" + path,
+            headers: [("Content-Type", "application/json")],
+            body: try JSONEncoder().encode(wish))
+        let answer = try handle.perform(call)
+        if answer.status == 200,
+            let read = try? JSONDecoder().decode(Answer.self, from: answer.body)
+        {
+            return read
+        }
+        let error = try? WireCodec.decodeError(answer.body)
+        throw CommandError(
+            error?.code.rawValue ?? "badAnswer",
+            error?.reason ?? "The service does not answer as one that lets devices in.",
+            hint: "The service must run with --console on, and have the container.",
+            status: error?.code.isTransient == true ? .tryAgain : .failed)
+    }
+}

@@ -122,6 +122,32 @@ import Testing
         #expect(run.status != 0 && run.complaint.contains("none"))
     }
 
+    /// What a session of the shell allows at first is too little for many connections.
+    @Test func theLimitOfOpenFilesIsRaisedAsFarAsItGoes() throws {
+        func serve(_ limit: String, _ data: String) throws -> Child {
+            try workshop.start(
+                "/bin/sh",
+                [
+                    "-c", "ulimit \(limit); exec \"$0\" \"$@\"", Workshop.command, "serve",
+                    "--data", workshop.path(data), "--listen", "127.0.0.1:0", "--metrics", "0",
+                    "--json",
+                ])
+        }
+        let soft = try serve("-S -n 600", "soft")
+        wait("readiness") { soft.printed.contains("\"ready\"") }
+        let address = soft.printed.firstMatch(of: /"metrics":"([^"]+)"/)?.output.1 ?? ""
+        let page = try fetch(String(address))
+        let allowed = page.firstMatch(of: /process_max_fds ([0-9]+)/)?.output.1 ?? ""
+        #expect((Int(allowed) ?? 0) > 1_500 && soft.complaint.isEmpty)
+        soft.send(SIGTERM)
+        #expect(soft.wait() == 0)
+        let hard = try serve("-n 700", "hard")
+        wait("readiness") { hard.printed.contains("\"ready\"") }
+        #expect(hard.complaint.contains("have 188 connections open, not 1000"))
+        hard.send(SIGTERM)
+        #expect(hard.wait() == 0)
+    }
+
     @Test func settingsMayStandInAFile() throws {
         let config = workshop.path("config/diptych")
         try FileManager.default.createDirectory(

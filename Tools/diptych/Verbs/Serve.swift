@@ -120,10 +120,11 @@ struct Serve: Verb {
         umask(0o077)
         let folder = try DataFolder(folder)
         let logbook = try ServiceLogbook(settings, console)
+        makeRoomForConnections(console)
         let service = try RecordService(
             path: folder.database.path, platform: .system, limits: settings.limits,
             dialect: dialect, audit: DataFolder.audit(in: folder.url), log: logbook.note)
-        try check(service, folder, console)
+        try check(service, folder, logbook)
         let access = ServiceAccess(service: service, folder: folder)
         let container = try access.container(named: containerName)
         let made = try access.prepare(container, warn: logbook.warn)
@@ -145,7 +146,7 @@ struct Serve: Verb {
         systemd.tell(.ready)
         notice.print(console)
         if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
-        let forgetting = DailyForgetting(service, console)
+        let forgetting = DailyForgetting(service, logbook)
         await stop.wait()
         systemd.tell(.stopping)
         for source in hangUp { source.cancel() }
@@ -171,6 +172,14 @@ struct Serve: Verb {
         "the certificate of before is shown on: \(reason)"
     }
 
+    private func makeRoomForConnections(_ console: Console) {
+        let connections = settings.http.connections.max
+        guard let fewer = OpenFiles.allow(connections: connections) else { return }
+        console.warn(
+            "the system lets this process have \(fewer) connections open, not \(connections); "
+                + "raise its limit of open files")
+    }
+
     private func warnOfOpenDoors(_ console: Console) {
         if case .off = tlsChoice, !address.isLoopback {
             console.warn(
@@ -187,7 +196,7 @@ struct Serve: Verb {
     private static let checkedBytesMax = 1 << 30
 
     private func check(
-        _ service: RecordService, _ folder: DataFolder, _ console: Console
+        _ service: RecordService, _ folder: DataFolder, _ logbook: ServiceLogbook
     ) throws {
         var facts = stat()
         let path = folder.database.path
@@ -195,7 +204,7 @@ struct Serve: Verb {
         let damage = try service.damageInFile()
         guard let first = damage.first else { return }
         let more = damage.count > 1 ? ", and more" : ""
-        console.warn(
+        logbook.warn(
             "\(path) is damaged (\(first)\(more)). What can be read is served. "
                 + "Stop the service, keep a copy of the file, and restore a backup.")
     }

@@ -91,6 +91,9 @@ extension ServerCapabilities {
                 "nameBytes": limits.nameBytesMax,
                 "waitSeconds": Int(configuration.http.held.secondsMax),
                 "assetBytes": Int(limits.assets.bytesMax),
+                "participantsPerShare": limits.work.sharing.participantsMax,
+                "recordsPerShare": limits.work.sharing.recordsPerShareMax,
+                "sharesPerZone": limits.work.sharing.sharesPerZoneMax,
             ],
             extensions: [
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",

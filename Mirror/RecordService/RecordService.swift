@@ -25,6 +25,7 @@ public final class RecordService: Sendable {
     private let listeners = ChangeListeners()
     let counters = ServiceCounters()
     private let sqlite: SQLiteBackend
+    private static let guidLength = 24
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
@@ -99,17 +100,19 @@ public final class RecordService: Sendable {
             defer { listeners.tell(database) }
             return try modifyRecords(modify, database, caller, device: target.deviceID)
         case .lookupRecords(let lookup):
-            return try lookupRecords(lookup, database)
+            return try lookupRecords(lookup, database, caller)
         case .queryRecords(let query):
-            return try queryRecords(query, database)
+            return try queryRecords(query, database, caller)
         case .zoneChanges(let changes):
-            return try zoneChanges(changes, database)
-        case .recordChanges(let changes): return try recordChanges(changes, database)
+            return try zoneChanges(changes, database, caller)
+        case .recordChanges(let changes): return try recordChanges(changes, database, caller)
         case .databaseChanges(let changes): return try databaseChanges(changes, database)
         case .modifyZones(let operations):
             defer { listeners.tell(database) }
-            let answer = try modifyZones(operations, database)
+            guard !database.isShared else { return try leaveZones(operations, database, caller) }
+            let (answer, users) = try modifyZones(operations, database)
             deliver(operations, database)
+            tellParticipants(users, of: database)
             return answer
         case .lookupZones(let zones): return try lookupZones(zones, database)
         case .listZones: return try listZones(database)
@@ -121,10 +124,14 @@ public final class RecordService: Sendable {
         case .createToken(let token): return try createToken(token, database, caller)
         // A token of Apple's is taken and of no use here: notices go by the courier.
         case .registerToken: return .nothing
-        case .caller: return .caller(CallerReply(userRecordName: caller.userRecordName))
+        case .caller: return try tellCaller(caller, isFormer: false)
+        case .currentUser: return try tellCaller(caller, isFormer: true)
+        case .lookupUsers(let lookup): return try lookUpUsers(lookup, caller)
+        case .resolveShares(let lookup): return try resolveShares(lookup, database, target, caller)
+        case .acceptShares(let lookup): return try acceptShares(lookup, database, target, caller)
         case .uploadAssets(let upload):
             return try uploadAddresses(upload, database, target, caller)
-        case .rereferenceAssets(let places): return try rereferenceAssets(places, database)
+        case .rereferenceAssets(let places): return try rereferenceAssets(places, database, caller)
         }
     }
 
@@ -166,32 +173,64 @@ public final class RecordService: Sendable {
             admitsWorld: admitsWorld)
     }
 
-    private func modifyRecords(
+    func modifyRecords(
         _ modify: ModifyRecords, _ database: DatabaseKey, _ caller: Caller, device: String?
     ) throws(RecordError) -> RecordResponse {
-        let stamp = RecordStamp(
-            timestamp: platform.milliseconds, userRecordName: caller.userRecordName,
-            deviceID: device)
-        let modification = try RecordModification(
-            modify, owner: database.owner, stamp: stamp, limits: limits, dialect: dialect,
-            access: database.isPublic ? publicAccess : nil,
-            incarnation: platform.randomness.next(),
-            makeName: { self.platform.randomness.uuid().uuidString })
+        let address = try database.address(of: modify.zoneID)
+        let modification = try modification(modify, at: address, caller, device: device)
         var broken: Set<ExactName> = []
-        var written: [RecordRow] = []
+        var written = RecordModification.Written()
         func perform() throws(RecordError) -> RecordsReply {
             try backend.write { transaction in
                 try modification.perform(
-                    in: database, transaction, damage: self.damage, broken: &broken,
-                    written: &written)
+                    transaction, damage: self.damage, broken: &broken, written: &written)
             }
         }
-        defer { deliver(written, in: modify.zoneID ?? ZoneID(), database) }
+        defer { tell(written, at: address) }
         do {
             return .records(try perform())
         } catch  where !broken.isEmpty {
             // SQLite commits nothing after it met a broken page: once more, around those records.
             return .records(try perform())
+        }
+    }
+
+    /// What a request that writes to one zone is to do. `actsForService`: shares are written as
+    /// they come, for a participant who may not change them.
+    func modification(
+        _ modify: ModifyRecords, at address: ZoneAddress, _ caller: Caller, device: String?,
+        actsForService: Bool = false
+    ) throws(RecordError) -> RecordModification {
+        return try RecordModification(
+            modify, at: address,
+            stamp: RecordStamp(
+                timestamp: platform.milliseconds, userRecordName: caller.userRecordName,
+                deviceID: device),
+            limits: limits, dialect: dialect, rules: rules(for: caller),
+            draw: .init(
+                number: { self.platform.randomness.next() },
+                name: { self.platform.randomness.uuid().uuidString },
+                secret: { String(try self.accounts.drawnSecret().prefix(Self.guidLength)) }),
+            actsForService: actsForService)
+    }
+
+    func rules(for caller: Caller) -> AccessRules {
+        AccessRules(publicAccess: publicAccess, caller: caller)
+    }
+
+    /// Wakes those who wait for what was written.
+    func tell(_ written: RecordModification.Written, at address: ZoneAddress) {
+        if address.participant != nil, !written.rows.isEmpty { listeners.tell(address.key) }
+        deliver(written.rows, in: ZoneID(zoneName: address.shown.zoneName), address.key)
+        tellParticipants(written.users, of: address.key)
+    }
+
+    /// Wakes users to whom something in `owner`'s zones is shared.
+    func tellParticipants(_ users: Set<String>, of owner: DatabaseKey) {
+        for user in users {
+            let key = owner.shared(with: user)
+            listeners.tell(key)
+            deliverChange(in: key)
         }
     }
 }

@@ -66,6 +66,47 @@ import Testing
         #expect(try ask("userz").complaint.contains("Did you mean users?"))
     }
 
+    @Test func whatIsKnownOfAUserIsTold() throws {
+        let name = try ask(
+            "users", "--add", "Ann", "--email", "Ann@example.org", "--discoverable", "yes"
+        ).output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(try ask("users", "--profile", "Ann", "--given-name", "Ann").status == 0)
+        let user = try #require(
+            try ask("users", "--json").lines.first { $0["userRecordName"] as? String == name })
+        #expect(user["emailAddress"] as? String == "ann@example.org")
+        #expect(user["givenName"] as? String == "Ann")
+        #expect(user["discoverable"] as? Bool == true)
+        #expect(try ask("users").output.contains("ann@example.org"))
+        #expect(try ask("users", "--profile", "Bob", "--email", "b@c").status == 1)
+        #expect(try ask("users", "--profile", "Ann", "--email", "none").status == 1)
+        #expect(try ask("tokens", "--email", "a@b").status == 2)
+        #expect(try ask("users", "--add", "x", "--discoverable", "maybe").status == 2)
+    }
+
+    @Test func rolesAreGrantedAndGiven() throws {
+        let container = ["--container", service.text("container")]
+        func roles(_ words: String...) throws -> Run {
+            try workshop.run(["service", "roles", "--data", data] + container + words)
+        }
+        #expect(try roles().output == "None.\n")
+        #expect(
+            try roles("--grant", "_icloud", "--type", "Note", "--rights", "create,read").status == 0
+        )
+        #expect(try roles("--grant", "editors", "--type", "Note", "--rights", "write").status == 0)
+        #expect(try roles("--give", "editors", "--user", "owner").status == 0)
+        let lines = try roles("--json").lines
+        #expect(lines.map { $0["role"] as? String } == ["_icloud", "editors", "editors"])
+        #expect(lines[0]["create"] as? Bool == true && lines[0]["write"] as? Bool == false)
+        #expect(try roles().output.contains("create, read"))
+        #expect(try roles("--take", "editors", "--user", "owner").status == 0)
+        #expect(try roles("--ungrant", "Note").status == 0)
+        #expect(try roles("--ungrant", "Note").status == 1)
+        #expect(try roles("--grant", "_world", "--type", "Note", "--rights", "write").status == 1)
+        #expect(try roles("--grant", "_world", "--type", "Note", "--rights", "sing").status == 2)
+        #expect(try roles("--grant", "_world", "--type", "Note").status == 2)
+        #expect(try ask("users", "--grant", "x").status == 2)
+    }
+
     @Test func theStatusCountsRecords() throws {
         let library = try workshop.library()
         try workshop.edit(library, "insert Tag name=a\ninsert Tag name=b")

@@ -10,6 +10,7 @@ final class LocalService: Sendable {
     let url: URL
     let credentials: Credentials
     private let server: RecordServer
+    private let accounts: ServiceAccounts
 
     var authority: URL? { server.authorityFile }
 
@@ -18,6 +19,7 @@ final class LocalService: Sendable {
             .appendingPathComponent("documentation-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let service = try RecordService(platform: .system)
+        accounts = service.accounts
         let container = "iCloud.local.diptych"
         try service.accounts.createContainer(container)
         let user = try service.accounts.createUser(label: "reader").userRecordName
@@ -31,6 +33,12 @@ final class LocalService: Sendable {
         configuration.port = 0
         server = RecordServer(service: service, configuration: configuration)
         url = try server.start()
+    }
+
+    /// The token of a second user.
+    func tokenOfAnother() throws -> String {
+        let user = try accounts.createUser(label: "another").userRecordName
+        return try accounts.issueUserToken(userRecordName: user, label: "test").secret
     }
 
     deinit {

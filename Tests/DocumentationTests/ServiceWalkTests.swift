@@ -13,9 +13,15 @@ struct ServiceWalkTests {
         try FileManager.default.copyItem(
             at: #require(service.authority), to: folder.appendingPathComponent("authority.pem"))
         let credentials = service.credentials
-        let tokens = ["api: \(credentials.apiToken)", "user: \(credentials.userToken ?? "")", ""]
-        try Data(tokens.joined(separator: "\n").utf8).write(
+        func write(_ userToken: String?, to file: URL) throws {
+            let tokens = ["api: \(credentials.apiToken)", "user: \(userToken ?? "")", ""]
+            try Data(tokens.joined(separator: "\n").utf8).write(to: file)
+        }
+        try write(
+            credentials.userToken,
             to: records.appendingPathComponent("iCloud.local.diptych.tokens"))
+        try write(
+            service.tokenOfAnother(), to: service.folder.appendingPathComponent("bea.tokens"))
 
         let steps = try TutorialTests.steps(of: "docs/SERVICE.md")
         let shown = steps.flatMap(\.output)

@@ -88,6 +88,39 @@ import Testing
         #expect(failures.withLock { $0 } <= 1)
     }
 
+    /// A server that is never started anew serves on when its certificate ends.
+    @Test func theLocalAuthorityRenewsInTime() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let day = 86_400.0
+        let clock = HandClock(Date() - 310 * day)
+        var platform = Environment.system
+        platform.clock = clock
+        var configuration = ServerConfiguration(tls: .automatic(folder: folder, hosts: []))
+        configuration.port = 0
+        let heard = DispatchSemaphore(value: 0)
+        configuration.certificateLog = { failure in if failure == nil { heard.signal() } }
+        let service = TestService()
+        let server = RecordServer(
+            door: service.door, capabilities: ServerCapabilities(limits: [:], extensions: []),
+            configuration: configuration, platform: platform)
+        let url = try server.start()
+        defer { server.stop() }
+        let file = folder.appendingPathComponent("server.pem")
+        let before = try Data(contentsOf: file)
+        func ask() throws -> Int {
+            var limits = CurlLimits()
+            limits.authorityFile = server.authorityFile
+            return try CurlHandle(limits: limits).perform(
+                CurlCall(url: url.absoluteString + "/health")
+            ).status
+        }
+        #expect(try ask() == 200)
+        clock.advance(310 * day)
+        #expect(heard.wait(timeout: .now() + 600) == .success)
+        #expect(try Data(contentsOf: file) != before)
+        #expect(try ask() == 200)
+    }
+
     @Test func withoutTLSThereIsNothingToReload() throws {
         let server = try TestServer { $0.tls = .off }
         try server.server.reloadCertificate()

@@ -301,7 +301,10 @@ private final class ProbedServer {
 
 /// A clock that a test moves.
 final class HandClock: Clock {
-    private let moment = Lock(Date(timeIntervalSince1970: 1_700_000_000))
+    private let moment: Lock<Date>
+    init(_ moment: Date = Date(timeIntervalSince1970: 1_700_000_000)) {
+        self.moment = Lock(moment)
+    }
     func advance(_ seconds: Double) { moment.withLock { $0 += seconds } }
     func now() -> Date { moment.withLock { $0 } }
 }

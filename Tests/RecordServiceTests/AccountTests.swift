@@ -147,7 +147,7 @@ private struct CountingSecrets: SecretSource {
         var targets = [fixture.target, fixture.target, fixture.target]
         targets[0].container = "iCloud.unknown"
         targets[1].environment = "staging"
-        targets[2].database = "shared"
+        targets[2].database = "common"
         for target in targets {
             let error = #expect(throws: RecordError.self) {
                 try service.handle(.listZones, target: target, caller: fixture.caller)

@@ -52,7 +52,7 @@ import Testing
     @Test func aFullDiskIsTold() throws {
         try withDatabasePath { path in
             var limits = ServiceLimits()
-            limits.work.freeDiskBytesMin = .max
+            limits.retention.freeDiskBytesMin = .max
             let fixture = try ServiceFixture(path: path, limits: limits)
             #expect(fixture.service.unreadiness() == "The disk has no room.")
             try fixture.save(.note("a"))

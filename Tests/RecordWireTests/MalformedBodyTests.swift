@@ -77,7 +77,11 @@ struct Malformed: Sendable, CustomTestStringConvertible {
         .field(#"{"value":true}"#, "spell a Boolean as INT64"),
         .record(#""recordName":5"#, "operations[0].record.recordName has a wrong type; a string"),
         .record(#""name":"x""#, "operations[0].record.name is not a key"),
-        .record(#""parent":{"recordName":"x"}"#, "record.parent asks for sharing"),
+        .record(#""parent":{"zoneID":{}}"#, "record.parent.recordName is missing"),
+        .record(#""publicPermission":"ALL""#, "record.publicPermission is ALL; known are"),
+        .record(
+            #""participants":[{"type":"GUEST"}]"#, "record.participants[0].type is GUEST; known"),
+        .record(#""fields":{"___parent":{"value":1}}"#, "fields.___parent is not a key"),
         .record(#""fields":[]"#, "record.fields has a wrong type"),
         .record(#""zoneID":{"zone":"x"}"#, "record.zoneID.zone is not a key"),
         .record(#""created":{"timestamp":1.5}"#, "record.created.timestamp is no whole number"),
@@ -152,7 +156,7 @@ struct Malformed: Sendable, CustomTestStringConvertible {
     }
 
     @Test(arguments: [
-        "assets/delete", "records/resolve", "",
+        "assets/delete", "records/share", "",
         "records", "records/modify/x",
     ])
     func operationsThatAreNotOfferedAreNotFound(_ path: String) throws {

@@ -148,7 +148,8 @@ import Testing
 
     @Test func listsTakeGetAndPost() throws {
         try expect(.caller, path: "users/caller", method: "GET", text: "")
-        for (path, body) in [("zones/list", "{}"), ("zones/list", ""), ("users/current", "{}")] {
+        try expect(.currentUser, path: "users/current", method: "GET", text: "")
+        for (path, body) in [("zones/list", "{}"), ("zones/list", ""), ("users/caller", "{}")] {
             let request = try WireCodec.decodeRequest(
                 path: path, method: "POST", body: Data(body.utf8))
             #expect(request == (path == "zones/list" ? .listZones : .caller))

@@ -43,7 +43,7 @@ extension RecordResponse {
         case .zoneChanges(let pages): pages.reduce(0) { $0 + $1.records.count }
         case .recordChanges(let page): page.records.count
         case .databaseChanges, .zones, .subscriptions, .courierToken, .nothing, .caller,
-            .assetUploads, .assets:
+            .users, .shares, .assetUploads, .assets:
             0
         }
     }
@@ -75,7 +75,7 @@ extension WorldStatistics {
         case .zoneChanges(let pages):
             if pages.contains(where: \.moreComing) { count(.continuedPage) }
         case .recordChanges, .databaseChanges, .zones, .subscriptions, .courierToken, .nothing,
-            .caller, .assetUploads, .assets:
+            .caller, .users, .shares, .assetUploads, .assets:
             break
         }
     }

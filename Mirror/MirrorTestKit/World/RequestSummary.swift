@@ -18,7 +18,10 @@ extension RecordRequest {
         case .modifySubscriptions, .lookupSubscriptions, .listSubscriptions:
             "asks about subscriptions"
         case .createToken, .registerToken: "asks for a token"
-        case .caller: "asks who it is"
+        case .caller, .currentUser: "asks who it is"
+        case .lookupUsers: "asks for users"
+        case .resolveShares: "asks for shares"
+        case .acceptShares: "accepts shares"
         case .uploadAssets(let upload): "asks to send \(upload.tokens.count) assets"
         case .rereferenceAssets(let request): "asks for \(request.assets.count) assets"
         }
@@ -50,6 +53,8 @@ extension RecordResponse {
         case .courierToken: "a token"
         case .nothing: "nothing"
         case .caller(let reply): reply.userRecordName
+        case .users(let reply): "\(reply.users.count) users"
+        case .shares(let results): "\(results.count) shares"
         case .assetUploads(let addresses): "\(addresses.count) addresses"
         case .assets(let results): "\(results.count) assets"
         }

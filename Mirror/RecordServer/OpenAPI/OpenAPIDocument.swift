@@ -131,7 +131,7 @@ package enum OpenAPIDocument {
         var item: [String: DocumentValue] = [
             "parameters": .list(parameters.map { parameter($0) }), "post": .object(post),
         ]
-        if operation.isList { item["get"] = .object(call(operation)) }
+        if operation.isList || operation.takesGet { item["get"] = .object(call(operation)) }
         return .object(item)
     }
 
@@ -165,8 +165,10 @@ struct OpenAPIOperation {
     /// Names of schemas.
     let request: String
     let answer: String
-    /// Whether it takes GET too.
+    /// Whether it takes GET too, and no body is needed.
     var isList = false
+    /// Whether GET asks for something else than POST.
+    var takesGet: Bool { path == "users/discover" }
 
     /// Whether its path may have no database.
     var isOfTokens: Bool { path.hasPrefix("tokens/") }
@@ -217,6 +219,18 @@ struct OpenAPIOperation {
             "Assets"),
         OpenAPIOperation("users/caller", "Who calls.", "Nothing", "Caller", isList: true),
         OpenAPIOperation(
-            "users/current", "Who calls; deprecated.", "Nothing", "Caller", isList: true),
+            "users/current", "Who calls; deprecated.", "Nothing", "FormerUser", isList: true),
+        OpenAPIOperation(
+            "users/discover", "Users who agreed to be found.", "DiscoverUsers", "Users"),
+        OpenAPIOperation(
+            "users/lookup/email", "Users by address; deprecated.", "UsersByEmail", "FormerUsers"),
+        OpenAPIOperation(
+            "users/lookup/id", "Users by name; deprecated.", "UsersByID", "FormerUsers"),
+        OpenAPIOperation(
+            "users/lookup/contacts", "Nobody; deprecated.", "Nothing", "FormerUsers"),
+        OpenAPIOperation(
+            "records/resolve", "What short GUIDs lead to.", "ShortGUIDs", "Shares"),
+        OpenAPIOperation(
+            "records/accept", "Takes part in shares.", "ShortGUIDs", "Shares"),
     ]
 }

@@ -59,7 +59,26 @@ extension OpenAPISchemas {
             "fileChecksum": Schema.text, "size": Schema.whole, "downloadURL": Schema.text,
             "referenceChecksum": Schema.text, "wrappingKey": Schema.text, "receipt": Schema.text,
         ]),
-        "Caller": Schema.open(["userRecordName": Schema.text], required: ["userRecordName"]),
+        "Caller": Schema.named("User"),
+        "FormerUser": Schema.open(
+            [
+                "userRecordName": Schema.text, "firstName": Schema.text, "lastName": Schema.text,
+                "emailAddress": Schema.text,
+            ], required: ["userRecordName"]),
+        "Users": Schema.open(["users": Schema.list(Schema.named("User"))], required: ["users"]),
+        "FormerUsers": Schema.open(
+            ["users": Schema.list(Schema.named("FormerUser"))], required: ["users"]),
+        "Shares": Schema.open(["results": results("ShareFound")], required: ["results"]),
+        "ShareFound": Schema.open(
+            [
+                "shortGUID": Schema.text, "containerIdentifier": Schema.text,
+                "environment": Schema.choice(RoutePath.environments),
+                "databaseScope": Schema.choice("PRIVATE", "SHARED"),
+                "zoneID": Schema.named("ZoneID"), "rootRecordName": Schema.text,
+                "rootRecord": Schema.named("Record"), "share": Schema.named("Record"),
+                "ownerIdentity": Schema.named("User"), "participantPermission": Schema.text,
+                "participantStatus": Schema.text, "participantType": Schema.text,
+            ], required: ["shortGUID", "zoneID", "share"]),
         "Health": Schema.open(["status": Schema.text], required: ["status"]),
         "Capabilities": Schema.open(
             [

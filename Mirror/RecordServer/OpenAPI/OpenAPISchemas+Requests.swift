@@ -97,6 +97,18 @@ extension OpenAPISchemas {
                         required: ["recordName", "fieldName"])),
                 "zoneID": Schema.named("ZoneID"),
             ], required: ["assets"]),
+        "DiscoverUsers": Schema.strict(
+            ["lookupInfos": Schema.list(Schema.named("LookupInfo"))], required: ["lookupInfos"]),
+        "UsersByEmail": users(by: "emailAddress"), "UsersByID": users(by: "userRecordName"),
+        "ShortGUIDs": Schema.strict(
+            [
+                "shortGUIDs": Schema.list(
+                    Schema.strict(
+                        [
+                            "value": Schema.text, "shouldFetchRootRecord": Schema.flag,
+                            "rootRecordDesiredKeys": Schema.texts,
+                        ], required: ["value"]))
+            ], required: ["shortGUIDs"]),
         "CreateToken": token(required: []),
         "RegisterToken": token(required: ["apnsEnvironment", "apnsToken"]),
     ]
@@ -119,6 +131,12 @@ extension OpenAPISchemas {
         members["zones"] = Schema.list(Schema.named("RecordChanges"))
         members["waitSeconds"] = Schema.positive
         return Schema.strict(members, required: ["zones"])
+    }
+
+    private static func users(by name: String) -> DocumentValue {
+        Schema.strict(
+            ["users": Schema.list(Schema.strict([name: Schema.text], required: [name]))],
+            required: ["users"])
     }
 
     private static func token(required: [String]) -> DocumentValue {

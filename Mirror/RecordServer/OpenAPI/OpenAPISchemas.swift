@@ -38,7 +38,14 @@ enum OpenAPISchemas {
             "fields": ["type": "object", "additionalProperties": Schema.named("Field")],
             "pluginFields": [:], "created": Schema.named("Stamp"),
             "modified": Schema.named("Stamp"), "deleted": Schema.flag,
-            "zoneID": Schema.named("ZoneID"),
+            "zoneID": Schema.named("ZoneID"), "createShortGUID": Schema.flag,
+            "shortGUID": Schema.text,
+            "parent": Schema.oneOf(Schema.named("RecordPointer"), ["type": "null"]),
+            "share": Schema.named("RecordPointer"), "forRecord": Schema.named("SharedRecord"),
+            "publicPermission": permission,
+            "participants": Schema.list(Schema.named("Participant")),
+            "owner": Schema.named("Participant"),
+            "currentUserParticipant": Schema.named("Participant"),
         ]),
         "Query": Schema.strict(
             [
@@ -58,9 +65,36 @@ enum OpenAPISchemas {
             "fieldName": Schema.text, "systemFieldName": Schema.text, "ascending": Schema.flag,
             "relativeLocation": Schema.oneOf(Schema.named("Location"), Schema.named("Field")),
         ]),
+        "RecordPointer": Schema.strict(
+            [
+                "recordName": Schema.text, "zoneID": Schema.named("ZoneID"),
+                "action": Schema.text,
+            ], required: ["recordName"]),
+        "SharedRecord": Schema.strict(
+            ["recordName": Schema.text, "recordChangeTag": Schema.text], required: ["recordName"]),
+        "Participant": Schema.strict([
+            "participantId": Schema.text, "userIdentity": Schema.named("User"),
+            "permission": permission,
+            "type": Schema.choice(ShareParticipant.Kind.allCases.map(\.rawValue)),
+            "acceptanceStatus": Schema.choice(ShareParticipant.Status.allCases.map(\.rawValue)),
+        ]),
+        "User": Schema.strict([
+            "userRecordName": Schema.text,
+            "nameComponents": Schema.strict(
+                Dictionary(NameParts.names.map { ($0, Schema.text) }) { first, _ in first }),
+            "lookupInfo": Schema.named("LookupInfo"),
+        ]),
+        "LookupInfo": Schema.strict([
+            "emailAddress": Schema.text, "phoneNumber": Schema.text,
+            "userRecordName": Schema.text,
+        ]),
         "Subscription": subscription,
         "NotificationInfo": notificationInfo,
     ]
+
+    private static var permission: DocumentValue {
+        Schema.choice(ShareParticipant.Permission.allCases.map(\.rawValue))
+    }
 
     private static var field: DocumentValue {
         let plain = FieldType.allCases.map(\.rawValue) + ["ASSET", "ENCRYPTED_BYTES", "UNKNOWN"]

@@ -360,7 +360,7 @@ package struct Router: Sendable {
 
     private func checkMethod(_ operation: String, _ request: HTTPRequest) throws {
         let isListing = [
-            "zones/list", "subscriptions/list", "users/caller", "users/current",
+            "zones/list", "subscriptions/list", "users/caller", "users/current", "users/discover",
         ].contains(operation)
         let isReading = request.method == "GET" || request.method == "HEAD"
         guard request.method == "POST" || isReading && isListing else {

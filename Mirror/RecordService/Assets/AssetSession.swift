@@ -5,10 +5,16 @@ final class AssetSession {
     private let database: Int64
     private let transaction: any BackendTransaction
     private let now: Int64
+    private let takesNamed: Bool
     /// What changed records name now.
     private var changed: [ExactName: Set<AssetChecksum>] = [:]
 
-    init(_ database: Int64, _ transaction: any BackendTransaction, now: Int64) {
+    /// `takesNamed`: an asset is taken without a receipt where a record names it, since who asks
+    /// sees all records.
+    init(
+        _ database: Int64, _ transaction: any BackendTransaction, now: Int64, takesNamed: Bool
+    ) {
+        self.takesNamed = takesNamed
         self.database = database
         self.transaction = transaction
         self.now = now
@@ -60,7 +66,7 @@ final class AssetSession {
     }
 
     private func named(_ asset: RecordAsset) throws -> (AssetChecksum, Int64)? {
-        guard let checksum = asset.fileChecksum.flatMap({ AssetChecksum(text: $0) }),
+        guard takesNamed, let checksum = asset.fileChecksum.flatMap({ AssetChecksum(text: $0) }),
             try transaction.usesAsset(checksum, in: database),
             let size = try transaction.assetSize(checksum)
         else { return nil }

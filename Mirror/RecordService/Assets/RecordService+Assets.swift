@@ -10,7 +10,8 @@ extension RecordService {
             throw RecordError(.notFound, "Public databases keep no assets on this service.")
         }
         try limits.checkCount(upload.tokens.count, of: "tokens")
-        _ = try (upload.zoneID ?? ZoneID()).owned(by: key.owner)
+        let address = try key.address(of: upload.zoneID)
+        if address.participant != nil { try checkWriting(in: address, caller) }
         var addresses: [AssetUploadAddress] = []
         for token in upload.tokens {
             try limits.checkName(token.fieldName, of: "field name")
@@ -18,29 +19,29 @@ extension RecordService {
                 AssetUploadAddress(
                     recordName: token.recordName, fieldName: token.fieldName,
                     url: try assets.uploadAddress(
-                        to: key, caller, base: target.serviceAddress)))
+                        to: address.key, caller, base: target.serviceAddress)))
         }
         return .assetUploads(addresses)
     }
 
     func rereferenceAssets(
-        _ request: RereferenceAssets, _ key: DatabaseKey
+        _ request: RereferenceAssets, _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         guard !key.isPublic else {
             throw RecordError(.notFound, "Public databases keep no assets on this service.")
         }
         try limits.checkCount(request.assets.count, of: "assets")
-        let zoneID = try (request.zoneID ?? ZoneID()).owned(by: key.owner)
+        let address = try key.address(of: request.zoneID)
+        if address.participant != nil { try checkWriting(in: address, caller) }
         return try backend.write { transaction in
-            guard let database = try transaction.database(key),
-                let zone = try transaction.zone(named: zoneID.zoneName, in: database.id),
-                !zone.isDeleted
-            else { throw zoneID.notFound(wasDeleted: false) }
+            guard let zone = try ZonePlace(address, self.rules(for: caller), transaction) else {
+                throw address.shown.notFound(wasDeleted: false)
+            }
             return .assets(
                 try request.assets.map { place in
                     do {
                         let receipt = try self.receipt(
-                            for: place, zoneID, zone, database, transaction)
+                            for: place, in: zone, transaction)
                         return .asset(receipt.asset)
                     } catch var error as RecordError {
                         error.recordName = place.recordName
@@ -51,12 +52,13 @@ extension RecordService {
     }
 
     private func receipt(
-        for place: RereferenceAssets.Place, _ zoneID: ZoneID, _ zone: ZoneRow,
-        _ database: DatabaseRow, _ transaction: any BackendTransaction
+        for place: RereferenceAssets.Place, in zone: ZonePlace,
+        _ transaction: any BackendTransaction
     ) throws -> AssetReceipt {
+        let zoneID = zone.address.shown
         let fields = try damage.guarding(place.recordName, in: zoneID) {
-            guard let row = try transaction.record(named: place.recordName, in: zone.id),
-                !row.isDeleted
+            guard let row = try transaction.record(named: place.recordName, in: zone.row.id),
+                !row.isDeleted, try zone.access.sees(row)
             else { throw Self.notFound(place.recordName, wasDeleted: false) }
             return try row.record(in: zoneID, keys: [place.fieldName]).fields
         }
@@ -67,9 +69,23 @@ extension RecordService {
             throw RecordError(
                 .assetNotFound, "The record has no asset in the field \(place.fieldName).")
         }
-        let receipt = try assets.makeReceipt(for: checksum, size: size, in: database.id)
+        let receipt = try assets.makeReceipt(for: checksum, size: size, in: zone.database.id)
         try transaction.add(receipt)
         return receipt
+    }
+
+    /// Refuses assets from a participant who may write nothing in the zone.
+    private func checkWriting(
+        in address: ZoneAddress, _ caller: Caller
+    ) throws(RecordError) {
+        try backend.read { transaction in
+            let place = try ZonePlace(address, self.rules(for: caller), transaction)
+            guard (place?.access as? ShareAccess)?.writesAnything == true else {
+                throw RecordError(
+                    .accessDenied, "The share is open to you for reading only.",
+                    zoneID: address.shown)
+            }
+        }
     }
 
     // MARK: Files
@@ -119,7 +135,17 @@ extension RecordService {
         case .recordChanges(var page):
             for index in page.records.indices { try links.add(to: &page.records[index]) }
             return links.wereAdded ? .recordChanges(page) : response
-        case .databaseChanges, .zones, .subscriptions, .courierToken, .nothing, .caller,
+        case .shares(let results):
+            return .shares(
+                try results.map { result throws(RecordError) in
+                    guard case .share(var found) = result, var root = found.rootRecord else {
+                        return result
+                    }
+                    try links.add(to: &root)
+                    found.rootRecord = root
+                    return .share(found)
+                })
+        case .databaseChanges, .zones, .subscriptions, .courierToken, .nothing, .caller, .users,
             .assetUploads, .assets:
             return response
         }
@@ -155,6 +181,11 @@ private struct AssetLinks {
 
     @discardableResult
     mutating func add(to record: inout Record) throws(RecordError) -> Bool {
+        if record.isShare, record.participants != nil, record.currentParticipantID == nil {
+            record = record.share(shownTo: caller.userRecordName)
+            wereAdded = true
+            return true
+        }
         let names = record.fields.compactMap { $0.value?.holdsAssets == true ? $0.key : nil }
         for name in names {
             guard let value = record.fields[name] ?? nil else { continue }

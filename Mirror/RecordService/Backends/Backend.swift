@@ -23,8 +23,8 @@ protocol Backend: Sendable {
 }
 
 /// The rows, inside one transaction.
-protocol BackendTransaction: AssetRows, QueryTransaction, ReferenceTransaction,
-    SubscriptionTransaction, UsageRows
+protocol BackendTransaction: AssetRows, ProfileTransaction, QueryTransaction,
+    ReferenceTransaction, RoleTransaction, ShareTransaction, SubscriptionTransaction, UsageRows
 {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow

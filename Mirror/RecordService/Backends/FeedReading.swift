@@ -15,12 +15,15 @@ struct FeedReading {
 /// One place in a zone's order of changes.
 enum FeedEntry {
     case record(RecordRow)
+    /// A record of a share, at the place where it came, changed or left.
+    case member(RecordRow, change: Int64)
     /// A row that the backend cannot read; the name, where that much can be read.
     case damaged(name: String?, change: Int64)
 
     var change: Int64 {
         switch self {
         case .record(let row): row.change
+        case .member(_, let change): change
         case .damaged(_, let change): change
         }
     }

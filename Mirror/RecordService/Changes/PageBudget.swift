@@ -5,7 +5,7 @@ struct PageBudget {
     var bytesLeft: Int
     /// Rows that may still be looked at.
     var rowsLeft: Int
-    private var named: Set<ExactName> = []
+    private var named: Set<ZoneID> = []
 
     init(_ limits: ServiceLimits) {
         bytesLeft = limits.pageBytesMax
@@ -14,7 +14,7 @@ struct PageBudget {
 
     /// Refuses a zone that the request named before: its pages would be read anew for each entry.
     mutating func admit(_ zone: ZoneID) throws(RecordError) {
-        guard named.insert(ExactName(zone.zoneName)).inserted else {
+        guard named.insert(zone).inserted else {
             throw RecordError(
                 .badRequest, "The request names the zone twice; name it once.", zoneID: zone)
         }

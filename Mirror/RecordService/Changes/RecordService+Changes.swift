@@ -4,28 +4,28 @@ internal import RecordWire
 /// What changed since a token: in zones, and which zones did. (SERVICE §3, changes/*)
 extension RecordService {
     func zoneChanges(
-        _ changes: ZoneChanges, _ key: DatabaseKey
+        _ changes: ZoneChanges, _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(changes.zones.count, of: "zones")
         for zone in changes.zones {
             try limits.checkCount(zone.desiredRecordTypes?.count ?? 0, of: "record types")
         }
         return try backend.read { transaction in
-            let database = try transaction.database(key)
             var budget = PageBudget(self.limits)
             return .zoneChanges(
                 try changes.zones.map { zone in
-                    try self.reply(to: zone, key, database, transaction, &budget)
+                    try self.reply(to: zone, key, caller, transaction, &budget)
                 })
         }
     }
 
     /// `records/changes` has one zone, so its refusal is the request's.
     func recordChanges(
-        _ changes: RecordChanges, _ key: DatabaseKey
+        _ changes: RecordChanges, _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         guard
-            case .zoneChanges(let pages) = try zoneChanges(ZoneChanges(zones: [changes.zone]), key),
+            case .zoneChanges(let pages) = try zoneChanges(
+                ZoneChanges(zones: [changes.zone]), key, caller),
             let page = pages.first
         else { throw RecordError(.internalError, "The zone got no answer.") }
         if let failure = page.failure { throw failure }
@@ -53,7 +53,10 @@ extension RecordService {
             let reached = moreComing ? page.last?.databaseChange ?? after : line.newest
             var reply = DatabaseChangesReply(
                 zones: page.map {
-                    .init(zoneID: ZoneID(zoneName: $0.name), deleted: $0.isDeleted)
+                    .init(
+                        zoneID: (key.isShared ? StandInName.zone($0.name) : nil)
+                            ?? ZoneID(zoneName: $0.name),
+                        deleted: $0.isDeleted)
                 },
                 syncToken: SyncToken(line, of: .database, change: reached).text,
                 moreComing: moreComing)
@@ -68,21 +71,20 @@ extension RecordService {
 
     /// A refusal of one zone is its entry; what else fails, fails the request.
     private func reply(
-        to zone: ZoneChanges.Zone, _ key: DatabaseKey, _ database: DatabaseRow?,
+        to zone: ZoneChanges.Zone, _ key: DatabaseKey, _ caller: Caller,
         _ transaction: any BackendTransaction, _ budget: inout PageBudget
     ) throws -> ZoneChangesReply {
         var reply = ZoneChangesReply(zoneID: ZoneID(zoneName: zone.zoneID.zoneName))
         do {
-            let zoneID = try zone.zoneID.owned(by: key.owner)
-            guard key.hasFeed(zoneID) else { throw Self.noFeed }
-            try budget.admit(zoneID)
-            if zoneID.isDefault, try !isMade(zoneID, database, transaction) {
+            let address = try key.address(of: zone.zoneID)
+            reply.zoneID = address.shown
+            guard key.hasFeed(address.shown) else { throw Self.noFeed }
+            try budget.admit(address.shown)
+            guard let place = try ZonePlace(address, rules(for: caller), transaction) else {
                 reply.syncToken = Self.zoneStart
                 return reply
             }
-            guard let database else { throw zoneID.notFound(wasDeleted: false) }
-            let row = try transaction.liveZone(zoneID, in: database)
-            try readPage(of: row, zone, into: &reply, transaction, &budget)
+            try readPage(of: place, zone, into: &reply, transaction, &budget)
         } catch let error as RecordError {
             reply.zoneID = zone.zoneID
             reply.failure = error
@@ -95,23 +97,17 @@ extension RecordService {
         EpochLine(incarnation: 0, floor: 0, newest: 0, epochs: []), of: .zone, change: 0
     ).text
 
-    private func isMade(
-        _ zone: ZoneID, _ database: DatabaseRow?, _ transaction: any BackendTransaction
-    ) throws -> Bool {
-        guard let database else { return false }
-        return try transaction.zone(named: zone.zoneName, in: database.id) != nil
-    }
-
     private static let noFeed = RecordError(
         .badRequest,
         "The default zone has no changes to fetch; keep records in a zone of your own.",
         zoneID: ZoneID())
 
     private func readPage(
-        of row: ZoneRow, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,
+        of place: ZonePlace, _ zone: ZoneChanges.Zone, into reply: inout ZoneChangesReply,
         _ transaction: any BackendTransaction, _ budget: inout PageBudget
     ) throws {
-        let line = try transaction.line(of: row)
+        let row = place.row
+        let line = place.line
         try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
             .run(line, transaction)
         let token = zone.syncToken == Self.zoneStart ? nil : zone.syncToken
@@ -125,14 +121,18 @@ extension RecordService {
         var records: [Record] = []
         var damaged: [String] = []
         var moreComing = budget.rowsLeft <= 0 && reached < row.counter
-        let end = try transaction.records(
+        let end = try place.feed(
             FeedReading(
                 zone: row.id, after: reached, limit: min(limit + 1, max(budget.rowsLeft, 0)),
-                lookedAtMax: max(budget.rowsLeft, 0), types: zone.desiredRecordTypes)
+                lookedAtMax: max(budget.rowsLeft, 0), types: zone.desiredRecordTypes), transaction
         ) { entry in
             guard records.count + damaged.count < limit, bytes > 0 else {
                 moreComing = true
                 return false
+            }
+            if case .record(let found) = entry, try !place.shows(found) {
+                reached = entry.change
+                return true
             }
             switch try self.read(
                 entry, in: reply.zoneID, keys: keys, line, tellsWrites: reply.echoesWriteIDs)
@@ -169,7 +169,7 @@ extension RecordService {
         tellsWrites: Bool
     ) throws -> PageEntry {
         switch entry {
-        case .record(var row):
+        case .record(var row), .member(var row, _):
             row.epoch = line.epoch(of: row.change)
             do {
                 return .record(

@@ -20,7 +20,10 @@ extension RecordService {
         while goesOn {
             goesOn = try backend.write { transaction in
                 let forgotten = try transaction.removeDeletions(
-                    before: oldest, limit: Self.forgottenAtOnceMax)
+                    before: oldest, limit: Self.forgottenAtOnceMax
+                ).merging(
+                    try transaction.removeDepartures(
+                        before: oldest, limit: Self.forgottenAtOnceMax), uniquingKeysWith: max)
                 for (zone, change) in forgotten.sorted(by: { $0.key < $1.key }) {
                     try transaction.raiseFloor(of: zone, to: change)
                 }

@@ -58,8 +58,8 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public var courierTokensMax = 32
     /// Indexes that queries may have made in one database.
     public var queryIndexesMax = 200
-    /// Below this room on the disk the service calls itself not ready. It goes on all the same.
-    public var freeDiskBytesMin: Int64 = 64 << 20
+    /// Shares and those who take part in them.
+    public var sharing = SharingLimits()
 
     public init() {}
 }
@@ -68,6 +68,8 @@ public struct WorkLimits: Hashable, Sendable, Codable {
 public struct RetentionLimits: Hashable, Sendable, Codable {
     /// What one user may keep, unless something else was set for that user.
     public var quota = UserQuota()
+    /// Below this room on the disk the service calls itself not ready. It goes on all the same.
+    public var freeDiskBytesMin: Int64 = 64 << 20
     /// Client stores that a zone remembers; beyond it those are forgotten that were away longest.
     public var instancesPerZoneMax = 1000
     /// Days after which deletions may be forgotten. Who was away longer reads the zone anew.

@@ -14,7 +14,7 @@ extension RecordService {
         } catch {
             return "The database does not answer, or the disk does not take what is written."
         }
-        guard let free = backend.facts().freeBytes, free < limits.work.freeDiskBytesMin else {
+        guard let free = backend.facts().freeBytes, free < limits.retention.freeDiskBytesMin else {
             return nil
         }
         return "The disk has no room."

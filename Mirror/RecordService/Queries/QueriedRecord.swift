@@ -63,7 +63,10 @@ struct QueriedRecord {
 
     private func words(_ name: ExactName) -> Set<QueryForm> {
         guard name.text.isEmpty else { return Self.words(of: value(name)) }
-        return fields.values.reduce(into: []) { $0.formUnion(Self.words(of: $1)) }
+        return fields.reduce(into: []) { words, field in
+            guard !SharingField.isReserved(field.key) else { return }
+            words.formUnion(Self.words(of: field.value))
+        }
     }
 
     private static func words(of value: FieldValue?) -> Set<QueryForm> {

@@ -7,13 +7,32 @@ struct QueryRun {
         let row: ZoneRow
         let zoneID: ZoneID
         let line: EpochLine
+        let access: any RecordAccess
+
+        init(row: ZoneRow, zoneID: ZoneID, line: EpochLine, access: any RecordAccess) {
+            self.row = row
+            self.zoneID = zoneID
+            self.line = line
+            self.access = access
+        }
+
+        init(_ place: ZonePlace) {
+            self.init(
+                row: place.row, zoneID: place.address.shown, line: place.line,
+                access: place.access)
+        }
     }
 
+    let recordType: String
     let plan: QueryPlan
     /// By their numbers.
     let zones: [Zone]
     /// The numbers of the indexes that are there.
     let indexes: [QueryIndexKey: Int64]
+    /// The records of the one zone that may be seen, where they are not all; they are looked at
+    /// without an index, so that nothing is told of others.
+    let members: [String]?
+    let access: any RecordAccess
     let limits: ServiceLimits
     let transaction: any BackendTransaction
     let damage: DamageReport
@@ -35,6 +54,7 @@ struct QueryRun {
     private static let gatheredMax = 2_000
 
     func page(after position: QueryPosition?) throws -> Page {
+        if let members { return try gather(members, after: position) }
         guard let ordered = plan.ordered else {
             return try gather(along: plan.gathered, after: position)
         }
@@ -54,6 +74,7 @@ struct QueryRun {
         var page = Page()
         var reached = position
         var rowsLeft = limits.work.rowsMax
+        let isOpen = access.seesAll
         for zone in zones where zone.row.id >= position?.zone ?? 0 {
             let after = position.flatMap { position in
                 position.zone != zone.row.id
@@ -63,17 +84,21 @@ struct QueryRun {
             let isWhole = try scan(zone, way, after: after) { entry in
                 guard rowsLeft > 0 else { return false }
                 rowsLeft -= 1
-                if let found = try look(at: entry, zone, way, &page) {
+                let found = try look(at: entry, zone, way, &page)
+                if let found {
                     guard page.records.count < limit, page.bytes < limits.pageBytesMax else {
                         return false
                     }
                     try take(found.row, zone, &page)
                 }
+                // A marker tells nothing of records that are hidden.
+                guard isOpen || found != nil else { return true }
                 reached = QueryPosition(
                     zone: zone.row.id, forms: [entry.form], name: entry.name)
                 return true
             }
             guard isWhole else {
+                guard isOpen || rowsLeft > 0 || reached != position else { throw tooMany() }
                 page.next = reached
                 return page
             }
@@ -103,6 +128,26 @@ struct QueryRun {
             }
             guard isWhole else { throw tooMany() }
         }
+        try fill(&page, from: &found)
+        return page
+    }
+
+    private func gather(_ members: [String], after position: QueryPosition?) throws -> Page {
+        guard members.count <= limits.work.rowsMax, let zone = zones.first else { throw tooMany() }
+        var page = Page()
+        var found: [QueryPosition] = []
+        for name in members {
+            let entry = QueryEntry(form: .missing, name: name)
+            guard let record = try passing(entry, zone, &page) else { continue }
+            let place = QueryPosition(
+                zone: zone.row.id, forms: plan.order.forms(of: record), name: name)
+            if position.map({ plan.order.precedes($0, place) }) ?? true { found.append(place) }
+        }
+        try fill(&page, from: &found)
+        return page
+    }
+
+    private func fill(_ page: inout Page, from found: inout [QueryPosition]) throws {
         found.sort(by: plan.order.precedes)
         for (index, place) in found.enumerated() {
             guard index < limit, page.bytes < limits.pageBytesMax else {
@@ -114,7 +159,6 @@ struct QueryRun {
             else { continue }
             try take(row, zone, &page)
         }
-        return page
     }
 
     private func count(_ way: QueryPlan.Way) throws -> Int {
@@ -166,16 +210,23 @@ struct QueryRun {
     private func look(
         at entry: QueryEntry, _ zone: Zone, _ way: QueryPlan.Way, _ page: inout Page
     ) throws -> QueriedRecord? {
+        guard let record = try passing(entry, zone, &page) else { return nil }
+        let own = record.indexedForms(way.key).filter { form in
+            way.ranges.contains { $0.contains(form) }
+        }
+        return (way.descending ? own.last : own.first) == entry.form ? record : nil
+    }
+
+    /// The record of an entry where it is seen, of the type that is asked for, and passes.
+    private func passing(
+        _ entry: QueryEntry, _ zone: Zone, _ page: inout Page
+    ) throws -> QueriedRecord? {
         do {
             guard let row = try transaction.record(named: entry.name, in: zone.row.id),
-                !row.isDeleted
+                !row.isDeleted, row.type.isExactly(recordType), try zone.access.sees(row)
             else { return nil }
             let record = try QueriedRecord(row, named: plan.names)
-            guard plan.filters.allSatisfy({ $0.passes(record) }) else { return nil }
-            let own = record.indexedForms(way.key).filter { form in
-                way.ranges.contains { $0.contains(form) }
-            }
-            return (way.descending ? own.last : own.first) == entry.form ? record : nil
+            return plan.filters.allSatisfy({ $0.passes(record) }) ? record : nil
         } catch let error as RecordArchiveError {
             note(entry, zone, cause: error.message, &page)
         } catch let error as DamagedRow {

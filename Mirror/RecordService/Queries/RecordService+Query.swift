@@ -7,9 +7,9 @@ extension RecordService {
     private static let learningAttemptsMax = 3
 
     func queryRecords(
-        _ request: QueryRecords, _ key: DatabaseKey
+        _ request: QueryRecords, _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
-        let session = try QuerySession(request, key, self)
+        let session = try QuerySession(request, key, self, caller)
         for _ in 0..<Self.learningAttemptsMax {
             switch try backend.read({ try session.attempt($0) }) {
             case .page(let reply): return .records(reply)
@@ -49,8 +49,12 @@ extension RecordService {
 /// One query, checked as far as it can be without the rows.
 private struct QuerySession {
     private let request: QueryRecords
+    /// Whose rows are read.
     private let key: DatabaseKey
-    private let zone: ZoneID?
+    /// nil: all zones.
+    private let address: ZoneAddress?
+    private let rules: AccessRules
+    private var zone: ZoneID? { address?.shown }
     private let limits: ServiceLimits
     private let damage: DamageReport
 
@@ -61,10 +65,10 @@ private struct QuerySession {
     }
 
     init(
-        _ request: QueryRecords, _ key: DatabaseKey, _ service: RecordService
+        _ request: QueryRecords, _ key: DatabaseKey, _ service: RecordService, _ caller: Caller
     ) throws(RecordError) {
         self.request = request
-        self.key = key
+        rules = service.rules(for: caller)
         limits = service.limits
         damage = service.damage
         try limits.checkName(request.query.recordType, of: "record type")
@@ -76,11 +80,9 @@ private struct QuerySession {
                 .limitExceeded,
                 "A query takes at most \(work.filtersMax) filters and \(work.sortsMax) sorts.")
         }
-        guard let named = request.zoneID else {
-            zone = request.zoneWide ? nil : ZoneID()
-            return
-        }
-        zone = try named.owned(by: key.owner)
+        let isWide = request.zoneID == nil && request.zoneWide && !key.isShared
+        address = isWide ? nil : try key.address(of: request.zoneID)
+        self.key = address?.key ?? key
     }
 
     func learn(_ keys: [QueryIndexKey], _ transaction: any BackendTransaction) throws -> Bool {
@@ -91,11 +93,16 @@ private struct QuerySession {
     }
 
     func attempt(_ transaction: any BackendTransaction) throws -> Outcome {
+        let place = try address.flatMap { try ZonePlace($0, rules, transaction) }
         let database = try transaction.database(key)
-        if let zone, !zone.isDefault, database == nil { throw zone.notFound(wasDeleted: false) }
         let plan = try plan(database?.id, transaction)
         guard let database else { return .page(RecordsReply(results: [])) }
-        let zones = try zones(database, transaction)
+        let zones = try place.map { [QueryRun.Zone($0)] } ?? zones(database, transaction)
+        if let shares = place?.access as? ShareAccess, !shares.seesAll {
+            let members = try transaction.liveMembers(
+                of: shares.names, in: zones[0].row.id, limit: limits.work.rowsMax + 1)
+            return .page(try page(plan, zones, [:], members, database, transaction))
+        }
         let known = try transaction.queryIndexes(in: database.id).filter {
             $0.progress == .whole && $0.recordType.isExactly(request.query.recordType)
         }
@@ -103,9 +110,19 @@ private struct QuerySession {
             !known.contains { $0.key == key }
         }
         guard missing.isEmpty else { return .missing(missing) }
+        let indexes = Dictionary(known.map { ($0.key, $0.id) }) { first, _ in first }
+        return .page(try page(plan, zones, indexes, nil, database, transaction))
+    }
+
+    /// `members`: the records that may be seen, where they are not all.
+    private func page(
+        _ plan: QueryPlan, _ zones: [QueryRun.Zone], _ indexes: [QueryIndexKey: Int64],
+        _ members: [String]?, _ database: DatabaseRow, _ transaction: any BackendTransaction
+    ) throws -> RecordsReply {
+        let access = try zones.first?.access ?? rules.access(to: key, transaction)
         let run = QueryRun(
-            plan: plan, zones: zones,
-            indexes: Dictionary(known.map { ($0.key, $0.id) }) { first, _ in first },
+            recordType: request.query.recordType, plan: plan, zones: zones, indexes: indexes,
+            members: members, access: access,
             limits: limits, transaction: transaction, damage: damage,
             keys: request.desiredKeys.map { Set($0) },
             limit: limits.pageCount(request.resultsLimit))
@@ -120,14 +137,14 @@ private struct QuerySession {
         if let zone, key.hasFeed(zone), let line = zones.first?.line {
             reply.syncToken = SyncToken(line, of: .zone, change: line.newest).text
         }
-        return .page(reply)
+        return reply
     }
 
     /// What a marker is good for: this query of this database, and the zone as it was made.
     private func scope(_ database: DatabaseRow, _ zones: [QueryRun.Zone]) throws -> [UInt8] {
         var asked = QueryRecords(request.query, zoneID: zone)
         asked.zoneWide = zone == nil
-        let made = [database.incarnation] + (zone == nil ? [] : zones.map(\.row.incarnation))
+        let made = [database.incarnation] + (zone == nil ? [] : zones.map(\.line.incarnation))
         return try WireCodec.encode(.queryRecords(asked)).body
             + made.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
     }
@@ -135,17 +152,12 @@ private struct QuerySession {
     private func zones(
         _ database: DatabaseRow, _ transaction: any BackendTransaction
     ) throws -> [QueryRun.Zone] {
-        let rows: [ZoneRow]
-        if let zone, zone.isDefault {
-            rows = try transaction.zone(named: zone.zoneName, in: database.id).map { [$0] } ?? []
-        } else if let zone {
-            rows = [try transaction.liveZone(zone, in: database)]
-        } else {
-            rows = try transaction.zones(in: database.id).sorted { $0.id < $1.id }
-        }
-        return try rows.map {
+        guard zone == nil else { return [] }
+        let access = try rules.access(to: key, transaction)
+        return try transaction.zones(in: database.id).sorted { $0.id < $1.id }.map {
             QueryRun.Zone(
-                row: $0, zoneID: ZoneID(zoneName: $0.name), line: try transaction.line(of: $0))
+                row: $0, zoneID: ZoneID(zoneName: $0.name), line: try transaction.line(of: $0),
+                access: access)
         }
     }
 

@@ -30,7 +30,7 @@ final class FieldTypeSession {
     /// Throws BAD_REQUEST when a field has another type than records that are there.
     func check(_ fields: [String: FieldValue?], of recordType: String) throws {
         let recordType = ExactName(recordType)
-        for (name, value) in fields {
+        for (name, value) in fields where !SharingField.isReserved(name) {
             guard let type = value?.schemaType,
                 let use = try field(name, of: recordType).use, use.records > 0, use.type != type
             else { continue }
@@ -43,11 +43,11 @@ final class FieldTypeSession {
         _ old: [String: FieldValue?], with new: [String: FieldValue?], of recordType: String
     ) throws {
         let recordType = ExactName(recordType)
-        for (name, value) in new {
+        for (name, value) in new where !SharingField.isReserved(name) {
             guard let type = value?.schemaType, (old[name] ?? nil) == nil else { continue }
             add(1, to: try field(name, of: recordType), type)
         }
-        for (name, value) in old {
+        for (name, value) in old where !SharingField.isReserved(name) {
             guard let type = value?.schemaType, (new[name] ?? nil) == nil else { continue }
             add(-1, to: try field(name, of: recordType), type)
         }

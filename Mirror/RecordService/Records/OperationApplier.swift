@@ -18,36 +18,48 @@ struct OperationApplier {
     /// How the service speaks to who asks.
     struct Manner {
         let dialect: ServiceDialect
+        /// The fields that the answer shows.
+        let keys: Set<String>?
         /// Whether refusals tell the last writes of the record.
         let tellsWrites: Bool
+        /// The epoch that wrote a change of the zone.
+        let epoch: (Int64) -> UInt64
+        /// Draws a name that nobody can guess.
+        let makeGUID: () throws -> String
+        /// Who asks, where the zone is another's.
+        let participant: String?
+        /// Whether shares are written as they come: somebody accepts or leaves one.
+        var actsForService = false
     }
 
     let zone: ZoneID
     let stamp: RecordStamp
     let limits: ServiceLimits
-    let manner: Manner
-    /// The fields that the answer shows.
-    let keys: Set<String>?
+    var manner: Manner
     let sessions: Sessions
     let damage: DamageReport
     /// The zone's last change number.
     private(set) var counter: Int64
     /// The epoch in which these operations are written.
     let epoch: UInt64
-    private(set) var references: ReferenceCheck
+    var references: ReferenceCheck
     private(set) var rows: [RecordRow] = []
+    /// Records that were written beside those that operations name, or again.
+    private(set) var besides: Set<ExactName> = []
     private(set) var use = RequestUse()
 
     /// What is kept beside the rows.
     struct Sessions {
         let types: FieldTypeSession
         let assets: AssetSession
+        let sharing: ShareSession
+        let access: any RecordAccess
         let usage: UsageSession
     }
 
     init(
         zone: ZoneID, stamp: RecordStamp, limits: ServiceLimits, manner: Manner,
-        keys: Set<String>?, sessions: Sessions, damage: DamageReport, counter: Int64,
+        sessions: Sessions, damage: DamageReport, counter: Int64,
         epoch: UInt64, references: ReferenceCheck
     ) {
         self.references = references
@@ -55,7 +67,6 @@ struct OperationApplier {
         self.stamp = stamp
         self.limits = limits
         self.manner = manner
-        self.keys = keys
         self.sessions = sessions
         self.damage = damage
         self.counter = counter
@@ -69,18 +80,30 @@ struct OperationApplier {
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
             try checkOrigins(of: operation.record)
-            let row = try damage.guarding(operation.record.recordName, in: zone, row)
+            let name = operation.record.recordName
+            let row =
+                besides.contains(ExactName(name))
+                ? try storedRow(name) : try damage.guarding(name, in: zone, row)
+            try sessions.access.check(operation, on: row)
             return .record(
                 try damage.guarding(operation.record.recordName, in: zone) {
-                    try apply(operation, to: row)
+                    if let user = manner.participant, let row,
+                        row.type.isExactly(Record.shareType)
+                    {
+                        return try leave(row, user)
+                    }
+                    return try apply(operation, to: row)
                 })
         } catch var error as RecordError {
             error.recordName = operation.record.recordName
+            if error.code == .validatingReferenceError, !sessions.access.seesAll {
+                error.reason = "A record that you do not see is in the way."
+            }
             return .failure(error)
         }
     }
 
-    private mutating func apply(
+    mutating func apply(
         _ operation: RecordOperation, to row: RecordRow?
     ) throws -> Record {
         let live = row.flatMap { $0.isDeleted ? nil : $0 }
@@ -126,6 +149,8 @@ struct OperationApplier {
                 fields[name] = value.map { .some($0) }
             }
         }
+        let former = try oldFields(of: live)
+        try settleSharing(&fields, of: given, type: type, former)
         let archive = RecordArchive.encodeFields(fields)
         use.sentBytes +=
             keeping && live != nil
@@ -134,19 +159,21 @@ struct OperationApplier {
         try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
         try sessions.usage.check(archive.count, over: live)
-        let former = try oldFields(of: live)
         try references.write(given.recordName, fields)
         try sessions.types.replace(former, with: fields, of: type)
         sessions.assets.replace(former, with: fields, of: given.recordName)
-        sessions.usage.write(archive.count, over: live)
+        let move = try shareMove(of: given.recordName, type: type, fields)
+        sessions.sharing.begin(move, &counter)
         counter += 1
         var row = RecordRow(
             name: given.recordName, type: type, change: counter, epoch: epoch, isDeleted: false,
             fields: archive, created: live?.created ?? stamp, modified: stamp)
         row.descend(from: older, by: given)
         rows.append(row)
+        sessions.sharing.end(move, &counter)
+        if type.isExactly(Record.shareType) { try finishShare(fields, of: given.recordName) }
         use.writtenBytes += archive.count
-        if keys?.isEmpty != true { use.answeredBytes += archive.count }
+        if manner.keys?.isEmpty != true { use.answeredBytes += archive.count }
         return row.record(in: zone, fields: shown(fields))
     }
 
@@ -166,11 +193,11 @@ struct OperationApplier {
         return try bury(row, by: operation.record).record(in: zone, fields: [:])
     }
 
-    private mutating func bury(_ row: RecordRow, by given: Record) throws -> RecordRow {
+    mutating func bury(_ row: RecordRow, by given: Record) throws -> RecordRow {
         let former = try oldFields(of: row.isDeleted ? nil : row)
         try sessions.types.remove(former, of: row.type)
         sessions.assets.replace(former, with: [:], of: row.name)
-        sessions.usage.remove(row.isDeleted ? nil : row)
+        sessions.usage.leave(row.isDeleted ? nil : row)
         var row = row
         counter += 1
         row.change = counter
@@ -179,9 +206,23 @@ struct OperationApplier {
         row.isDeleted = true
         row.fields = Data()
         row.modified = stamp
-        rows.append(row)
+        besides.contains(ExactName(row.name)) ? replace(row) : rows.append(row)
+        try finishDeletion(of: row, former)
         return row
     }
+
+    /// Puts a row in the place of an earlier one of this request, or beside the others.
+    mutating func replace(_ row: RecordRow) {
+        expect(row.name)
+        rows.removeAll { $0.name.isExactly(row.name) }
+        rows.append(row)
+    }
+
+    /// The record may be written a second time.
+    mutating func expect(_ name: String) { besides.insert(ExactName(name)) }
+
+    /// Takes numbers of the zone's order of changes that something else drew.
+    mutating func raise(to number: Int64) { counter = max(counter, number) }
 
     /// Deletes what goes with the records that were deleted. `row` reads what the request did not
     /// write. Throws VALIDATING_REFERENCE_ERROR where a reference would lead nowhere.
@@ -226,9 +267,9 @@ struct OperationApplier {
         return (try? RecordArchive.decodeFields(live.fields)) ?? [:]
     }
 
-    private func shown(_ fields: [String: FieldValue?]) -> [String: FieldValue?] {
-        guard let keys else { return fields }
-        return keys.isEmpty ? [:] : fields.filter { keys.contains($0.key) }
+    func shown(_ fields: [String: FieldValue?]) -> [String: FieldValue?] {
+        guard let keys = manner.keys else { return fields }
+        return fields.filter { keys.contains($0.key) || SharingField.isReserved($0.key) }
     }
 
     // MARK: Checks
@@ -308,7 +349,7 @@ struct OperationApplier {
     /// Refuses this operation alone, for another request, when the rows to write or the fields to
     /// answer grow too large: a small edit of a large record costs the whole record.
     private mutating func checkRoom(for bytes: Int) throws {
-        let isAnswered = keys?.isEmpty != true
+        let isAnswered = manner.keys?.isEmpty != true
         let fits =
             use.writtenBytes == 0
             || use.writtenBytes + bytes <= limits.work.writtenBytesMax

@@ -4,46 +4,63 @@ internal import RecordWire
 /// Decides what one `records/modify` writes and answers. (SERVICE §3)
 struct RecordModification {
     private let operations: [RecordOperation]
-    private let zone: ZoneID
+    private let address: ZoneAddress
+    private var zone: ZoneID { address.shown }
     private let isAtomic: Bool
     private let keys: Set<String>?
     private let stamp: RecordStamp
     private let limits: ServiceLimits
     private let dialect: ServiceDialect
     private let client: ClientState?
-    /// nil in a database of the caller's own.
-    private let access: PublicAccess?
-    /// For a place that this request makes.
-    private let incarnation: UInt64
+    private let rules: AccessRules
+    private let draw: Drawing
+    /// Whether shares are written as they come.
+    private let actsForService: Bool
+
+    /// Numbers and names that nobody can foretell.
+    struct Drawing {
+        let number: () -> UInt64
+        let name: () -> String
+        /// Part of an address: who has it may use it.
+        let secret: () throws -> String
+    }
+
+    /// What it did, for those who wait for changes.
+    struct Written {
+        var rows: [RecordRow] = []
+        /// Whose shared databases changed.
+        var users: Set<String> = []
+    }
 
     /// Checks what concerns the request as a whole, and names the records that come without a name.
     init(
-        _ modify: ModifyRecords, owner: String, stamp: RecordStamp, limits: ServiceLimits,
-        dialect: ServiceDialect, access: PublicAccess?, incarnation: UInt64,
-        makeName: () -> String
+        _ modify: ModifyRecords, at address: ZoneAddress, stamp: RecordStamp,
+        limits: ServiceLimits, dialect: ServiceDialect, rules: AccessRules, draw: Drawing,
+        actsForService: Bool = false
     ) throws(RecordError) {
         try limits.checkCount(modify.operations.count, of: "operations")
-        zone = try (modify.zoneID ?? ZoneID()).owned(by: owner)
+        self.address = address
+        self.actsForService = actsForService
         isAtomic = modify.atomic
         keys = modify.desiredKeys.map { Set($0) }
         self.stamp = stamp
         self.limits = limits
         self.dialect = dialect
         client = modify.client
-        self.access = access
-        self.incarnation = incarnation
+        self.rules = rules
+        self.draw = draw
         var names: Set<ExactName> = []
         var named: [RecordOperation] = []
         named.reserveCapacity(modify.operations.count)
         for operation in modify.operations {
             var operation = operation
             if operation.record.recordName.isEmpty, operation.kind.mayCreate {
-                operation.record.recordName = makeName()
+                operation.record.recordName = draw.name()
             }
             guard names.insert(ExactName(operation.record.recordName)).inserted else {
                 throw Self.twice(operation.record.recordName)
             }
-            try Self.check(operation.record, isIn: zone, owner)
+            try Self.check(operation.record, isIn: address)
             named.append(operation)
         }
         operations = named
@@ -55,62 +72,81 @@ struct RecordModification {
     /// One result per operation, in order, and the zone's tokens before and after. Writes nothing
     /// when the request is atomic and one is refused.
     func perform(
-        in key: DatabaseKey, _ transaction: any BackendTransaction, damage: DamageReport,
-        broken: inout Set<ExactName>, written rows: inout [RecordRow]
+        _ transaction: any BackendTransaction, damage: DamageReport,
+        broken: inout Set<ExactName>, written: inout Written
     ) throws -> RecordsReply {
-        rows = []
-        let (database, zoneRow) = try places(key, transaction)
+        written = Written()
+        let key = address.key
+        let place = try place(transaction)
+        let (database, zoneRow) = (place.database, place.row)
         let known = try transaction.line(of: zoneRow)
         let check = ClientCheck(client, zone: zoneRow, zoneID: zone, limits: limits)
         try check?.run(known, transaction)
         let line = try transaction.lineForWriting(known)
-        let before = token(zoneRow.counter, known, key)
-        let types = FieldTypeSession(database.id, transaction)
-        let assets = AssetSession(database.id, transaction, now: stamp.timestamp)
+        let before = token(zoneRow.counter, place.line, key)
+        let sharing = try ShareSession(
+            zoneRow, key, time: stamp.timestamp, limits: limits, transaction)
         let usage = UsageSession(owner: key.owner, standard: limits.retention.quota, transaction)
+        let access = place.access
+        (access as? ShareAccess)?.session = sharing
+        let sessions = OperationApplier.Sessions(
+            types: FieldTypeSession(database.id, transaction),
+            assets: AssetSession(
+                database.id, transaction, now: stamp.timestamp,
+                takesNamed: address.participant == nil),
+            sharing: sharing, access: access, usage: usage)
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits,
-            manner: OperationApplier.Manner(dialect: dialect, tellsWrites: client != nil),
-            keys: keys, sessions: .init(types: types, assets: assets, usage: usage), damage: damage,
+            manner: OperationApplier.Manner(
+                dialect: dialect, keys: keys, tellsWrites: client != nil, epoch: known.epoch,
+                makeGUID: draw.secret, participant: actsForService ? nil : address.participant,
+                actsForService: actsForService),
+            sessions: sessions, damage: damage,
             counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
                 operations: operations))
-        var results: [RecordResult] = []
-        results.reserveCapacity(operations.count)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
-        for operation in operations {
-            results.append(
-                try change.result(of: operation) {
-                    var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
-                    if let change = row?.change { row?.epoch = known.epoch(of: change) }
-                    try access?.check(operation, on: row, of: stamp.userRecordName)
-                    return row
-                })
+        var results = try operations.inOrderOfWriting { operation in
+            let result = try change.result(of: operation) {
+                var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
+                if let change = row?.change { row?.epoch = known.epoch(of: change) }
+                usage.see(row)
+                return row
+            }
             guard change.use.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
+            return result
         }
+        try tell(change, in: &results)
         if isAtomic, change.use.isFull { throw tooMuchAtOnce() }
         if isAtomic, results.contains(where: \.isFailure) {
             return RecordsReply(
                 results: results.map(blocked), syncToken: before, previousSyncToken: before)
         }
         var reply = RecordsReply(results: results, syncToken: before, previousSyncToken: before)
-        if known.isNews(to: client) { reply.epochs = known }
+        if known.isNews(to: client) { reply.epochs = place.line }
         guard !change.rows.isEmpty else { return reply }
         let own = change.counter
-        try change.finish { try row($0, zoneRow.id, transaction, &broken) }
-        var written = line
-        written.newest = change.counter
-        reply.syncToken = token(own, written, key)
-        // The client has not heard of what went with its deletions: it reads on from its writes.
-        if change.counter > own { reply.previousSyncToken = nil }
-        if written.isNews(to: client) { reply.epochs = written }
+        try change.finish { name in
+            let row = try row(name, zoneRow.id, transaction, &broken)
+            usage.see(row)
+            return row
+        }
+        var after = line
+        after.newest = change.counter
+        var shown = after
+        shown.incarnation = place.line.incarnation
+        reply.syncToken = token(own, shown, key)
+        // The client has not heard of what went with its operations: it reads on from its writes.
+        if change.counter > own || !change.besides.isEmpty { reply.previousSyncToken = nil }
+        if shown.isNews(to: client) { reply.epochs = shown }
         try save(change, database, zoneRow, transaction)
         try transaction.keep(line, of: .zone, zoneRow.id, newest: change.counter)
         try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(
             database, zoneRow, to: change.counter, hasFeed: key.hasFeed(zone), transaction)
-        rows = change.rows
+        written.users = try sharing.save(draw.number)
+        written.rows = change.rows
         return reply
     }
 
@@ -121,7 +157,7 @@ struct RecordModification {
         try transaction.save(change.rows, in: zoneRow.id)
         try change.sessions.types.save()
         try change.sessions.assets.save(in: zoneRow.id)
-        try change.sessions.usage.save(in: zoneRow.id)
+        try change.sessions.usage.save(change.rows, in: zoneRow.id)
         try change.references.links.save()
         try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
     }
@@ -147,20 +183,34 @@ struct RecordModification {
     }
 
     /// The default zone's row comes with its first write.
-    private func places(
-        _ key: DatabaseKey, _ transaction: any BackendTransaction
-    ) throws -> (DatabaseRow, ZoneRow) {
-        let database = try transaction.databaseForWriting(key, incarnation: incarnation)
-        if zone.isDefault {
-            let row = try transaction.zone(named: zone.zoneName, in: database.id)
-            return (
-                database,
-                try row
-                    ?? transaction.makeZone(
-                        named: zone.zoneName, in: database.id, incarnation: incarnation)
-            )
+    private func place(_ transaction: any BackendTransaction) throws -> ZonePlace {
+        if address.participant == nil {
+            let database = try transaction.databaseForWriting(
+                address.key, incarnation: draw.number())
+            if zone.isDefault,
+                try transaction.zone(named: zone.zoneName, in: database.id) == nil
+            {
+                _ = try transaction.makeZone(
+                    named: zone.zoneName, in: database.id, incarnation: draw.number())
+            }
         }
-        return (database, try transaction.liveZone(zone, in: database))
+        guard let place = try ZonePlace(address, rules, transaction) else {
+            throw zone.notFound(wasDeleted: false)
+        }
+        return place
+    }
+
+    /// What later operations did to the records of earlier ones stands in their answers.
+    private func tell(_ change: OperationApplier, in results: inout [RecordResult]) throws {
+        guard !change.besides.isEmpty else { return }
+        for (index, operation) in operations.enumerated()
+        where change.besides.contains(ExactName(operation.record.recordName)) {
+            guard case .record(let record) = results[index], !record.isShare,
+                let row = change.rows.last(where: { $0.name.isExactly(record.recordName) })
+            else { continue }
+            let fields = row.isDeleted ? [:] : try RecordArchive.decodeFields(row.fields)
+            results[index] = .record(row.record(in: zone, fields: change.shown(fields)))
+        }
     }
 
     private func raiseCounters(
@@ -190,10 +240,11 @@ struct RecordModification {
     // MARK: Refusals of the whole request
 
     private static func check(
-        _ record: Record, isIn zone: ZoneID, _ owner: String
+        _ record: Record, isIn address: ZoneAddress
     ) throws(RecordError) {
+        let zone = address.shown
         guard let own = record.zoneID, own != zone else { return }
-        guard try own.owned(by: owner) != zone else { return }
+        guard try address.ownSpelling(of: own) != zone else { return }
         throw RecordError(
             .badRequest,
             "The record names the zone \(own.zoneName), the request \(zone.zoneName); "

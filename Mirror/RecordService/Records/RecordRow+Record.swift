@@ -11,7 +11,11 @@ extension RecordRow {
     ) throws -> Record {
         let isBare = isDeleted || keys?.isEmpty == true
         return record(
-            in: zone, fields: isBare ? [:] : try RecordArchive.decodeFields(fields, named: keys),
+            in: zone,
+            fields: isBare
+                ? [:]
+                : try RecordArchive.decodeFields(
+                    fields, named: keys.map { $0.union(SharingField.names) }),
             tellsWrites: tellsWrites)
     }
 

@@ -3,12 +3,17 @@ internal import RecordWire
 /// Records by name. (SERVICE §3, records/lookup)
 extension RecordService {
     func lookupRecords(
-        _ lookup: LookupRecords, _ key: DatabaseKey
+        _ lookup: LookupRecords, _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(lookup.recordNames.count, of: "names")
-        let zone = try (lookup.zoneID ?? ZoneID()).owned(by: key.owner)
+        let address = try key.address(of: lookup.zoneID)
+        let zone = address.shown
         return try backend.read { transaction in
-            let place = try self.place(of: lookup, zone, key, transaction)
+            let place = try ZonePlace(address, self.rules(for: caller), transaction)
+            if let place {
+                try ClientCheck(lookup.client, zone: place.row, zoneID: zone, limits: self.limits)?
+                    .run(place.line, transaction)
+            }
             let keys = lookup.desiredKeys.map { Set($0) }
             var bytesLeft = self.limits.pageBytesMax
             let results = try lookup.recordNames.map { name -> RecordResult in
@@ -17,8 +22,9 @@ extension RecordService {
                     return .record(
                         try self.damage.guarding(name, in: zone) {
                             var row = try place.flatMap {
-                                try transaction.record(named: name, in: $0.zone)
+                                try transaction.record(named: name, in: $0.row.id)
                             }
+                            if let found = row, try place?.access.sees(found) == false { row = nil }
                             guard let change = row?.change, row?.isDeleted == false else {
                                 throw Self.notFound(name, wasDeleted: row != nil)
                             }
@@ -38,24 +44,6 @@ extension RecordService {
             if let line = place?.line, line.isNews(to: lookup.client) { reply.epochs = line }
             return .records(reply)
         }
-    }
-
-    /// The row of the zone and its epochs; nil for a default zone that nothing was written to.
-    private func place(
-        of lookup: LookupRecords, _ zone: ZoneID, _ key: DatabaseKey,
-        _ transaction: any BackendTransaction
-    ) throws -> (zone: Int64, line: EpochLine)? {
-        guard let database = try transaction.database(key),
-            let row = try transaction.zone(named: zone.zoneName, in: database.id)
-        else {
-            if zone.isDefault { return nil }
-            throw zone.notFound(wasDeleted: false)
-        }
-        guard !row.isDeleted else { throw zone.notFound(wasDeleted: true) }
-        let line = try transaction.line(of: row)
-        try ClientCheck(lookup.client, zone: row, zoneID: zone, limits: limits)?
-            .run(line, transaction)
-        return (row.id, line)
     }
 
     static func notFound(_ name: String, wasDeleted: Bool) -> RecordError {

@@ -13,6 +13,8 @@ struct ReferenceCheck {
     private var validated: Set<ExactName> = []
 
     private static let sourcesShown = 1
+    /// The links for which a target stays.
+    private static let binding: [ReferenceLink.Action] = [.validate, .parent]
 
     init(
         zone: ZoneID, links: ReferenceLinks, limits: ServiceLimits, operations: [RecordOperation]
@@ -29,7 +31,7 @@ struct ReferenceCheck {
         for (field, value) in fields { try checkZone(of: value, in: field) }
         for link in ReferenceLinks.links(of: fields) {
             switch link.action {
-            case .validate:
+            case .validate, .parent:
                 let isKnown = try written[link.target] ?? links.isThere(link.target.text)
                 guard isKnown || named.contains(link.target) else { throw missing(link.target) }
                 validated.insert(link.target)
@@ -50,10 +52,12 @@ struct ReferenceCheck {
 
     /// Refuses to delete what others validate, but for others that the request names too.
     mutating func delete(_ name: String) throws {
-        let sources = try links.sources(
-            of: name, .validate, limit: named.count + Self.sourcesShown)
-        if let other = sources.first(where: { !named.contains(ExactName($0)) && $0 != name }) {
-            throw needed(name, by: other)
+        for action in Self.binding {
+            let sources = try links.sources(
+                of: name, action, limit: named.count + Self.sourcesShown)
+            if let other = sources.first(where: { !named.contains(ExactName($0)) && $0 != name }) {
+                throw needed(name, by: other)
+            }
         }
         links.note(name, nil)
         written[ExactName(name)] = false
@@ -77,8 +81,10 @@ struct ReferenceCheck {
             }
         }
         for (name, isThere) in written where !isThere {
-            let sources = try links.sources(of: name.text, .validate, limit: Self.sourcesShown)
-            if let other = sources.first { throw needed(name.text, by: other) }
+            for action in Self.binding {
+                let sources = try links.sources(of: name.text, action, limit: Self.sourcesShown)
+                if let other = sources.first { throw needed(name.text, by: other) }
+            }
         }
         for target in validated where try !(written[target] ?? links.isThere(target.text)) {
             throw missing(target)
@@ -106,15 +112,15 @@ struct ReferenceCheck {
     private func missing(_ target: ExactName) -> RecordError {
         RecordError(
             .validatingReferenceError,
-            "The record \(target) that a reference with VALIDATE leads to is not there; save it "
-                + "first or in the same request.")
+            "The record \(target) that a reference with VALIDATE or a parent names is not there; "
+                + "save it first or in the same request.")
     }
 
     private func needed(_ name: String, by other: String) -> RecordError {
         RecordError(
             .validatingReferenceError,
             "The record \(name) cannot be deleted: \(other) leads to it by a reference with "
-                + "VALIDATE; delete or change that first or in the same request.")
+                + "VALIDATE or as its parent; delete or change that first or in the same request.")
     }
 
     private func tooMany() -> RecordError {

@@ -8,6 +8,8 @@ struct ReferenceLink: Hashable {
         case deleteSelf = 1
         /// The target stays while the source is there.
         case validate = 2
+        /// The target is above the source in a hierarchy, and stays as with `validate`.
+        case parent = 3
     }
     let target: ExactName
     let action: Action
@@ -82,7 +84,14 @@ final class ReferenceLinks {
 
     static func links(of fields: [String: FieldValue?]) -> Set<ReferenceLink> {
         var links: Set<ReferenceLink> = []
-        for value in fields.values { add(value, to: &links) }
+        for (name, value) in fields {
+            if name == SharingField.parent, case .reference(let reference)? = value {
+                let target = ExactName(reference.recordName)
+                links.insert(ReferenceLink(target: target, action: .parent))
+            } else {
+                add(value, to: &links)
+            }
+        }
         return links
     }
 

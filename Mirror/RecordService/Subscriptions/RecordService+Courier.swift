@@ -105,6 +105,12 @@ extension RecordService {
         }
     }
 
+    /// Tells them that something in a database changed.
+    func deliverChange(in key: DatabaseKey) {
+        guard !courier.isEmpty else { return }
+        deliver(in: key) { subscription, _ in subscription.kind == .database ? [.database] : [] }
+    }
+
     private func deliver(
         in key: DatabaseKey,
         _ causes: (RecordSubscription, any BackendTransaction) throws -> [CourierNotice.Cause]

@@ -90,6 +90,10 @@ extension RecordService {
         _ subscription: RecordSubscription, _ key: DatabaseKey,
         _ transaction: any BackendTransaction
     ) throws {
+        guard !key.isShared || subscription.kind == .database else {
+            throw RecordError(
+                .badRequest, "Subscriptions in the shared database are of type database.")
+        }
         let zone = try subscription.zoneID.map { try $0.owned(by: key.owner) }
         if let zone, !zone.isDefault {
             guard let database = try transaction.database(key) else {

@@ -1,6 +1,6 @@
 internal import RecordWire
 
-/// Names one database: of one user, or a container's public one.
+/// Names one database: of one user, what others share with one user, or a container's public one.
 struct DatabaseKey: Hashable {
     let container: String
     let environment: String
@@ -11,6 +11,7 @@ struct DatabaseKey: Hashable {
     private static let environments = [development, "production"]
     private static let privateScope = "private"
     private static let publicScope = "public"
+    private static let sharedScope = "shared"
 
     /// Throws NOT_FOUND for what this service does not keep. Asking who one is works in every
     /// database.
@@ -22,7 +23,7 @@ struct DatabaseKey: Hashable {
                 .notFound,
                 "There is no environment \(target.environment); use development or production.")
         }
-        let kept = [Self.privateScope, Self.publicScope]
+        let kept = [Self.privateScope, Self.publicScope, Self.sharedScope]
         guard kept.contains(target.database) || request == .caller else {
             throw RecordError(
                 .notFound,
@@ -44,10 +45,23 @@ struct DatabaseKey: Hashable {
 
     /// The databases of which who waits at the courier hears.
     static func all(of courier: CourierRow) -> [DatabaseKey] {
-        [privateScope, publicScope].map { DatabaseKey(courier, scope: $0) }
+        [privateScope, publicScope, sharedScope].map { DatabaseKey(courier, scope: $0) }
     }
 
     var isPublic: Bool { scope == Self.publicScope }
+    var isShared: Bool { scope == Self.sharedScope }
+
+    /// A user's own database.
+    static func ofUser(_ user: String, container: String, environment: String) -> DatabaseKey {
+        DatabaseKey(
+            container: container, environment: environment, scope: privateScope, owner: user)
+    }
+
+    /// What others of the same container and environment share with a user.
+    func shared(with user: String) -> DatabaseKey {
+        DatabaseKey(
+            container: container, environment: environment, scope: Self.sharedScope, owner: user)
+    }
 
     /// Whether the zone tells what changed in it: zones of users' own do, and the one zone of a
     /// public database.
@@ -66,7 +80,7 @@ extension DatabaseKey {
 
 extension ZoneID {
     /// How clients name the caller as owner.
-    private static let ownerAliases: Set<String> = ["__defaultOwner__", "_defaultOwner"]
+    static let ownerAliases: Set<String> = ["__defaultOwner__", "_defaultOwner"]
 
     var isDefault: Bool { zoneName == ZoneID.defaultName }
 
@@ -80,7 +94,8 @@ extension ZoneID {
             return ZoneID(zoneName: zoneName)
         }
         throw RecordError(
-            .zoneNotFound, "The zone belongs to \(named), and this service shares no zones.",
+            .zoneNotFound,
+            "The zone belongs to \(named); zones of others are in the shared database.",
             zoneID: self)
     }
 

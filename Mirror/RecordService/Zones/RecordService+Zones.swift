@@ -5,7 +5,7 @@ internal import RecordWire
 extension RecordService {
     func modifyZones(
         _ operations: [ZoneOperation], _ key: DatabaseKey
-    ) throws(RecordError) -> RecordResponse {
+    ) throws(RecordError) -> (RecordResponse, participants: Set<String>) {
         try limits.checkCount(operations.count, of: "operations")
         let names = Set(operations.map { ExactName($0.zoneID.zoneName) })
         guard names.count == operations.count else {
@@ -19,16 +19,18 @@ extension RecordService {
         return try backend.write { transaction in
             var database = try transaction.databaseForWriting(
                 key, incarnation: self.platform.randomness.next())
+            var users: Set<String> = []
             let results = try operations.map { operation in
-                try self.perform(operation, key, &database, transaction)
+                try self.perform(operation, key, &database, &users, transaction)
             }
             try transaction.save(database)
-            return .zones(results)
+            return (.zones(results), users)
         }
     }
 
     func listZones(_ key: DatabaseKey) throws(RecordError) -> RecordResponse {
-        try backend.read { transaction in
+        guard !key.isShared else { return try listSharedZones(key) }
+        return try backend.read { transaction in
             var result = [ZoneResult.zone(Self.defaultZone)]
             guard let database = try transaction.database(key) else { return .zones(result) }
             for row in try transaction.zones(in: database.id) where row.name != ZoneID.defaultName {
@@ -42,6 +44,7 @@ extension RecordService {
         _ zones: [ZoneID], _ key: DatabaseKey
     ) throws(RecordError) -> RecordResponse {
         try limits.checkCount(zones.count, of: "zones")
+        guard !key.isShared else { return try lookupSharedZones(zones, key) }
         return try backend.read { transaction in
             let database = try transaction.database(key)
             return .zones(
@@ -59,13 +62,13 @@ extension RecordService {
 
     private func perform(
         _ operation: ZoneOperation, _ key: DatabaseKey, _ database: inout DatabaseRow,
-        _ transaction: any BackendTransaction
+        _ users: inout Set<String>, _ transaction: any BackendTransaction
     ) throws -> ZoneResult {
         try Self.entry {
             let zone = try operation.zoneID.owned(by: key.owner)
             switch operation.kind {
             case .create: return try self.create(zone, &database, transaction)
-            case .delete: return try self.delete(zone, &database, transaction)
+            case .delete: return try self.delete(zone, key, &database, &users, transaction)
             }
         }
     }
@@ -94,7 +97,8 @@ extension RecordService {
     }
 
     private func delete(
-        _ zone: ZoneID, _ database: inout DatabaseRow, _ transaction: any BackendTransaction
+        _ zone: ZoneID, _ key: DatabaseKey, _ database: inout DatabaseRow,
+        _ users: inout Set<String>, _ transaction: any BackendTransaction
     ) throws -> ZoneDescription {
         guard !zone.isDefault else {
             throw RecordError(
@@ -106,6 +110,7 @@ extension RecordService {
         }
         let answer = ZoneDescription(zoneID: zone, syncToken: nil, deleted: true)
         guard !row.isDeleted else { return answer }
+        users.formUnion(try endShares(of: row, key, transaction))
         row = try transaction.emptied(row, in: database.id)
         try transaction.raiseCounter(of: &database)
         row.databaseChange = database.counter
@@ -153,7 +158,7 @@ extension RecordService {
     }
 
     /// A refusal of one zone is its entry; what else fails, fails the request.
-    private static func entry(_ body: () throws -> ZoneDescription) throws -> ZoneResult {
+    static func entry(_ body: () throws -> ZoneDescription) throws -> ZoneResult {
         do {
             return .zone(try body())
         } catch let error as RecordError {

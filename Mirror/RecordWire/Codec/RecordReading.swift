@@ -19,15 +19,10 @@ extension WireObject {
         "recordName", "recordType", "recordChangeTag", "writeID", "writeIDs", "replays", "fields",
         "pluginFields", "created", "modified", "deleted", "zoneID",
     ]
-    private static let sharingKeys: [WireKey] = [
-        "createShortGUID", "parent", "share", "forRecord", "publicPermission", "participants",
-    ]
 
     /// A name or a type that is absent becomes empty.
     func asRecord() throws -> Record {
-        try refuse(
-            Self.sharingKeys, "asks for sharing, which this service does not offer; remove it")
-        try allow(Self.recordKeys)
+        try allow(Self.recordKeys + Self.sharingKeys)
         var record = Record(
             recordName: try string("recordName") ?? "", recordType: try string("recordType") ?? "",
             recordChangeTag: try string("recordChangeTag"), fields: try fields())
@@ -38,6 +33,10 @@ extension WireObject {
         record.modified = try stamp("modified")
         record.deleted = try bool("deleted") ?? false
         record.zoneID = try zoneID()
+        let isPlain = members.allSatisfy { member in
+            Self.recordKeys.contains { member.isNamed($0) }
+        }
+        if !isPlain { try readSharing(into: &record) }
         return record
     }
 
@@ -56,6 +55,10 @@ extension WireObject {
             let isNull = member.value.isNull
             let value = isNull ? nil : try FieldReading(object.child(member.value)).read()
             let name = member.name
+            guard !SharingField.isReserved(name) else {
+                guard isStrict else { continue }
+                throw object.unknown(member)
+            }
             if let first = fields.updateValue(value, forKey: name) {
                 fields.updateValue(first, forKey: name)
             }

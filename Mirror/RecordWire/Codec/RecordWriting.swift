@@ -30,6 +30,7 @@ extension JSONWriter {
             key("fields")
             try fields(record.fields, numbersAsStrings: numbersAsStrings)
         }
+        if record.fields.keys.contains(where: SharingField.isReserved) { sharing(of: record) }
         stamp("created", record.created)
         stamp("modified", record.modified)
         member("zoneID", record.zoneID)
@@ -40,7 +41,8 @@ extension JSONWriter {
         _ fields: [String: FieldValue?], numbersAsStrings: Bool
     ) throws {
         try object { writer in
-            for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            for (name, value) in fields.sorted(by: { $0.key < $1.key })
+            where !SharingField.isReserved(name) {
                 writer.key(name)
                 try writer.object { field in
                     field.key("value")

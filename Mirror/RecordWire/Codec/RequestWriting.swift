@@ -30,7 +30,10 @@ extension JSONWriter {
         case .createToken(let token), .registerToken(let token): object { $0.courierToken(token) }
         case .uploadAssets(let upload): object { $0.uploadAssets(upload) }
         case .rereferenceAssets(let places): object { $0.rereferenceAssets(places) }
-        case .listZones, .listSubscriptions, .caller: break
+        case .lookupUsers(let lookup): userLookup(lookup)
+        case .resolveShares(let lookup), .acceptShares(let lookup):
+            object { $0.shareLookup(lookup) }
+        case .listZones, .listSubscriptions, .caller, .currentUser: break
         }
     }
 

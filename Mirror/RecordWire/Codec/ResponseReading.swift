@@ -18,13 +18,24 @@ extension WireObject {
                 try required("subscriptions") { try objects($0) { try $0.subscriptionResult() } })
         case .createToken: .courierToken(try courierReply())
         case .registerToken: .nothing
-        case .caller:
-            .caller(CallerReply(userRecordName: try required("userRecordName", string)))
+        case .caller, .currentUser: .caller(try callerReply(isFormer: request == .currentUser))
+        case .lookupUsers(let lookup): .users(try usersReply(to: lookup))
+        case .resolveShares, .acceptShares:
+            .shares(try required("results") { try objects($0) { try $0.shareResult() } })
         case .uploadAssets:
             .assetUploads(try required("tokens") { try objects($0) { try $0.uploadAddress() } })
         case .rereferenceAssets:
             .assets(try required("assets") { try objects($0) { try $0.assetResult() } })
         }
+    }
+
+    private func callerReply(isFormer: Bool) throws -> CallerReply {
+        var reply = CallerReply(userRecordName: try required("userRecordName", string))
+        let user = try answeredUser()
+        reply.nameComponents = user.nameComponents
+        reply.lookupInfo = user.lookupInfo
+        reply.isFormer = isFormer
+        return reply
     }
 
     private func recordsReply() throws -> RecordsReply {

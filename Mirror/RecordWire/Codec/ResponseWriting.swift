@@ -21,7 +21,11 @@ extension JSONWriter {
             case .subscriptions(let results): try writer.subscriptions(results)
             case .courierToken(let token): writer.courierToken(token)
             case .nothing: break
-            case .caller(let reply): writer.member("userRecordName", reply.userRecordName)
+            case .caller(let reply):
+                reply.isFormer
+                    ? writer.formerUser(reply.identity) : writer.userIdentity(reply.identity)
+            case .users(let reply): writer.users(reply)
+            case .shares(let results): try writer.shareResults(results)
             case .assetUploads(let addresses): writer.uploadAddresses(addresses)
             case .assets(let results): try writer.assetResults(results)
             }

@@ -7,7 +7,7 @@ public import Foundation
 public enum WireCodec {
     /// The paths of all operations, after the database.
     package static var operationPaths: [String] {
-        WireOperation.allCases.map(\.rawValue) + [WireOperation.formerCaller]
+        WireOperation.allCases.map(\.rawValue)
     }
 
     /// The path after the database (`records/modify`), the method, and the body (empty for GET).
@@ -18,7 +18,8 @@ public enum WireCodec {
         let operation = WireOperation(request)
         var writer = JSONWriter(capacity: 4096)
         try writer.request(request)
-        return (operation.rawValue, operation.isList ? "GET" : "POST", writer.data)
+        let isGet = operation.takesGet && writer.data.isEmpty
+        return (operation.rawValue, isGet ? "GET" : "POST", writer.data)
     }
 
     /// Reads a request. Throws NOT_FOUND for an operation this service lacks, BAD_REQUEST with the
@@ -28,8 +29,8 @@ public enum WireCodec {
         path: String, method: String, body: Data
     ) throws(RecordError) -> RecordRequest {
         let operation = try WireOperation(path: path)
-        guard method == "POST" || (method == "GET" && operation.isList) else {
-            let taken = operation.isList ? "GET or POST" : "POST"
+        guard method == "POST" || (method == "GET" && operation.takesGet) else {
+            let taken = operation.takesGet ? "GET or POST" : "POST"
             throw RecordError(
                 .badRequest, "\(operation.rawValue) takes \(taken), not \(method).")
         }
@@ -51,6 +52,15 @@ public enum WireCodec {
             case .listSubscriptions: try Self.nothing(body, .listSubscriptions)
             case .listZones: try Self.nothing(body, .listZones)
             case .caller: try Self.nothing(body, .caller)
+            case .currentUser: try Self.nothing(body, .currentUser)
+            case .discoverUsers where method == "GET":
+                try Self.nothing(body, .lookupUsers(UserLookup(.addressBook)))
+            case .discoverUsers: .lookupUsers(try body.userLookup())
+            case .usersByEmail: .lookupUsers(try body.formerUserLookup(.email))
+            case .usersByID: .lookupUsers(try body.formerUserLookup(.id))
+            case .contacts: try Self.nothing(body, .lookupUsers(UserLookup(.contacts)))
+            case .resolveShares: .resolveShares(try body.shareLookup())
+            case .acceptShares: .acceptShares(try body.shareLookup())
             case .uploadAssets: .uploadAssets(try body.uploadAssets())
             case .rereferenceAssets: .rereferenceAssets(try body.rereferenceAssets())
             }

@@ -26,12 +26,6 @@ struct WireObject {
         WireProblem.at(member.value.place, "is not a key of this request; remove it")
     }
 
-    /// Refuses `keys` with a reason of their own, before `allow` calls them unknown.
-    func refuse(_ keys: @autoclosure () -> [WireKey], _ reason: String) throws {
-        guard isStrict else { return }
-        for key in keys() where contains(key) { throw refusal(key, reason) }
-    }
-
     /// The value under a key, which may be null; nil when the key is absent. The first counts where
     /// an answer names a key twice.
     func find(_ key: WireKey) -> JSONValue? {

@@ -17,6 +17,15 @@ enum WireOperation: String, CaseIterable {
     case createToken = "tokens/create"
     case registerToken = "tokens/register"
     case caller = "users/caller"
+    /// The deprecated form of `users/caller`.
+    case currentUser = "users/current"
+    case discoverUsers = "users/discover"
+    /// The deprecated forms of `users/discover`.
+    case usersByEmail = "users/lookup/email"
+    case usersByID = "users/lookup/id"
+    case contacts = "users/lookup/contacts"
+    case resolveShares = "records/resolve"
+    case acceptShares = "records/accept"
     case uploadAssets = "assets/upload"
     case rereferenceAssets = "assets/rereference"
 
@@ -38,26 +47,41 @@ enum WireOperation: String, CaseIterable {
             case .createToken: .createToken
             case .registerToken: .registerToken
             case .caller: .caller
+            case .currentUser: .currentUser
+            case .lookupUsers(let lookup): Self.operation(of: lookup)
+            case .resolveShares: .resolveShares
+            case .acceptShares: .acceptShares
             case .uploadAssets: .uploadAssets
             case .rereferenceAssets: .rereferenceAssets
             }
     }
 
-    /// Takes the path with or without slashes around it, and the deprecated `users/current`.
+    private static func operation(of lookup: UserLookup) -> WireOperation {
+        switch lookup.form {
+        case .discover, .addressBook: .discoverUsers
+        case .email: .usersByEmail
+        case .id: .usersByID
+        case .contacts: .contacts
+        }
+    }
+
+    /// Takes the path with or without slashes around it.
     init(path: String) throws(RecordError) {
         let words = path.split(separator: "/").joined(separator: "/")
-        guard
-            let operation = WireOperation(
-                rawValue: words == Self.formerCaller ? Self.caller.rawValue : words)
-        else { throw Self.refusal(words) }
+        guard let operation = WireOperation(rawValue: words) else { throw Self.refusal(words) }
         self = operation
     }
 
-    /// The deprecated path of `caller`.
-    static let formerCaller = "users/current"
-
     /// Whether the request has no body, so that GET carries it.
-    var isList: Bool { self == .listZones || self == .listSubscriptions || self == .caller }
+    var isList: Bool {
+        switch self {
+        case .listZones, .listSubscriptions, .caller, .currentUser: true
+        default: false
+        }
+    }
+
+    /// Whether GET asks for it, with or without a form of another meaning by POST.
+    var takesGet: Bool { isList || self == .discoverUsers }
 
     private static func refusal(_ path: String) -> RecordError {
         let known = allCases.map(\.rawValue).joined(separator: ", ")

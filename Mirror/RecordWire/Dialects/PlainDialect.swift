@@ -18,7 +18,8 @@ extension RecordRequest {
         case .recordChanges(let changes): changes.zone.client == nil ? [] : ["client"]
         case .queryRecords, .databaseChanges, .modifyZones, .listZones, .lookupZones,
             .modifySubscriptions, .lookupSubscriptions, .listSubscriptions, .createToken,
-            .registerToken, .caller, .uploadAssets, .rereferenceAssets:
+            .registerToken, .caller, .currentUser, .lookupUsers, .resolveShares, .acceptShares,
+            .uploadAssets, .rereferenceAssets:
             []
         }
     }
@@ -80,7 +81,19 @@ extension RecordResponse {
                         result
                     }
                 })
-        case .databaseChanges, .subscriptions, .courierToken, .nothing, .caller, .assetUploads:
+        case .shares(let results):
+            return .shares(
+                results.map { result in
+                    switch result {
+                    case .share(var found):
+                        found.share = found.share.withoutExtensions
+                        found.rootRecord = found.rootRecord?.withoutExtensions
+                        return .share(found)
+                    case .failure(let error): return .failure(error.withoutExtensions)
+                    }
+                })
+        case .databaseChanges, .subscriptions, .courierToken, .nothing, .caller, .users,
+            .assetUploads:
             return self
         }
     }

@@ -8,7 +8,7 @@ public struct CourierNotice: Hashable, Sendable {
         case database
     }
     public var container: String
-    /// `public` or `private`.
+    /// `public`, `private` or `shared`.
     public var database: String
     /// Whose database it is; empty for a public one.
     public var owner: String
@@ -77,9 +77,17 @@ extension JSONWriter {
         }
     }
 
+    private static func number(ofDatabase name: String) -> Int64 {
+        switch name {
+        case "public": 1
+        case "shared": 3
+        default: 2
+        }
+    }
+
     private mutating func place(of notice: CourierNotice) {
         if !notice.owner.isEmpty { member("zoid", notice.owner) }
-        member("dbs", Int64(notice.database == "public" ? 1 : 2))
+        member("dbs", Self.number(ofDatabase: notice.database))
         member("sid", notice.subscriptionID)
     }
 }

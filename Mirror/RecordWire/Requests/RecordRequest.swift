@@ -17,6 +17,13 @@ public enum RecordRequest: Hashable, Sendable {
     case createToken(CourierToken)
     case registerToken(CourierToken)
     case caller
+    /// The deprecated form of `caller`.
+    case currentUser
+    case lookupUsers(UserLookup)
+    /// What short GUIDs lead to.
+    case resolveShares(ShareLookup)
+    /// Takes part in the shares that short GUIDs lead to.
+    case acceptShares(ShareLookup)
     case uploadAssets(UploadAssets)
     case rereferenceAssets(RereferenceAssets)
 }
@@ -32,7 +39,8 @@ extension RecordRequest {
         case .recordChanges(let request): request.numbersAsStrings
         case .databaseChanges, .modifyZones, .listZones, .lookupZones, .modifySubscriptions,
             .lookupSubscriptions, .listSubscriptions, .createToken, .registerToken, .caller,
-            .uploadAssets, .rereferenceAssets:
+            .currentUser, .lookupUsers, .resolveShares, .acceptShares, .uploadAssets,
+            .rereferenceAssets:
             false
         }
     }
@@ -68,6 +76,9 @@ public enum RecordResponse: Hashable, Sendable {
     /// An empty object.
     case nothing
     case caller(CallerReply)
+    case users(UsersReply)
+    /// One entry for each short GUID, in order.
+    case shares([ShareResult])
     /// One entry for each token, in order.
     case assetUploads([AssetUploadAddress])
     /// One entry for each place, in order.
@@ -301,6 +312,16 @@ public struct ZoneDescription: Hashable, Sendable {
 /// `users/caller`
 public struct CallerReply: Hashable, Sendable, Codable {
     public var userRecordName: String
+    /// Where the service knows them.
+    public var nameComponents: NameParts?
+    public var lookupInfo: UserLookupInfo?
+    /// Whether it answers `users/current`.
+    public var isFormer = false
 
     public init(userRecordName: String) { self.userRecordName = userRecordName }
+
+    var identity: UserIdentity {
+        UserIdentity(
+            userRecordName: userRecordName, nameComponents: nameComponents, lookupInfo: lookupInfo)
+    }
 }

@@ -21,8 +21,9 @@ struct ServiceReport {
         }
     }
 
-    func print(_ user: ServiceUser) {
-        if console.isJSON { console.emit(json(user)) } else { console.line(user.userRecordName) }
+    func print(_ user: ServiceUser) throws {
+        guard console.isJSON else { return console.line(user.userRecordName) }
+        console.emit(try json(user))
     }
 
     private func listContainers() throws {
@@ -33,12 +34,52 @@ struct ServiceReport {
 
     private func listUsers() throws {
         let users = try service.accounts.users()
-        guard !console.isJSON else { return users.map(json).forEach(console.emit) }
-        show(["USER", "LABEL"], users.map { [$0.userRecordName, $0.label] })
+        guard !console.isJSON else { return try users.map(json).forEach(console.emit) }
+        show(
+            ["USER", "LABEL", "EMAIL", "FOUND"],
+            try users.map { user in
+                let profile = try service.accounts.profile(of: user.userRecordName)
+                return [
+                    user.userRecordName, user.label, profile.emailAddress ?? "",
+                    profile.isDiscoverable ? "yes" : "no",
+                ]
+            })
     }
 
-    private func json(_ user: ServiceUser) -> JSON {
-        ["userRecordName": .string(user.userRecordName), "label": .string(user.label)]
+    private func json(_ user: ServiceUser) throws -> JSON {
+        let profile = try service.accounts.profile(of: user.userRecordName)
+        return [
+            "userRecordName": .string(user.userRecordName), "label": .string(user.label),
+            "emailAddress": profile.emailAddress.map(JSON.string) ?? .null,
+            "givenName": profile.givenName.map(JSON.string) ?? .null,
+            "familyName": profile.familyName.map(JSON.string) ?? .null,
+            "discoverable": .bool(profile.isDiscoverable),
+        ]
+    }
+
+    /// What roles may do, then who has them.
+    func listRoles(of container: String) throws {
+        let grants = try service.accounts.grants(container: container)
+        let members = try service.accounts.roleMembers(container: container)
+        guard !console.isJSON else {
+            for grant in grants {
+                console.emit([
+                    "recordType": .string(grant.recordType), "role": .string(grant.role),
+                    "create": .bool(grant.creates), "read": .bool(grant.reads),
+                    "write": .bool(grant.writes),
+                ])
+            }
+            for member in members {
+                console.emit([
+                    "role": .string(member.role),
+                    "userRecordName": .string(member.userRecordName),
+                ])
+            }
+            return
+        }
+        show(["TYPE", "ROLE", "MAY"], grants.map { [$0.recordType, $0.role, $0.rights] })
+        guard !members.isEmpty else { return }
+        show(["ROLE", "USER"], members.map { [$0.role, $0.userRecordName] })
     }
 
     private func listTokens() throws {

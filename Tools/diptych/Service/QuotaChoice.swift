@@ -48,7 +48,7 @@ struct QuotaChoice: Sendable {
 
     /// Changes what was given, and leaves the rest as it is.
     func set(of name: String, _ accounts: ServiceAccounts) throws -> UserHolding {
-        let user = try NamedUser.find(name, among: try accounts.users())
+        let user = try accounts.user(called: name)
         let former = try Self.holding(of: user, accounts)?.quota
         let quota = UserQuota(
             recordsMax: records.map(\.kept) ?? former?.recordsMax,

@@ -10,7 +10,9 @@ struct ServiceVerb: Verb {
     private static let add = Option("add", "NAME", "containers, users: make this one")
     private static let issue = Option("issue", "USER", "tokens: make tokens for this user")
     private static let container = Option(
-        "container", "ID", setting: true, "tokens: the container they are for")
+        "container", "ID", setting: true, "tokens, roles: the container they are for")
+    private static let profile = Option(
+        "profile", "USER", "users: change what is known of this one")
     private static let tokenFile = Option(
         "token-file", "FILE", "tokens: where to write what --issue made")
     private static let administrator = Option(
@@ -19,9 +21,10 @@ struct ServiceVerb: Verb {
     private static let set = Option("set", "USER", "quotas: change what this user may keep")
 
     static let manual = Manual(
-        name: "service", summary: "Administers a record service: users, tokens, backups.",
+        name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
-        options: [data, add, issue, container, tokenFile, administrator, revoke, set]
+        options: [data, add, profile] + UserDetails.options
+            + [issue, container, tokenFile, administrator, revoke] + RoleDeed.options + [set]
             + QuotaChoice.options,
         readsSettingsBesideStore: false,
         notes: [
@@ -29,8 +32,10 @@ struct ServiceVerb: Verb {
             WORK is one of
               status        what each container holds
               containers    lists containers; --add ID makes one
-              users         lists users; --add LABEL makes one
+              users         lists users; --add LABEL makes one, --profile USER changes one
               tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
+              roles         lists what roles may do in the public database of --container, and
+                            who has them; --grant, --ungrant, --give, --take
               quotas        lists what users have and may have; --set USER with --records, --bytes
               audit         lists what was done here, by whom and when
               backup FILE   copies the database to a new FILE, while the service runs
@@ -49,6 +54,11 @@ struct ServiceVerb: Verb {
                 "tokens for a device of that user"
             ),
             (
+                "diptych service roles --data records --container iCloud.local.diptych "
+                    + "--grant _icloud --type Note --rights create,read",
+                "users make and read notes for all; --grant _creator lets them change their own"
+            ),
+            (
                 "diptych service quotas --data records --set Ann --records 10000 --bytes none",
                 "at most ten thousand records of that user, of any size"
             ),
@@ -56,24 +66,16 @@ struct ServiceVerb: Verb {
         ])
 
     private enum Work: String, CaseIterable {
-        case status, containers, users, tokens, quotas, audit, backup, restore
+        case status, containers, users, tokens, roles, quotas, audit, backup, restore
         var takesFile: Bool { self == .backup || self == .restore }
-
-        /// What tells it to do something else than to list.
-        var options: [String] {
-            switch self {
-            case .containers, .users: [ServiceVerb.add.name]
-            case .tokens:
-                [ServiceVerb.issue, ServiceVerb.administrator, ServiceVerb.revoke].map(\.name)
-            case .quotas: [ServiceVerb.set.name]
-            case .status, .audit, .backup, .restore: []
-            }
-        }
     }
 
     private enum Deed {
         case list
         case add(String)
+        case addUser(String, UserDetails)
+        case changeUser(String, UserDetails)
+        case roles(RoleDeed, container: String)
         case issue(user: String, container: String, file: URL)
         case issueAdministrator(label: String, file: URL)
         case revoke(String)
@@ -99,14 +101,17 @@ struct ServiceVerb: Verb {
                 file.isEmpty ? "FILE is missing." : "'\(file)' is one word too many.",
                 "Write diptych service \(work.rawValue)" + (work.takesFile ? " FILE." : "."))
         }
-        let given = [add, issue, administrator, revoke, set].filter { arguments.has($0) }
-        let fitting = work.options
-        guard given.count < 2, given.allSatisfy({ fitting.contains($0.name) }) else {
-            throw misuse(
-                "--\(given[0].name) does not go with \(work.rawValue), or not with another.",
-                "`diptych service --help` tells which option belongs to which work.")
+        try checkOptions(of: work, arguments)
+        if work == .roles {
+            return .roles(
+                try RoleDeed(arguments), container: try arguments.required(container))
         }
-        if let name = arguments.value(add) { return .add(name) }
+        if let name = arguments.value(profile) {
+            return .changeUser(name, try UserDetails(arguments))
+        }
+        if let name = arguments.value(add) {
+            return work == .users ? .addUser(name, try UserDetails(arguments)) : .add(name)
+        }
         if let id = arguments.value(revoke) { return .revoke(id) }
         if let deed = try changeOfQuota(arguments) { return deed }
         if let label = arguments.value(administrator) {
@@ -122,6 +127,7 @@ struct ServiceVerb: Verb {
         return work == .backup ? .copy(url) : .restore(url)
     }
 
+    /// What a quota is to be; nil where none is to be changed.
     private static func changeOfQuota(_ arguments: Arguments) throws -> Deed? {
         let quota = try QuotaChoice(arguments)
         guard let user = arguments.value(set) else {
@@ -136,6 +142,30 @@ struct ServiceVerb: Verb {
                 "Give a number, none for no limit, or standard for what serve says.")
         }
         return .setQuota(user: user, quota)
+    }
+
+    private static func checkOptions(of work: Work, _ arguments: Arguments) throws {
+        let deeds = [add, profile, issue, administrator, revoke, set] + RoleDeed.deeds
+        let given = deeds.filter { arguments.has($0) }
+        let ofRoles = [RoleDeed.type, RoleDeed.rights, RoleDeed.user]
+        let details = (UserDetails.options + ofRoles + QuotaChoice.options)
+            .filter { arguments.has($0) }
+        let fitting: [Option] =
+            switch work {
+            case .containers: [add]
+            case .users: [add, profile] + UserDetails.options
+            case .tokens: [issue, administrator, revoke]
+            case .roles: RoleDeed.options
+            case .quotas: [set] + QuotaChoice.options
+            case .status, .audit, .backup, .restore: []
+            }
+        let strange = (given + details).first { option in
+            !fitting.contains { $0.name == option.name }
+        }
+        guard let wrong = strange ?? (given.count > 1 ? given[0] : nil) else { return }
+        throw misuse(
+            "--\(wrong.name) does not go with \(work.rawValue), or not with another.",
+            "`diptych service --help` tells which option belongs to which work.")
     }
 
     private static func file(ofTokens arguments: Arguments) throws -> URL {
@@ -186,8 +216,16 @@ struct ServiceVerb: Verb {
         case (.containers, .add(let name)):
             try service.accounts.createContainer(name)
             console.note("The container \(name) is there.")
-        case (.users, .add(let label)):
-            report.print(try service.accounts.createUser(label: label))
+        case (.users, .addUser(let label, let details)):
+            let user = try service.accounts.createUser(label: label)
+            try details.save(of: user, service.accounts)
+            try report.print(user)
+        case (.users, .changeUser(let name, let details)):
+            let user = try service.accounts.user(called: name)
+            try details.save(of: user, service.accounts)
+            try report.print(user)
+        case (.roles, .roles(let deed, let container)):
+            try deed.perform(in: container, service.accounts, report, console)
         case (.tokens, .revoke(let id)):
             try service.accounts.revoke(tokenID: id)
             console.note("The token \(id) is good for nothing any more.")
@@ -221,7 +259,7 @@ struct ServiceVerb: Verb {
         to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
     ) throws {
         try checkNew(file)
-        let user = try NamedUser.find(name, among: try accounts.users())
+        let user = try accounts.user(called: name)
         let label = file.lastPathComponent
         let api = try accounts.issueAPIToken(container: container, label: label)
         let own = try accounts.issueUserToken(userRecordName: user.userRecordName, label: label)

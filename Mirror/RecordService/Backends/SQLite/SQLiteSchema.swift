@@ -46,6 +46,9 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.queryTables)
         try connection.script(SQLiteTransaction.linkTable)
         try connection.script(SQLiteTransaction.subscriptionTables)
+        try connection.script(SQLiteTransaction.profileTable)
+        try connection.script(SQLiteTransaction.shareTables)
+        try connection.script(SQLiteTransaction.roleTables)
         try connection.script(SQLiteTransaction.tokenUseTable)
     }
 

@@ -6,7 +6,8 @@ extension SQLiteTransaction {
             """
             SELECT d.container, d.environment, count(DISTINCT d.owner), count(z.id),
                 total(r.live), total(r.gone), total(r.bytes)
-            FROM databases d LEFT JOIN zones z ON z.database = d.id AND z.deleted = 0
+            FROM databases d LEFT JOIN zones z
+                ON z.database = d.id AND z.deleted = 0 AND d.scope <> 'shared'
             LEFT JOIN (
                 SELECT zone, count(*) FILTER (WHERE deleted = 0) AS live,
                     count(*) FILTER (WHERE deleted <> 0) AS gone, sum(length(fields)) AS bytes

@@ -1,9 +1,10 @@
 internal import RecordWire
 
-/// Who may do what in the public databases of a service. Who made a record may always change and
-/// delete it; nobody else may bring its name back when it is deleted.
+/// Who may do what in the public databases of a service with records of types that no role has a
+/// grant for (`ServiceAccounts.setGrant`). Who made a record may always change and delete it; nobody
+/// else may bring its name back when it is deleted.
 public struct PublicAccess: Hashable, Sendable, Codable {
-    /// Whether who shows an app's token alone may read.
+    /// Whether who shows an app's token alone may read; without it no grant lets the world in.
     public var worldReads = true
     /// Whether users may make records.
     public var usersCreate = true
@@ -26,23 +27,6 @@ extension PublicAccess {
                     + "databases; send the user's token as ckWebAuthToken.")
         }
     }
-
-    /// Refuses a write to a record of another's. Throws ACCESS_DENIED.
-    func check(
-        _ operation: RecordOperation, on row: RecordRow?, of user: String?
-    ) throws(RecordError) {
-        for case .encrypted? in operation.record.fields.values {
-            throw RecordError(
-                .badRequest, "Encrypted fields are not supported in the public database.")
-        }
-        if let creator = row?.created.userRecordName, creator != user, !usersWrite {
-            throw RecordError(
-                .accessDenied, "Another user made the record and alone may change or delete it.")
-        }
-        guard row == nil || row?.isDeleted == true, !usersCreate else { return }
-        throw RecordError(
-            .accessDenied, "Users may make no records in the public database of this service.")
-    }
 }
 
 extension RecordRequest {
@@ -53,8 +37,8 @@ extension RecordRequest {
             .listZones, .lookupZones:
             true
         case .modifyRecords, .modifyZones, .modifySubscriptions, .lookupSubscriptions,
-            .listSubscriptions, .createToken, .registerToken, .caller, .uploadAssets,
-            .rereferenceAssets:
+            .listSubscriptions, .createToken, .registerToken, .caller, .currentUser, .lookupUsers,
+            .resolveShares, .acceptShares, .uploadAssets, .rereferenceAssets:
             false
         }
     }

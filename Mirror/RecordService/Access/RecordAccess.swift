@@ -1,0 +1,32 @@
+internal import RecordWire
+
+/// What a caller may do with the records of one zone, inside one transaction.
+protocol RecordAccess: AnyObject {
+    /// Whether no record is hidden.
+    var seesAll: Bool { get }
+    func sees(_ row: RecordRow) throws -> Bool
+    /// Refuses an operation. Throws ACCESS_DENIED, NOT_FOUND for what is not seen, or BAD_REQUEST.
+    func check(_ operation: RecordOperation, on row: RecordRow?) throws
+}
+
+/// Of a zone of the caller's own.
+final class OwnAccess: RecordAccess {
+    let seesAll = true
+    func sees(_ row: RecordRow) -> Bool { true }
+    func check(_ operation: RecordOperation, on row: RecordRow?) {}
+}
+
+/// By what it is decided who may do what.
+struct AccessRules {
+    let publicAccess: PublicAccess
+    let caller: Caller
+
+    /// To a database that is the caller's own or the public one.
+    func access(
+        to key: DatabaseKey, _ transaction: any BackendTransaction
+    ) throws -> any RecordAccess {
+        guard key.isPublic else { return OwnAccess() }
+        return try RoleAccess(
+            publicAccess, user: caller.userRecordName, container: key.container, transaction)
+    }
+}

@@ -1,0 +1,193 @@
+internal import RecordWire
+
+/// The list of those who take part in a share.
+struct ShareParticipants {
+    private(set) var list: [ShareParticipant]
+    private let limits: SharingLimits
+    private let makeID: () throws -> String
+
+    init(
+        _ list: [ShareParticipant], _ limits: SharingLimits, _ makeID: @escaping () throws -> String
+    ) {
+        self.list = list
+        self.limits = limits
+        self.makeID = makeID
+    }
+
+    /// The list of a new share.
+    mutating func begin(with owner: UserIdentity) throws {
+        list = [
+            ShareParticipant(
+                participantID: try makeID(), identity: owner, permission: .readWrite,
+                status: .accepted, kind: .owner)
+        ]
+    }
+
+    /// Takes the list that the owner gives: who is not in it is out, who is new is invited. Whether
+    /// somebody accepted is not the owner's to say. `known` finds who may be found by others.
+    mutating func replace(
+        with given: [ShareParticipant], known: (UserLookupInfo) throws -> UserIdentity?
+    ) throws {
+        var replaced = list.filter { $0.kind == .owner }
+        for participant in given where participant.status != .removed {
+            guard participant.kind != .owner, participant.kind != .administrator else {
+                if participant.kind == .owner { continue }
+                throw RecordError(
+                    .badRequest, "A share has one owner and no administrators; send USER.")
+            }
+            guard participant.permission == .readOnly || participant.permission == .readWrite else {
+                throw RecordError(
+                    .badRequest,
+                    "The permission of a participant is READ_ONLY or READ_WRITE; leave out who "
+                        + "may do nothing.")
+            }
+            var entry =
+                try list.first { Self.isSame($0, participant) } ?? invited(participant, known)
+            entry.permission = participant.permission
+            guard !replaced.contains(where: { Self.isSame($0, entry) }) else { continue }
+            replaced.append(entry)
+        }
+        list = replaced
+        try checkCount()
+    }
+
+    /// Makes those fit who came by the share's address.
+    mutating func fit(_ publicPermission: ShareParticipant.Permission) {
+        list.removeAll { publicPermission == .none && $0.kind == .publicUser }
+        for index in list.indices where list[index].kind == .publicUser {
+            list[index].permission = publicPermission
+        }
+    }
+
+    private func invited(
+        _ participant: ShareParticipant, _ known: (UserLookupInfo) throws -> UserIdentity?
+    ) throws -> ShareParticipant {
+        var info = participant.identity.lookupInfo ?? UserLookupInfo()
+        info.emailAddress = info.emailAddress?.lowercased()
+        info.userRecordName = info.userRecordName ?? participant.identity.userRecordName
+        let names = [info.emailAddress, info.phoneNumber, info.userRecordName]
+        guard names.contains(where: { $0?.isEmpty == false }) else {
+            throw RecordError(
+                .badRequest,
+                "A participant has no lookupInfo; give an emailAddress or a userRecordName.")
+        }
+        guard names.allSatisfy({ $0?.utf8.count ?? 0 <= 255 }) else {
+            throw RecordError(.limitExceeded, "The lookupInfo of a participant is too long.")
+        }
+        var identity = UserIdentity(lookupInfo: info)
+        if let found = try known(info) {
+            identity.userRecordName = found.userRecordName
+            identity.nameComponents = found.nameComponents
+        }
+        return ShareParticipant(participantID: try makeID(), identity: identity)
+    }
+
+    /// Whether both mean one person.
+    private static func isSame(_ one: ShareParticipant, _ other: ShareParticipant) -> Bool {
+        if !other.participantID.isEmpty { return one.participantID == other.participantID }
+        let pairs = [
+            (one.userRecordName, other.userRecordName),
+            (
+                one.identity.lookupInfo?.emailAddress,
+                other.identity.lookupInfo?.emailAddress?.lowercased()
+            ),
+            (one.identity.lookupInfo?.phoneNumber, other.identity.lookupInfo?.phoneNumber),
+        ]
+        return pairs.contains { $0.0 != nil && $0.0 == $0.1 }
+    }
+
+    private func checkCount() throws {
+        guard list.count > limits.participantsMax else { return }
+        throw RecordError(
+            .limitExceeded,
+            "The share would have \(list.count) participants; at most "
+                + "\(limits.participantsMax) are taken.")
+    }
+
+    // MARK: Those who are asked
+
+    /// Who `user` is in the share; somebody new where the share is open to all who know it. nil for
+    /// whom it is not meant.
+    func participant(
+        _ user: String, _ profile: ProfileRow?, publicPermission: ShareParticipant.Permission
+    ) -> ShareParticipant? {
+        if let known = list.first(where: { $0.userRecordName == user }) { return known }
+        if let email = profile?.emailAddress,
+            let invited = list.first(where: {
+                $0.userRecordName == nil && $0.identity.lookupInfo?.emailAddress == email
+            })
+        {
+            return invited
+        }
+        guard publicPermission == .readOnly || publicPermission == .readWrite else { return nil }
+        return ShareParticipant(
+            participantID: "", identity: UserIdentity(userRecordName: user),
+            permission: publicPermission, status: .invited, kind: .publicUser)
+    }
+
+    /// Takes `participant` in as one who accepted. Throws LIMIT_EXCEEDED.
+    mutating func accept(
+        _ participant: ShareParticipant, _ user: String, _ profile: ProfileRow?
+    ) throws -> ShareParticipant {
+        var accepted = participant
+        accepted.status = .accepted
+        accepted.identity.userRecordName = user
+        if let profile { accepted.identity.nameComponents = profile.nameComponents }
+        if accepted.participantID.isEmpty {
+            accepted.participantID = try makeID()
+            list.append(accepted)
+            try checkCount()
+        } else if let index = list.firstIndex(where: {
+            $0.participantID == participant.participantID
+        }) {
+            list[index] = accepted
+        }
+        return accepted
+    }
+
+    mutating func remove(_ user: String) {
+        list.removeAll { $0.kind != .owner && $0.userRecordName == user }
+    }
+
+    /// What those may do who accepted.
+    func grants(of share: String) -> [ShareGrant] {
+        list.compactMap { participant in
+            guard participant.kind != .owner, participant.status == .accepted,
+                let user = participant.identity.userRecordName
+            else { return nil }
+            return ShareGrant(
+                share: share, user: user, writes: participant.permission == .readWrite)
+        }
+    }
+}
+
+extension ShareParticipant {
+    /// Who it is or was asked for as.
+    fileprivate var userRecordName: String? {
+        identity.userRecordName ?? identity.lookupInfo?.userRecordName
+    }
+}
+
+extension Record {
+    /// A share as `user` sees it: others are told of those alone who accepted, and not how they
+    /// were asked.
+    func share(shownTo user: String, participantID: String? = nil) -> Record {
+        guard let participants else { return self }
+        let isOwner = participants.contains {
+            $0.kind == .owner && $0.identity.userRecordName == user
+        }
+        func isSelf(_ participant: ShareParticipant) -> Bool {
+            participant.userRecordName == user || participant.participantID == participantID
+        }
+        var shown = self
+        shown.participants = participants.filter {
+            isOwner || $0.status == .accepted || isSelf($0)
+        }.map { participant in
+            var participant = participant
+            if !isOwner, !isSelf(participant) { participant.identity.lookupInfo = nil }
+            return participant
+        }
+        shown.currentParticipantID = participants.first(where: isSelf)?.participantID
+        return shown
+    }
+}

@@ -1,0 +1,252 @@
+internal import RecordWire
+
+/// The shares of one zone during one request that writes to it: what the rows say, and what the
+/// request changes.
+///
+/// Who enters or leaves a share takes a place of its own in the zone's order of changes, so that
+/// participants are told of it though the record itself stays as it is.
+final class ShareSession {
+    let zone: ZoneRow
+    let key: DatabaseKey
+    let limits: ServiceLimits
+    let transaction: any BackendTransaction
+    /// Whether the zone may have shares at all.
+    let isAllowed: Bool
+    private let time: Int64
+    /// Whether the zone has shares.
+    private(set) var isActive: Bool
+    private var hasZoneShare: Bool
+    /// The share that records are in by what this request did.
+    private var places: [ExactName: String?] = [:]
+    /// The parents that this request gave.
+    private var parents: [ExactName: String?] = [:]
+    private var changes = Changes()
+    private var counts: [ExactName: Int] = [:]
+
+    /// What is to be written.
+    private struct Changes {
+        var members: [ShareMember] = []
+        /// Shares of whose records something changed.
+        var touched: Set<ExactName> = []
+        var made: [ExactName: ShareRow] = [:]
+        var dissolved: Set<ExactName> = []
+        var grants: [ExactName: [ShareGrant]] = [:]
+
+        var isEmpty: Bool { touched.isEmpty && grants.isEmpty }
+    }
+
+    init(
+        _ zone: ZoneRow, _ key: DatabaseKey, time: Int64, limits: ServiceLimits,
+        _ transaction: any BackendTransaction
+    ) throws {
+        self.zone = zone
+        self.key = key
+        self.time = time
+        self.limits = limits
+        self.transaction = transaction
+        isAllowed = !key.isPublic && zone.name != ZoneID.defaultName
+        isActive = try isAllowed && transaction.hasShares(in: zone.id)
+        hasZoneShare =
+            try isActive && transaction.share(named: Record.zoneShareName, in: zone.id) != nil
+    }
+
+    /// The share that a record is in now.
+    func share(of name: String) throws -> String? {
+        guard isActive, !hasZoneShare else { return nil }
+        let found =
+            try places[ExactName(name)] ?? transaction.share(ofRecord: name, in: zone.id)
+        return found.flatMap { changes.dissolved.contains(ExactName($0)) ? nil : $0 }
+    }
+
+    // MARK: Places
+
+    /// What one write does to places in shares.
+    struct Move {
+        let record: String
+        let from: String?
+        let to: String?
+        /// Records below it, which go with it.
+        let below: [String]
+    }
+
+    /// What it means for `record` to be in `share` from now on; nil where nothing has to be noted.
+    /// Throws LIMIT_EXCEEDED where too many records would move or be in the share.
+    func move(
+        _ record: String, to share: String?, _ links: ReferenceLinks
+    ) throws -> Move? {
+        guard isActive else { return nil }
+        if hasZoneShare { changes.touched.insert(ExactName(Record.zoneShareName)) }
+        guard !hasZoneShare else { return nil }
+        let from = try self.share(of: record)
+        guard from.map({ ExactName($0) }) != share.map({ ExactName($0) }) else {
+            return share.map { Move(record: record, from: $0, to: $0, below: []) }
+        }
+        let below = try descendants(of: record, links)
+        if let share { try checkRoom(in: share, for: below.count + 1) }
+        return Move(record: record, from: from, to: share, below: below)
+    }
+
+    /// Before the record takes its place in the order of changes.
+    func begin(_ move: Move?, _ counter: inout Int64) {
+        guard let move, let from = move.from, move.to?.isExactly(from) != true else { return }
+        counter += 1
+        note(move.record, in: from, at: counter, isGone: true)
+    }
+
+    /// After it took its place.
+    func end(_ move: Move?, _ counter: inout Int64) {
+        guard let move else { return }
+        places[ExactName(move.record)] = .some(move.to)
+        if let to = move.to { note(move.record, in: to, at: counter, isGone: false) }
+        for record in move.below {
+            if let from = move.from {
+                counter += 1
+                note(record, in: from, at: counter, isGone: true)
+            }
+            if let to = move.to {
+                counter += 1
+                note(record, in: to, at: counter, isGone: false)
+            }
+            places[ExactName(record)] = .some(move.to)
+        }
+    }
+
+    /// A record was deleted at `change`.
+    func remove(_ record: String, at change: Int64) throws {
+        guard isActive else { return }
+        if hasZoneShare { changes.touched.insert(ExactName(Record.zoneShareName)) }
+        if let share = try share(of: record) { note(record, in: share, at: change, isGone: true) }
+        places[ExactName(record)] = .some(nil)
+        parents[ExactName(record)] = .some(nil)
+    }
+
+    private func note(_ record: String, in share: String, at change: Int64, isGone: Bool) {
+        changes.touched.insert(ExactName(share))
+        changes.members.append(
+            ShareMember(share: share, record: record, change: change, isGone: isGone, time: time))
+    }
+
+    private func descendants(of record: String, _ links: ReferenceLinks) throws -> [String] {
+        var found: [String] = []
+        var seen: Set = [ExactName(record)]
+        var waiting = [record]
+        while let parent = waiting.popLast() {
+            for child in try links.sources(
+                of: parent, .parent, limit: limits.work.sharing.recordsPerShareMax + 1)
+            where seen.insert(ExactName(child)).inserted {
+                found.append(child)
+                waiting.append(child)
+                guard found.count <= limits.work.sharing.recordsPerShareMax else { throw tooManyRecords }
+            }
+        }
+        return found
+    }
+
+    private func checkRoom(in share: String, for count: Int) throws {
+        let name = ExactName(share)
+        let known = try counts[name] ?? transaction.countMembers(of: share, in: zone.id)
+        guard known + count <= limits.work.sharing.recordsPerShareMax else { throw tooManyRecords }
+        counts[name] = known + count
+    }
+
+    private var tooManyRecords: RecordError {
+        RecordError(
+            .limitExceeded,
+            "A share holds at most \(limits.work.sharing.recordsPerShareMax) records; share the whole "
+                + "zone instead.")
+    }
+
+    // MARK: Parents
+
+    func noteParent(_ parent: String?, of record: String) {
+        parents[ExactName(record)] = .some(parent)
+    }
+
+    /// Refuses a parent that is below the record. Throws BAD_REQUEST, or LIMIT_EXCEEDED for too
+    /// deep a hierarchy.
+    func checkParent(_ parent: String, of record: String) throws {
+        var above: String? = parent
+        for _ in 0..<limits.work.sharing.depthMax {
+            guard let name = above else { return }
+            guard !name.isExactly(record) else {
+                throw RecordError(
+                    .badRequest, "The record would be above itself; name another parent.")
+            }
+            above = try self.parent(of: name)
+        }
+        throw RecordError(
+            .limitExceeded,
+            "A hierarchy has at most \(limits.work.sharing.depthMax) records above one another.")
+    }
+
+    private func parent(of record: String) throws -> String? {
+        if let given = parents[ExactName(record)] { return given }
+        guard let row = try transaction.record(named: record, in: zone.id), !row.isDeleted else {
+            return nil
+        }
+        var archived = Record(recordName: record, recordType: row.type)
+        archived.fields = try RecordArchive.decodeFields(row.fields, named: [SharingField.parent])
+        return archived.parent
+    }
+
+    // MARK: Shares
+
+    /// Refuses another share in the zone. Throws BAD_REQUEST or LIMIT_EXCEEDED.
+    func checkNewShare(_ name: String) throws {
+        guard !hasZoneShare else {
+            throw RecordError(
+                .badRequest, "The whole zone is shared; delete that share before sharing parts.")
+        }
+        let count = try transaction.countShares(in: zone.id) + changes.made.count
+        guard count == 0 || name != Record.zoneShareName else {
+            throw RecordError(
+                .badRequest,
+                "Parts of the zone are shared; delete those shares before sharing all of it.")
+        }
+        guard count < limits.work.sharing.sharesPerZoneMax else {
+            throw RecordError(
+                .limitExceeded,
+                "The zone has \(count) shares, the most there may be; delete one first.")
+        }
+    }
+
+    func make(_ share: ShareRow) {
+        isActive = true
+        if share.root == nil { hasZoneShare = true }
+        changes.dissolved.remove(ExactName(share.name))
+        changes.made[ExactName(share.name)] = share
+    }
+
+    func open(_ share: String, to grants: [ShareGrant]) {
+        changes.grants[ExactName(share)] = grants
+    }
+
+    /// The share is gone; its records stay.
+    func dissolve(_ share: String) {
+        let name = ExactName(share)
+        if share.isExactly(Record.zoneShareName) { hasZoneShare = false }
+        changes.dissolved.insert(name)
+        changes.made[name] = nil
+        changes.grants[name] = []
+        changes.members.removeAll { $0.share.isExactly(share) }
+    }
+
+    /// Writes what has changed. Returns the users whose shared databases did.
+    func save(_ draw: @escaping () -> UInt64) throws -> Set<String> {
+        guard !changes.isEmpty else { return [] }
+        let views = SharedViews(
+            key: key, zone: zone, limits: limits, transaction: transaction, draw: draw)
+        for share in changes.made.values { try transaction.save(share) }
+        try transaction.save(changes.members, in: zone.id)
+        var told: Set<String> = []
+        for (share, grants) in changes.grants.sorted(by: { $0.key.text < $1.key.text }) {
+            told.formUnion(try views.setGrants(grants, of: share.text))
+        }
+        for share in changes.dissolved { try transaction.removeShare(named: share.text, in: zone.id) }
+        let others = Set(
+            try transaction.grants(in: zone.id).filter { changes.touched.contains(ExactName($0.share)) }
+                .map(\.user))
+        for user in others.subtracting(told).sorted() { try views.touch(user) }
+        return told.union(others)
+    }
+}

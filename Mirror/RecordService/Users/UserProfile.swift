@@ -1,0 +1,82 @@
+public import RecordWire
+
+/// What a service knows of a user beside the record name; each is optional.
+public struct UserProfile: Hashable, Sendable {
+    /// By which others invite the user, and find who agreed to be found.
+    public var emailAddress: String?
+    public var givenName: String?
+    public var familyName: String?
+    /// Whether the user agreed to be found by others.
+    public var isDiscoverable: Bool
+
+    public init(
+        emailAddress: String? = nil, givenName: String? = nil, familyName: String? = nil,
+        isDiscoverable: Bool = false
+    ) {
+        self.emailAddress = emailAddress
+        self.givenName = givenName
+        self.familyName = familyName
+        self.isDiscoverable = isDiscoverable
+    }
+}
+
+extension ServiceAccounts {
+    private static let textBytesMax = 255
+
+    /// What is known of a user; empty where nothing is.
+    public func profile(of userRecordName: String) throws(RecordError) -> UserProfile {
+        try backend.read { try $0.profile(of: userRecordName) }.map {
+            UserProfile(
+                emailAddress: $0.emailAddress, givenName: $0.givenName,
+                familyName: $0.familyName, isDiscoverable: $0.isDiscoverable)
+        } ?? UserProfile()
+    }
+
+    /// Keeps what is known of a user, in the place of what was before. An address is kept in lower
+    /// case, and whoever calls this vouches that it is the user's. Throws NOT_FOUND for an unknown
+    /// user, EXISTS for an address that another user has, BAD_REQUEST for one that is none, and
+    /// LIMIT_EXCEEDED for more than 255 bytes of one text.
+    public func setProfile(
+        _ profile: UserProfile, of userRecordName: String
+    ) throws(RecordError) {
+        let email = profile.emailAddress?.lowercased()
+        for text in [email, profile.givenName, profile.familyName] {
+            guard text?.utf8.count ?? 1 <= Self.textBytesMax else {
+                throw RecordError(
+                    .limitExceeded, "A name or an address has at most \(Self.textBytesMax) bytes.")
+            }
+        }
+        if let email, email.split(separator: "@", omittingEmptySubsequences: false).count != 2 {
+            throw RecordError(.badRequest, "\(email) is no email address.")
+        }
+        try backend.write { transaction in
+            guard try transaction.users().contains(where: { $0.userRecordName == userRecordName })
+            else {
+                throw RecordError(
+                    .notFound, "There is no user \(userRecordName); create one first.")
+            }
+            if let email, let other = try transaction.profile(emailAddress: email),
+                other.user != userRecordName
+            {
+                throw RecordError(.exists, "Another user has the address \(email).")
+            }
+            try transaction.save(
+                ProfileRow(
+                    user: userRecordName, emailAddress: email, givenName: profile.givenName,
+                    familyName: profile.familyName, isDiscoverable: profile.isDiscoverable))
+        }
+    }
+}
+
+extension ProfileRow {
+    var nameComponents: NameParts? {
+        guard givenName != nil || familyName != nil else { return nil }
+        return NameParts(givenName: givenName, familyName: familyName)
+    }
+
+    var identity: UserIdentity {
+        UserIdentity(
+            userRecordName: user, nameComponents: nameComponents,
+            lookupInfo: emailAddress.map { UserLookupInfo(emailAddress: $0) })
+    }
+}

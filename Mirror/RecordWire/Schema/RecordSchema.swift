@@ -1,0 +1,133 @@
+/// What the records of a container may hold: record types, their fields, who may do what, as the
+/// text of a `.ckdb` file says it.
+///
+/// Source: Apple, Integrating a Text-Based Schema into Your Workflow.
+public struct RecordSchema: Hashable, Sendable {
+    /// Roles of one's own, beside `_world`, `_icloud` and `_creator`.
+    public var roles: [String] = []
+    public var recordTypes: [RecordType] = []
+
+    public struct RecordType: Hashable, Sendable {
+        public var name: String
+        public var fields: [Field] = []
+        public var grants: [Grant] = []
+
+        public init(name: String, fields: [Field] = [], grants: [Grant] = []) {
+            self.name = name
+            self.fields = fields
+            self.grants = grants
+        }
+    }
+
+    public struct Field: Hashable, Sendable {
+        public var name: String
+        public var type: FieldType
+        public var indexes: Set<Index>
+
+        public init(name: String, type: FieldType, indexes: Set<Index> = []) {
+            self.name = name
+            self.type = type
+            self.indexes = indexes
+        }
+    }
+
+    /// A type of the text, such as `LIST<INT64>` or `ENCRYPTED STRING`.
+    public struct FieldType: Hashable, Sendable {
+        public enum Primitive: String, CaseIterable, Hashable, Sendable {
+            case asset = "ASSET"
+            case bytes = "BYTES"
+            case double = "DOUBLE"
+            case int64 = "INT64"
+            case location = "LOCATION"
+            case reference = "REFERENCE"
+            case string = "STRING"
+            case timestamp = "TIMESTAMP"
+
+            var mayBeEncrypted: Bool { self != .asset && self != .reference }
+        }
+
+        public var primitive: Primitive
+        public var isList: Bool
+        public var isEncrypted: Bool
+
+        public init(_ primitive: Primitive, isList: Bool = false, isEncrypted: Bool = false) {
+            self.primitive = primitive
+            self.isList = isList
+            self.isEncrypted = isEncrypted
+        }
+    }
+
+    public enum Index: String, CaseIterable, Hashable, Sendable {
+        case queryable = "QUERYABLE"
+        case searchable = "SEARCHABLE"
+        case sortable = "SORTABLE"
+    }
+
+    public struct Grant: Hashable, Sendable {
+        public enum Permission: String, CaseIterable, Hashable, Sendable {
+            case create = "CREATE"
+            case read = "READ"
+            case write = "WRITE"
+        }
+
+        public var permissions: Set<Permission>
+        public var role: String
+
+        public init(_ permissions: Set<Permission>, to role: String) {
+            self.permissions = permissions
+            self.role = role
+        }
+    }
+
+    public init(roles: [String] = [], recordTypes: [RecordType] = []) {
+        self.roles = roles
+        self.recordTypes = recordTypes
+    }
+
+    public subscript(recordType: String) -> RecordType? {
+        recordTypes.first { ExactName($0.name) == ExactName(recordType) }
+    }
+}
+
+extension RecordSchema.RecordType {
+    public subscript(field: String) -> RecordSchema.Field? {
+        fields.first { ExactName($0.name) == ExactName(field) }
+    }
+}
+
+extension RecordSchema.FieldType {
+    /// As `FieldValue.schemaType` spells it, such as `INT64_LIST` or `ENCRYPTED_STRING`.
+    public var wireName: String {
+        (isEncrypted ? "ENCRYPTED_" : "") + primitive.rawValue + (isList ? "_LIST" : "")
+    }
+
+    /// The type of a spelling on the wire; nil where a schema has none such.
+    public init?(wireName: String) {
+        var rest = Substring(wireName)
+        let isEncrypted = rest.hasPrefix("ENCRYPTED_")
+        if isEncrypted { rest = rest.dropFirst("ENCRYPTED_".count) }
+        let isList = rest.hasSuffix("_LIST")
+        if isList { rest = rest.dropLast("_LIST".count) }
+        // A record keeps an asset under a name of its own until it is asked for.
+        let name = rest == "ASSETID" ? "ASSET" : String(rest)
+        guard let primitive = Primitive(rawValue: name) else { return nil }
+        self.init(primitive, isList: isList, isEncrypted: isEncrypted)
+    }
+
+    /// As in the text.
+    public var text: String {
+        let plain = (isEncrypted ? "ENCRYPTED " : "") + primitive.rawValue
+        return isList ? "LIST<\(plain)>" : plain
+    }
+}
+
+extension RecordSchema.Field {
+    /// Fields that every record has.
+    public static let systemFields: [(name: String, type: RecordSchema.FieldType)] = [
+        ("___createTime", .init(.timestamp)), ("___createdBy", .init(.reference)),
+        ("___etag", .init(.string)), ("___modTime", .init(.timestamp)),
+        ("___modifiedBy", .init(.reference)), ("___recordID", .init(.reference)),
+    ]
+
+    public var isSystem: Bool { name.hasPrefix("___") }
+}

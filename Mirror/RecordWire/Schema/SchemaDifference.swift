@@ -1,0 +1,123 @@
+/// What one schema has and another has not, in lines for people.
+public struct SchemaDifference: Hashable, Sendable {
+    public enum Change: Hashable, Sendable {
+        case role(String)
+        case recordType(String)
+        case field(recordType: String, RecordSchema.Field)
+        case index(recordType: String, field: String, RecordSchema.Index)
+        case grant(recordType: String, RecordSchema.Grant)
+    }
+
+    /// What the second has beyond the first.
+    public var added: [Change] = []
+    /// What the second lacks.
+    public var removed: [Change] = []
+    /// Fields that have another type in the second: what the first says, and the second.
+    public var retyped: [(recordType: String, from: RecordSchema.Field, to: RecordSchema.Field)] {
+        retypings.map { ($0.recordType, $0.from, $0.to) }
+    }
+    private var retypings: [Retyping] = []
+
+    private struct Retyping: Hashable, Sendable {
+        var recordType: String
+        var from: RecordSchema.Field
+        var to: RecordSchema.Field
+    }
+
+    public var isEmpty: Bool { added.isEmpty && removed.isEmpty && retypings.isEmpty }
+
+    /// What leads from `old` to `new`, by record type and field.
+    public init(from old: RecordSchema, to new: RecordSchema) {
+        added = Self.missing(in: old, of: new)
+        removed = Self.missing(in: new, of: old)
+        for type in new.recordTypes.sorted(by: { $0.name < $1.name }) {
+            for field in type.fields.sorted(by: { $0.name < $1.name }) {
+                guard let former = old[type.name]?[field.name], former.type != field.type else {
+                    continue
+                }
+                retypings.append(Retyping(recordType: type.name, from: former, to: field))
+            }
+        }
+    }
+
+    private static func missing(in one: RecordSchema, of other: RecordSchema) -> [Change] {
+        var missing = other.roles.sorted().filter { !one.roles.contains($0) }.map(Change.role)
+        for type in other.recordTypes.sorted(by: { $0.name < $1.name }) {
+            guard let known = one[type.name] else {
+                missing.append(.recordType(type.name))
+                missing += type.fields.sorted { $0.name < $1.name }
+                    .map { .field(recordType: type.name, $0) }
+                missing += type.grants.map { .grant(recordType: type.name, $0) }
+                continue
+            }
+            for field in type.fields.sorted(by: { $0.name < $1.name }) {
+                guard let former = known[field.name] else {
+                    missing.append(.field(recordType: type.name, field))
+                    continue
+                }
+                missing += field.indexes.subtracting(former.indexes)
+                    .sorted { $0.rawValue < $1.rawValue }
+                    .map { .index(recordType: type.name, field: field.name, $0) }
+            }
+            missing += type.grants.filter { !known.grants.contains($0) }
+                .map { .grant(recordType: type.name, $0) }
+        }
+        return missing
+    }
+
+    /// `+` for what the second has beyond the first, `-` for what it lacks, `!` for another type.
+    public var lines: [String] {
+        added.map { "+ \($0.text)" } + removed.map { "- \($0.text)" }
+            + retypings.map {
+                "! \($0.recordType).\($0.to.name) is \($0.to.type.text), was \($0.from.type.text)"
+            }
+    }
+}
+
+extension SchemaDifference.Change {
+    var text: String {
+        switch self {
+        case .role(let name): "role \(name)"
+        case .recordType(let name): "record type \(name)"
+        case .field(let type, let field):
+            (["\(type).\(field.name) \(field.type.text)"]
+                + field.indexes.map(\.rawValue).sorted()).joined(separator: " ")
+        case .index(let type, let field, let index): "\(type).\(field) \(index.rawValue)"
+        case .grant(let type, let grant):
+            "\(type): \(grant.permissions.map(\.rawValue).sorted().joined(separator: ", ")) "
+                + "to \(grant.role)"
+        }
+    }
+}
+
+extension RecordSchema {
+    /// Both together. Where a field has two types, the one of this schema stays.
+    public func merged(with other: RecordSchema) -> RecordSchema {
+        var merged = self
+        merged.roles += other.roles.filter { !roles.contains($0) }
+        for type in other.recordTypes {
+            guard
+                let place = merged.recordTypes.firstIndex(where: {
+                    ExactName($0.name) == ExactName(type.name)
+                })
+            else {
+                merged.recordTypes.append(type)
+                continue
+            }
+            for field in type.fields {
+                let known = merged.recordTypes[place].fields.firstIndex {
+                    ExactName($0.name) == ExactName(field.name)
+                }
+                if let known {
+                    merged.recordTypes[place].fields[known].indexes.formUnion(field.indexes)
+                } else {
+                    merged.recordTypes[place].fields.append(field)
+                }
+            }
+            for grant in type.grants where !merged.recordTypes[place].grants.contains(grant) {
+                merged.recordTypes[place].grants.append(grant)
+            }
+        }
+        return merged
+    }
+}

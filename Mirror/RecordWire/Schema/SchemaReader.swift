@@ -1,0 +1,244 @@
+/// Reads the text of a `.ckdb` file. Errors name the line and what belongs there.
+struct SchemaReader {
+    private enum Token: Equatable {
+        /// A word of the language, in capitals, or a name; quoted ones are names.
+        case word(String, isQuoted: Bool)
+        case mark(Character)
+        case end
+    }
+
+    private static let bytesMax = 4 << 20
+    private static let fieldsMax = 10_000
+
+    private var rest: Substring
+    private var line = 1
+    private var token = Token.end
+    private var fields = 0
+
+    static func read(_ text: String) throws(RecordError) -> RecordSchema {
+        guard text.utf8.count <= bytesMax else {
+            throw RecordError(.limitExceeded, "A schema has at most four megabytes.")
+        }
+        var reader = SchemaReader(rest: text[...])
+        return try reader.schema()
+    }
+
+    private init(rest: Substring) { self.rest = rest }
+
+    // MARK: Rules
+
+    private mutating func schema() throws(RecordError) -> RecordSchema {
+        try advance()
+        try expect("DEFINE")
+        try expect("SCHEMA")
+        var schema = RecordSchema()
+        while token != .end {
+            if try take("CREATE") {
+                try expect("ROLE")
+                schema.roles.append(try name("a role's name"))
+                try expect(mark: ";")
+            } else if try take("RECORD") {
+                try expect("TYPE")
+                let type = try recordType()
+                guard schema[type.name] == nil else {
+                    throw problem("RECORD TYPE \(type.name) stands here twice")
+                }
+                schema.recordTypes.append(type)
+            } else {
+                throw problem("RECORD TYPE or CREATE ROLE belongs here")
+            }
+        }
+        try check(schema)
+        return schema
+    }
+
+    private mutating func recordType() throws(RecordError) -> RecordSchema.RecordType {
+        var type = RecordSchema.RecordType(name: try name("a record type's name"))
+        try expect(mark: "(")
+        while token != .mark(")") {
+            if try take("GRANT") {
+                type.grants.append(try grant())
+            } else {
+                let field = try field()
+                guard type[field.name] == nil else {
+                    throw problem("the field \(field.name) stands here twice")
+                }
+                type.fields.append(field)
+            }
+            guard token == .mark(",") else { break }
+            try advance()
+        }
+        try expect(mark: ")")
+        try expect(mark: ";")
+        return type
+    }
+
+    private mutating func field() throws(RecordError) -> RecordSchema.Field {
+        fields += 1
+        guard fields <= Self.fieldsMax else { throw problem("ten thousand fields are the most") }
+        let name = try name("a field's name")
+        var field = RecordSchema.Field(name: name, type: try fieldType())
+        while let index = index() {
+            try advance()
+            field.indexes.insert(index)
+        }
+        return field
+    }
+
+    private mutating func fieldType() throws(RecordError) -> RecordSchema.FieldType {
+        guard try take("LIST") else { return try simpleType() }
+        try expect(mark: "<")
+        var type = try simpleType()
+        type.isList = true
+        try expect(mark: ">")
+        return type
+    }
+
+    private mutating func simpleType() throws(RecordError) -> RecordSchema.FieldType {
+        let isEncrypted = try take("ENCRYPTED")
+        guard case .word(let word, false) = token,
+            let primitive = RecordSchema.FieldType.Primitive(rawValue: word.uppercased())
+        else {
+            let known = RecordSchema.FieldType.Primitive.allCases.map(\.rawValue)
+            throw problem("a type belongs here: \(known.joined(separator: ", ")), or LIST<…>")
+        }
+        guard !isEncrypted || primitive.mayBeEncrypted else {
+            throw problem("\(primitive.rawValue) cannot be ENCRYPTED")
+        }
+        try advance()
+        return RecordSchema.FieldType(primitive, isEncrypted: isEncrypted)
+    }
+
+    private mutating func grant() throws(RecordError) -> RecordSchema.Grant {
+        var permissions: Set<RecordSchema.Grant.Permission> = []
+        repeat {
+            guard case .word(let word, false) = token,
+                let permission = RecordSchema.Grant.Permission(rawValue: word.uppercased())
+            else { throw problem("READ, CREATE or WRITE belongs here") }
+            permissions.insert(permission)
+            try advance()
+        } while try takeMark(",")
+        try expect("TO")
+        return RecordSchema.Grant(permissions, to: try name("a role's name"))
+    }
+
+    private func index() -> RecordSchema.Index? {
+        guard case .word(let word, false) = token else { return nil }
+        return RecordSchema.Index(rawValue: word.uppercased())
+    }
+
+    private func check(_ schema: RecordSchema) throws(RecordError) {
+        let known = Set(schema.roles + ["_world", "_icloud", "_creator"])
+        for type in schema.recordTypes {
+            for grant in type.grants where !known.contains(grant.role) {
+                throw RecordError(
+                    .badRequest,
+                    "The schema grants \(type.name) to the role \(grant.role), which it does not "
+                        + "make; write CREATE ROLE \(grant.role);")
+            }
+            for field in type.fields where field.type.isEncrypted && !field.indexes.isEmpty {
+                throw RecordError(
+                    .badRequest,
+                    "The schema has an index over \(type.name).\(field.name), which is encrypted.")
+            }
+        }
+    }
+
+    // MARK: Words
+
+    private mutating func take(_ word: String) throws(RecordError) -> Bool {
+        guard case .word(let found, false) = token, found.uppercased() == word else {
+            return false
+        }
+        try advance()
+        return true
+    }
+
+    private mutating func takeMark(_ mark: Character) throws(RecordError) -> Bool {
+        guard token == .mark(mark) else { return false }
+        try advance()
+        return true
+    }
+
+    private mutating func expect(_ word: String) throws(RecordError) {
+        guard case .word(let found, false) = token, found.uppercased() == word else {
+            throw problem("\(word) belongs here")
+        }
+        try advance()
+    }
+
+    private mutating func expect(mark: Character) throws(RecordError) {
+        guard token == .mark(mark) else { throw problem("'\(mark)' belongs here") }
+        try advance()
+    }
+
+    private mutating func name(_ what: String) throws(RecordError) -> String {
+        guard case .word(let word, let isQuoted) = token,
+            isQuoted || !SchemaWord.reserved.contains(word.uppercased())
+        else { throw problem("\(what) belongs here; a word of the language stands in quotes") }
+        guard (1...255).contains(word.utf8.count), word.utf8.allSatisfy(SchemaWord.isPart) else {
+            throw problem("\(what) has letters, digits and underscores, 255 at most")
+        }
+        try advance()
+        return word
+    }
+
+    private func problem(_ what: String) -> RecordError {
+        RecordError(.badRequest, "Line \(line) of the schema cannot be read: \(what).")
+    }
+
+    private mutating func advance() throws(RecordError) {
+        try skipBlanks()
+        guard let first = rest.first else {
+            token = .end
+            return
+        }
+        if first == "\"" {
+            rest.removeFirst()
+            let word = rest.prefix { $0 != "\"" && !$0.isNewline }
+            rest = rest.dropFirst(word.count)
+            guard rest.first == "\"" else { throw problem("a quote is not closed") }
+            rest.removeFirst()
+            token = .word(String(word), isQuoted: true)
+        } else if first.utf8.allSatisfy(SchemaWord.isPart) {
+            let word = rest.prefix { $0.utf8.allSatisfy(SchemaWord.isPart) }
+            rest = rest.dropFirst(word.count)
+            token = .word(String(word), isQuoted: false)
+        } else {
+            rest.removeFirst()
+            token = .mark(first)
+        }
+    }
+
+    private mutating func skipBlanks() throws(RecordError) {
+        while let first = rest.first {
+            if first.isNewline {
+                line += 1
+                rest.removeFirst()
+            } else if first.isWhitespace {
+                rest.removeFirst()
+            } else if rest.hasPrefix("//") || rest.hasPrefix("--") {
+                rest = rest.drop { !$0.isNewline }
+            } else if rest.hasPrefix("/*") {
+                try skipComment()
+            } else {
+                return
+            }
+        }
+    }
+
+    private mutating func skipComment() throws(RecordError) {
+        rest = rest.dropFirst(2)
+        while !rest.hasPrefix("*/") {
+            guard let first = rest.popFirst() else { throw problem("a comment is not closed") }
+            if first.isNewline { line += 1 }
+        }
+        rest = rest.dropFirst(2)
+    }
+}
+
+extension RecordSchema {
+    /// Reads the text of a `.ckdb` file; comments are left out. Throws BAD_REQUEST with the line
+    /// and what belongs there, LIMIT_EXCEEDED for what is too large. Cost: linear in the text.
+    public init(text: String) throws(RecordError) { self = try SchemaReader.read(text) }
+}

@@ -1,0 +1,55 @@
+extension RecordSchema {
+    /// The text of a `.ckdb` file: types and fields by name, one line a field.
+    public var text: String {
+        var lines = ["DEFINE SCHEMA", ""]
+        for role in roles.sorted() { lines.append("    CREATE ROLE \(SchemaWord.spelled(role));") }
+        if !roles.isEmpty { lines.append("") }
+        for type in recordTypes.sorted(by: { $0.name < $1.name }) {
+            lines += Self.lines(of: type) + [""]
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func lines(of type: RecordType) -> [String] {
+        let fields = type.fields.sorted { $0.name < $1.name }
+        let width = fields.map { SchemaWord.spelled($0.name).count }.max() ?? 0
+        let named = fields.map { field -> String in
+            let name = SchemaWord.spelled(field.name)
+            let indexes = field.indexes.map(\.rawValue).sorted()
+            let padding = String(repeating: " ", count: width - name.count + 1)
+            return name + padding + ([field.type.text] + indexes).joined(separator: " ")
+        }
+        let grants = type.grants.sorted { $0.role < $1.role }.map { grant in
+            let permissions = grant.permissions.map(\.rawValue).sorted().joined(separator: ", ")
+            return "GRANT \(permissions) TO \(SchemaWord.spelled(grant.role))"
+        }
+        let inside = (named + grants).map { "        " + $0 }.joined(separator: ",\n")
+        return ["    RECORD TYPE \(SchemaWord.spelled(type.name)) (", inside, "    );"]
+    }
+}
+
+/// Names in the text: words of the language, and names with a leading underscore, stand in quotes.
+enum SchemaWord {
+    static let reserved: Set<String> = [
+        "ASSET", "BYTES", "CREATE", "DEFINE", "DOUBLE", "ENCRYPTED", "GRANT", "INT64", "LIST",
+        "LOCATION", "QUERYABLE", "READ", "RECORD", "REFERENCE", "ROLE", "SCHEMA", "SEARCHABLE",
+        "SORTABLE", "STRING", "TIMESTAMP", "TO", "TYPE", "WRITE",
+    ]
+
+    static func spelled(_ name: String) -> String {
+        let isPlain =
+            name.first?.isASCII == true && name.first?.isLetter == true
+            && name.utf8.allSatisfy(isPart) && !reserved.contains(name.uppercased())
+        return isPlain ? name : "\"\(name)\""
+    }
+
+    /// Whether a byte may stand in a name.
+    static func isPart(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+}

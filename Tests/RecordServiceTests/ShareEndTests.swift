@@ -1,0 +1,294 @@
+import Foundation
+import Platform
+import RecordService
+import RecordWire
+import Testing
+
+/// How shares and parts in them change and end, and shares of whole zones.
+@Suite struct ShareEndTests {
+    private let zone = SharingFixture.shared
+
+    private func gone(_ user: ServiceFixture) throws {
+        let error = #expect(throws: RecordError.self) { try user.lookup(["a"], zone: zone) }
+        #expect(error?.code == .zoneNotFound)
+        #expect(try user.zones(.lookupZones([zone]))[0].error?.code == .zoneNotFound)
+        #expect(try user.zones(.listZones).isEmpty)
+        #expect(try user.databaseChanges(since: nil).zones.map(\.deleted) == [true])
+    }
+
+    @Test func whoLeavesAShareSeesItNoMore() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        _ = try world.accept(share, world.bert)
+        let left = try world.write(
+            .delete, Record(recordName: "share", recordType: ""), world.bert)
+        #expect(left.record?.deleted == true)
+        try gone(world.bert)
+        let own = try #require(try world.anna.lookup(["share"])[0].record)
+        #expect(own.participants?.map(\.kind) == [.owner])
+        #expect(try world.anna.lookup(["root"])[0].record?.share == "share")
+        #expect(try world.accept(share, world.bert).error?.code == .notFound)
+    }
+
+    @Test func whoDeletesASharedZoneLeavesAllItsShares() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        let answer = try world.bert.zones(.modifyZones([ZoneOperation(.delete, zone)]))[0]
+        #expect(answer.zone?.deleted == true)
+        try gone(world.bert)
+        #expect(try world.anna.lookup(["a"])[0].record != nil)
+    }
+
+    @Test func theOwnerRevokesAndChangesPermission() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot(with: [
+            SharingFixture.participant("_bert"), SharingFixture.participant("_carla", .readOnly),
+        ])
+        _ = try world.accept(share, world.bert)
+        _ = try world.accept(share, world.carla)
+        let token = try world.feed(world.carla).token
+        var change = Record(recordName: "share", recordType: Record.shareType)
+        change.participants = [SharingFixture.participant("_carla")]
+        let changed = try world.anna.save(change)
+        #expect(changed.participants?.map(\.status) == [.accepted, .accepted])
+        try gone(world.bert)
+        #expect(try world.write(.forceUpdate, .note("a", "x"), world.carla).error == nil)
+        // Who sees the same records as before reads on.
+        #expect(try world.feed(world.carla, since: token).names.contains("a"))
+    }
+
+    @Test func aTokenEndsWhereOtherSharesAreSeen() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        let token = try world.feed(world.bert).token
+        let second = try #require(
+            try world.anna.modify([
+                RecordOperation(.create, .note("two")),
+                RecordOperation(
+                    .create,
+                    SharingFixture.share("second", of: "two", [SharingFixture.participant("_bert")])
+                ),
+            ])[1].record)
+        _ = try world.accept(second, world.bert)
+        let page = try world.bert.changes(since: token, zone: zone)
+        #expect(page.failure?.code == .changeTokenExpired)
+        #expect(try world.feed(world.bert).names.contains("two"))
+    }
+
+    @Test(arguments: ["share", "root", "zone"])
+    func aShareEndsWithWhatItIsFor(what: String) throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        switch what {
+        case "share":
+            try world.anna.save(Record(recordName: "share", recordType: ""), .forceDelete)
+            #expect(try world.anna.lookup(["root"])[0].record?.share == nil)
+        case "root":
+            let refused = try world.anna.modify([RecordOperation(.forceDelete, .note("root"))])
+            #expect(refused[0].error?.code == .validatingReferenceError)
+            _ = try world.anna.modify(
+                ["b", "a", "root"].map { RecordOperation(.forceDelete, .note($0)) }, atomic: true)
+            #expect(try world.anna.lookup(["share"])[0].error?.code == .notFound)
+        default:
+            _ = try world.anna.zones(.modifyZones([ZoneOperation(.delete, ServiceFixture.zone)]))
+        }
+        try gone(world.bert)
+        if what == "zone" { try world.anna.createZone(ServiceFixture.zone) }
+        try gone(world.bert)
+    }
+
+    // MARK: Whole zones
+
+    @Test func aWholeZoneIsShared() throws {
+        let world = try SharingFixture()
+        let share = try world.shareZone(with: [
+            SharingFixture.participant("_bert"), SharingFixture.participant("_carla", .readOnly),
+        ])
+        _ = try world.accept(share, world.bert)
+        _ = try world.accept(share, world.carla)
+        let (names, token) = try world.feed(world.bert)
+        #expect(names.sorted() == ["a", "b", Record.zoneShareName])
+        #expect(try world.write(.create, .note("c"), world.bert).error == nil)
+        #expect(try world.write(.forceDelete, .note("b"), world.bert).error == nil)
+        #expect(try world.write(.create, .note("d"), world.carla).error?.code == .accessDenied)
+        // A token is good for its own user only.
+        let strange = try world.carla.changes(since: token, zone: zone)
+        #expect(strange.failure?.code == .changeTokenExpired)
+        #expect(try world.feed(world.bert, since: token).names == ["c", "-b"])
+        #expect(try world.see(["a", "b", "c"], world.carla) == [nil, .notFound, nil])
+        #expect(
+            try world.anna.modify([
+                RecordOperation(.create, SharingFixture.share("part", of: "a"))
+            ])[0].error?.code == .badRequest)
+        let left = try world.write(
+            .forceDelete, Record(recordName: Record.zoneShareName, recordType: ""), world.bert)
+        #expect(left.error == nil)
+        try gone(world.bert)
+        #expect(try world.see(["a"], world.carla) == [nil])
+    }
+
+    // MARK: Queries
+
+    @Test func queriesFindWhatIsShared() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        _ = try world.accept(share, world.bert)
+        func names(_ user: ServiceFixture, _ limit: Int) throws -> [String] {
+            var request = QueryRecords(
+                RecordQuery(
+                    recordType: "Note",
+                    filters: [RecordFilter(.field("title"), .equals, .string("t"))]),
+                zoneID: zone)
+            request.resultsLimit = limit
+            var names: [String] = []
+            repeat {
+                guard case .records(let reply) = try user.send(.queryRecords(request)) else {
+                    throw WrongAnswer()
+                }
+                names += reply.results.compactMap { $0.record?.recordName }
+                request.continuationMarker = reply.continuationMarker
+                if let marker = reply.continuationMarker.flatMap({ Data(base64Encoded: $0) }) {
+                    #expect(marker.range(of: Data("private".utf8)) == nil)
+                }
+            } while request.continuationMarker != nil
+            return names
+        }
+        #expect(try names(world.bert, 1) == ["a", "b", "root"])
+        let error = #expect(throws: RecordError.self) { try names(world.carla, 1) }
+        #expect(error?.code == .zoneNotFound)
+    }
+
+    // MARK: Rules
+
+    @Test func aShareIsForOneRootOfAZoneOfOnesOwn() throws {
+        let world = try SharingFixture()
+        try world.shareRoot()
+        func refused(_ record: Record, zone: ZoneID? = ServiceFixture.zone) throws
+            -> RecordError.Code?
+        {
+            try world.anna.modify([RecordOperation(.create, record)], zone: zone)[0].error?.code
+        }
+        #expect(try refused(SharingFixture.share("x", of: "root")) == .badRequest)
+        #expect(try refused(SharingFixture.share("x", of: "a")) == .badRequest)
+        #expect(try refused(SharingFixture.share("x", of: "none")) == .notFound)
+        #expect(try refused(SharingFixture.share("x", of: nil)) == .badRequest)
+        #expect(try refused(SharingFixture.share(Record.zoneShareName, of: nil)) == .badRequest)
+        #expect(try refused(SharingFixture.share("x", of: "private"), zone: nil) == .badRequest)
+        #expect(try refused(SharingFixture.child("y", of: "none")) == .validatingReferenceError)
+        #expect(try refused(SharingFixture.child("y", of: "y")) == .badRequest)
+        #expect(try refused(SharingFixture.child("y", of: "a"), zone: nil) == .badRequest)
+        #expect(
+            try world.anna.modify([
+                RecordOperation(.forceUpdate, SharingFixture.child("root", of: "private"))
+            ])[0].error?.code == .badRequest)
+        #expect(
+            try world.anna.modify([
+                RecordOperation(.forceUpdate, SharingFixture.child("a", of: "b"))
+            ])[0].error?.code == .badRequest)
+    }
+
+    @Test func aShareMayComeBeforeItsRootInARequest() throws {
+        let world = try SharingFixture()
+        var root = Record.note("root")
+        root.createsShortGUID = true
+        let results = try world.anna.modify(
+            [
+                RecordOperation(.create, SharingFixture.share("share", of: "root")),
+                RecordOperation(.create, root),
+            ], atomic: true)
+        let (share, made) = (results[0].record, results[1].record)
+        #expect(share?.recordName == "share")
+        #expect(made?.share == "share")
+        #expect(made?.shortGUID != nil && made?.shortGUID == share?.shortGUID)
+        #expect(try world.anna.lookup(["root"])[0].record == made)
+    }
+
+    @Test func whatIsSharedIsBounded() throws {
+        var limits = ServiceLimits()
+        limits.work.sharing.participantsMax = 2
+        limits.work.sharing.recordsPerShareMax = 4
+        limits.work.sharing.depthMax = 4
+        limits.work.sharing.usersPerZoneMax = 1
+        let world = try SharingFixture(limits)
+        let share = try world.shareRoot(with: [], public: .readOnly)
+        var many = Record(recordName: "share", recordType: Record.shareType)
+        many.participants = ["_bert", "_carla"].map { SharingFixture.participant($0) }
+        func refusal(_ record: Record) throws -> RecordError.Code? {
+            try world.anna.modify([RecordOperation(.forceUpdate, record)])[0].error?.code
+        }
+        #expect(try refusal(many) == .limitExceeded)
+        #expect(try refusal(SharingFixture.child("c", of: "b")) == .limitExceeded)
+        #expect(try world.accept(share, world.bert).error == nil)
+        #expect(try world.accept(share, world.carla).error?.code == .limitExceeded)
+        for (name, parent) in [("2", "1"), ("3", "2"), ("4", "3")] {
+            if name == "2" { try world.anna.save(.note("1")) }
+            try world.anna.save(SharingFixture.child(name, of: parent))
+        }
+        #expect(try refusal(SharingFixture.child("5", of: "4")) == .limitExceeded)
+        let guids = ShareLookup((0...50).map { .init(shortGUID: "\($0)") })
+        let error = #expect(throws: RecordError.self) {
+            try world.bert.shares(.resolveShares(guids))
+        }
+        #expect(error?.code == .limitExceeded)
+    }
+
+    @Test func whatOthersAreToldOfParticipantsIsLittle() throws {
+        let world = try SharingFixture()
+        let accounts = world.anna.service.accounts
+        let dora = try accounts.createUser(label: "Dora").userRecordName
+        try accounts.setProfile(
+            UserProfile(emailAddress: "Dora@example.org", givenName: "Dora"), of: dora)
+        let mailed = ["dora@Example.org", "nobody@example.org"].map { address in
+            ShareParticipant(
+                identity: UserIdentity(lookupInfo: UserLookupInfo(emailAddress: address)))
+        }
+        let share = try world.shareRoot(with: mailed + [SharingFixture.participant("_bert")])
+        // Whether somebody has an address is not told to who invites.
+        #expect(share.participants?.allSatisfy { $0.identity.nameComponents == nil } == true)
+        #expect(share.participants?[1].identity.userRecordName == nil)
+        _ = try world.accept(share, world.bert)
+        let bertSees = try #require(
+            try world.bert.lookup(["share"], zone: zone)[0].record?.participants)
+        #expect(bertSees.map { $0.identity.userRecordName } == ["_anna", "_bert"])
+        let found = try world.accept(share, SharingFixture.other(dora, world.anna)).found
+        #expect(found?.participant.status == .accepted)
+        let afterwards = try #require(try world.anna.lookup(["share"])[0].record?.participants)
+        #expect(afterwards.map(\.status) == [.accepted, .accepted, .invited, .accepted])
+        #expect(afterwards[1].identity.nameComponents?.givenName == "Dora")
+        let told = try #require(
+            try world.bert.lookup(["share"], zone: zone)[0].record?.participants)
+        #expect(told.count == 3)
+        #expect(told.allSatisfy { $0.identity.lookupInfo?.emailAddress == nil })
+    }
+
+    @Test func assetsOfAShareAreItsOwners() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(
+            try world.shareRoot(with: [SharingFixture.participant("_bert", .readOnly)]), world.bert)
+        let upload = RecordRequest.uploadAssets(
+            UploadAssets(tokens: [.init(fieldName: "f")], zoneID: zone))
+        let error = #expect(throws: RecordError.self) { try world.bert.send(upload) }
+        #expect(error?.code == .accessDenied)
+        let strange = #expect(throws: RecordError.self) { try world.carla.send(upload) }
+        #expect(strange?.code == .zoneNotFound)
+    }
+
+    @Test func sharesOutliveTheService() throws {
+        try withDatabasePath { path in
+            var anna = try ServiceFixture(path: path)
+            _ = try anna.modify([RecordOperation(.create, .note("root"))])
+            let share = try #require(
+                try anna.modify([
+                    RecordOperation(
+                        .create,
+                        SharingFixture.share(
+                            "share", of: "root", [SharingFixture.participant("_bert")]))
+                ])[0].record)
+            anna = try ServiceFixture(path: path, seed: 9, makesZone: false)
+            let bert = SharingFixture.other("_bert", anna)
+            let lookup = ShareLookup([.init(shortGUID: share.shortGUID ?? "")])
+            #expect(try bert.shares(.acceptShares(lookup))[0].error == nil)
+            #expect(try bert.lookup(["root"], zone: zone)[0].record != nil)
+        }
+    }
+}

@@ -1,0 +1,273 @@
+import Foundation
+import Platform
+import RecordService
+import RecordWire
+import Testing
+
+/// Shares of records with all below them.
+@Suite struct ShareTests {
+    @Test func aShareLeadsFromItsShortGUIDToItsRecords() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        #expect(share.shortGUID?.count ?? 0 > 20)
+        #expect(share.publicPermission == ShareParticipant.Permission.none)
+        #expect(share.participants?.map(\.kind) == [.owner, .user])
+        #expect(share.participants?.map(\.status) == [.accepted, .invited])
+        let root = try #require(try world.anna.lookup(["root"])[0].record)
+        #expect(root.share == "share")
+        #expect(try world.anna.lookup(["a"])[0].record?.parent == "root")
+
+        #expect(try world.bert.databaseChanges(since: nil).zones.isEmpty)
+        let lookup = ShareLookup([
+            .init(shortGUID: share.shortGUID ?? "", fetchesRoot: true), .init(shortGUID: "0none"),
+        ])
+        let found = try world.bert.shares(.resolveShares(lookup))
+        #expect(found[0].found?.rootRecordName == "root")
+        #expect(found[0].found?.rootRecord?.fields["title"] == .string("t"))
+        #expect(found[0].found?.zoneID == SharingFixture.shared)
+        #expect(found[0].found?.participant.status == .invited)
+        #expect(found[0].found?.isShared == true)
+        #expect(found[1].error?.code == .notFound)
+
+        let accepted = try #require(try world.accept(share, world.bert).found)
+        #expect(accepted.participant.status == .accepted)
+        #expect(accepted.participant.permission == .readWrite)
+        #expect(try world.accept(share, world.bert).found == accepted)
+        let zones = try world.bert.databaseChanges(since: nil).zones
+        #expect(zones == [.init(zoneID: SharingFixture.shared, deleted: false)])
+        #expect(try world.bert.zones(.listZones).map { $0.zone?.zoneID } == [SharingFixture.shared])
+        #expect(
+            try world.feed(world.bert).names.sorted() == ["a", "b", "root", "share"])
+        #expect(
+            try world.see(["root", "a", "b", "share", "private"], world.bert)
+                == [nil, nil, nil, nil, .notFound])
+        let own = try #require(try world.anna.lookup(["share"])[0].record)
+        #expect(own.participants?.map(\.status) == [.accepted, .accepted])
+        #expect(own.currentParticipantID == own.participants?[0].participantID)
+    }
+
+    @Test func aStrangerSeesAndHearsNothing() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        _ = try world.accept(share, world.bert)
+        #expect(try world.accept(share, world.carla).error?.code == .notFound)
+        let unknown = try world.carla.shares(
+            .resolveShares(ShareLookup([.init(shortGUID: "0none")])))[0]
+        #expect(try world.accept(share, world.carla).error == unknown.error)
+        for (zone, user) in [
+            (SharingFixture.shared, world.carla),
+            (ZoneID(zoneName: "none", ownerRecordName: "_anna"), world.bert),
+            (ZoneID(zoneName: "notes", ownerRecordName: "_nobody"), world.bert),
+        ] {
+            let error = #expect(throws: RecordError.self) { try user.lookup(["a"], zone: zone) }
+            #expect(error?.code == .zoneNotFound)
+            #expect(try user.changes(since: nil, zone: zone).failure?.code == .zoneNotFound)
+        }
+        #expect(try world.carla.zones(.listZones).isEmpty)
+    }
+
+    @Test func aShareForAllWhoKnowItTakesThemIn() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot(with: [], public: .readOnly)
+        let found = try #require(try world.accept(share, world.carla).found)
+        #expect(found.participant.kind == .publicUser)
+        #expect(found.participant.permission == .readOnly)
+        #expect(try world.see(["root"], world.carla) == [nil])
+        #expect(
+            try world.write(.forceUpdate, .note("a", "x"), world.carla).error?.code
+                == .accessDenied)
+        var open = Record(recordName: "share", recordType: Record.shareType)
+        open.publicPermission = .readWrite
+        try world.anna.save(open)
+        #expect(try world.write(.forceUpdate, .note("a", "x"), world.carla).error == nil)
+        open.publicPermission = ShareParticipant.Permission.none
+        try world.anna.save(open)
+        #expect(throws: RecordError.self) { try world.see(["root"], world.carla) }
+    }
+
+    // MARK: What participants write
+
+    @Test func readersWriteNothing() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot(with: [SharingFixture.participant("_bert", .readOnly)])
+        _ = try world.accept(share, world.bert)
+        let tag = try world.bert.lookup(["a"], zone: SharingFixture.shared)[0].record?
+            .recordChangeTag
+        let before = try world.anna.lookup(["a", "root", "private"])
+        for kind in RecordOperation.Kind.allCases {
+            for name in ["a", "root", "share"] where !(name == "share" && kind.isDeletion) {
+                var record = Record.note(name, "x", tag: tag)
+                if name == "share" { record.recordType = Record.shareType }
+                let result = try world.write(kind, record, world.bert)
+                #expect(result.error?.code == .accessDenied, "\(kind) \(name)")
+            }
+            let new = SharingFixture.child("new", of: "a")
+            let expected: RecordError.Code = kind.mayMake ? .accessDenied : .notFound
+            #expect(try world.write(kind, new, world.bert).error?.code == expected, "\(kind)")
+        }
+        #expect(try world.anna.lookup(["a", "root", "private"]) == before)
+    }
+
+    @Test func writersWriteWithinTheShare() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        let written = try #require(
+            try world.write(.forceUpdate, .note("a", "x"), world.bert).record)
+        #expect(written.modified?.userRecordName == "_bert")
+        #expect(written.zoneID == SharingFixture.shared)
+        #expect(try world.anna.lookup(["a"])[0].record?.fields["title"] == .string("x"))
+        #expect(try world.anna.lookup(["a"])[0].record?.parent == "root")
+
+        #expect(
+            try world.write(.create, SharingFixture.child("c", of: "b"), world.bert).error == nil)
+        #expect(try world.see(["c"], world.bert) == [nil])
+        // What is outside is not there, and its names cannot be had.
+        for (kind, name, code) in [
+            (RecordOperation.Kind.create, "private", RecordError.Code.accessDenied),
+            (.forceUpdate, "private", .accessDenied), (.forceReplace, "private", .accessDenied),
+            (.forceDelete, "private", .accessDenied), (.update, "private", .notFound),
+            (.replace, "private", .notFound), (.delete, "private", .notFound),
+            (.create, "new", .accessDenied), (.forceDelete, "new", .notFound),
+        ] {
+            let result = try world.write(kind, .note(name, tag: "1"), world.bert)
+            #expect(result.error?.code == code, "\(kind) \(name)")
+            #expect(result.error?.serverRecord == nil)
+        }
+        #expect(
+            try world.write(.create, SharingFixture.child("new", of: "private"), world.bert).error?
+                .code == .accessDenied)
+        #expect(
+            try world.write(.forceUpdate, SharingFixture.child("a", of: nil), world.bert).error?
+                .code == .accessDenied)
+        #expect(
+            try world.write(.forceDelete, .note("root"), world.bert).error?.code == .accessDenied)
+        #expect(try world.write(.forceDelete, .note("c"), world.bert).record?.deleted == true)
+        #expect(try world.anna.lookup(["c"])[0].error?.code == .notFound)
+    }
+
+    @Test func aParticipantIsNoOwner() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        _ = try world.accept(share, world.bert)
+        var more = Record(recordName: "share", recordType: Record.shareType)
+        more.participants = [SharingFixture.participant("_carla")]
+        #expect(try world.write(.forceUpdate, more, world.bert).error?.code == .accessDenied)
+        #expect(
+            try world.write(.create, SharingFixture.share("other", of: "a"), world.bert).error?.code
+                == .accessDenied)
+        var named = Record.note("a")
+        named.createsShortGUID = true
+        #expect(try world.write(.forceUpdate, named, world.bert).error?.code == .accessDenied)
+        let made = try world.bert.zones(
+            .modifyZones([ZoneOperation(.create, SharingFixture.shared)]))[0]
+        #expect(made.error?.code == .accessDenied)
+    }
+
+    // MARK: What comes and goes
+
+    @Test func whoEntersAndLeavesIsToldToTheParticipants() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        var token = try world.feed(world.bert).token
+        func news(_ limit: Int? = nil) throws -> [String] {
+            let (names, next) = try world.feed(world.bert, since: token, limit: limit)
+            token = next
+            return names
+        }
+        #expect(try news().isEmpty)
+        try world.anna.save(.note("private", "x"))
+        #expect(try news().isEmpty)
+        try world.anna.save(SharingFixture.child("private", of: "root"))
+        #expect(try news() == ["private"])
+        try world.anna.save(.note("b", "x"))
+        #expect(try news() == ["b"])
+        // With a goes what is below it, page by page.
+        try world.anna.save(SharingFixture.child("a", of: nil))
+        #expect(try news(1).sorted() == ["-a", "-b"])
+        #expect(try world.see(["a", "b"], world.bert) == [.notFound, .notFound])
+        try world.anna.save(.note("b", "y"))
+        #expect(try news().isEmpty)
+        try world.anna.save(SharingFixture.child("a", of: "private"))
+        #expect(try news(1).sorted() == ["a", "b"])
+        _ = try world.anna.modify([
+            RecordOperation(.forceDelete, .note("b")), RecordOperation(.forceDelete, .note("a")),
+        ])
+        #expect(try news() == ["-b", "-a"])
+    }
+
+    @Test func tagsAreTheSameForAll() throws {
+        let world = try SharingFixture()
+        try world.anna.save(.note("root"))
+        try world.anna.save(SharingFixture.child("a", of: "root"))
+        let share = try #require(
+            try world.anna.modify([
+                RecordOperation(
+                    .create,
+                    SharingFixture.share("share", of: "root", [SharingFixture.participant("_bert")])
+                )
+            ])[0].record)
+        _ = try world.accept(share, world.bert)
+        let page = try world.bert.changes(since: nil, zone: SharingFixture.shared)
+        let told = try #require(page.records.first { $0.recordName == "a" })
+        let own = try #require(try world.anna.lookup(["a"])[0].record)
+        #expect(told.recordChangeTag == own.recordChangeTag)
+        var edit = told
+        edit.fields["title"] = .string("bert")
+        #expect(try world.write(.update, edit, world.bert).error == nil)
+        let late = try world.write(.update, edit, world.bert)
+        #expect(late.error?.code == .conflict)
+        #expect(late.error?.serverRecord?.fields["title"] == .string("bert"))
+    }
+
+    @Test func participantsAreWoken() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot()
+        let calls = Lock(0)
+        let listening = try world.bert.service.listen(
+            for: .databaseChanges(DatabaseChanges(syncToken: nil)), target: world.bert.target,
+            caller: world.bert.caller
+        ) { calls.withLock { $0 += 1 } }
+        let subscription = RecordSubscription(subscriptionID: "all", kind: .database)
+        _ = try world.bert.send(
+            .modifySubscriptions([SubscriptionOperation(.create, subscription)]))
+        guard
+            case .courierToken(let courier) = try world.bert.send(
+                .createToken(CourierToken(apnsEnvironment: "development")))
+        else { throw WrongAnswer() }
+        let token = try #require(courier.apnsToken)
+        func hears() throws -> Bool {
+            let called = calls.withLock { calls in
+                defer { calls = 0 }
+                return calls > 0
+            }
+            let notice = try world.bert.service.nextNotice(forCourierToken: token)
+            if let notice { #expect(String(decoding: notice, as: UTF8.self).contains("\"dbs\":3")) }
+            #expect(called == (notice != nil))
+            return called
+        }
+        try world.anna.save(.note("a", "x"))
+        #expect(try !hears())
+        _ = try world.accept(share, world.bert)
+        #expect(try hears())
+        var since = try world.bert.databaseChanges(since: nil).syncToken
+        try world.anna.save(.note("private", "x"))
+        #expect(try !hears())
+        #expect(try world.bert.databaseChanges(since: since).zones.isEmpty)
+        try world.anna.save(.note("a", "y"))
+        #expect(try hears())
+        let told = try world.bert.databaseChanges(since: since)
+        #expect(told.zones == [.init(zoneID: SharingFixture.shared, deleted: false)])
+        since = told.syncToken
+        try world.anna.save(Record(recordName: "share", recordType: Record.shareType), .forceDelete)
+        #expect(try hears())
+        #expect(
+            try world.bert.databaseChanges(since: since).zones
+                == [.init(zoneID: SharingFixture.shared, deleted: true)])
+        withExtendedLifetime(listening) {}
+    }
+}
+
+extension RecordOperation.Kind {
+    var isDeletion: Bool { self == .delete || self == .forceDelete }
+    var mayMake: Bool { self == .create || self == .forceUpdate || self == .forceReplace }
+}

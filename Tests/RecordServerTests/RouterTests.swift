@@ -79,7 +79,7 @@ import Testing
         ("/database/1/iCloud.org.example/testing/private/users/caller", 400),
         ("/database/1/iCloud.org.example/development/secret/users/caller", 400),
         ("/database/1/iCloud.org.other/development/private/users/caller", 403),
-        (TestServer.database + "records/resolve", 404),
+        (TestServer.database + "records/share", 404),
         (TestServer.database + "records/modify", 405),
         (TestServer.database + "users/caller", 200), (TestServer.database + "users%2Fcaller", 200),
     ])

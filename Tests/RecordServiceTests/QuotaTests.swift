@@ -138,6 +138,34 @@ import Testing
         }
     }
 
+    /// A share is written into its root, too, in the same request.
+    @Test func sharesAreCountedWithTheirRoots() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            _ = try fixture.modify([
+                RecordOperation(.create, .note("root")),
+                RecordOperation(.create, SharingFixture.share("share", of: "root")),
+            ])
+            try expectCounted(path)
+            try fixture.save(.note("root", "longer than before"))
+            _ = try fixture.modify([RecordOperation(.forceDelete, .note("share"))])
+            try expectCounted(path)
+            _ = try fixture.modify(
+                [RecordOperation(.create, SharingFixture.share("other", of: "root"))])
+            _ = try fixture.modify([RecordOperation(.forceDelete, .note("root"))])
+            try expectCounted(path)
+        }
+    }
+
+    @Test func whatOthersWriteCountsForTheOwner() throws {
+        let world = try SharingFixture(limits(records: 5))
+        let share = try world.shareRoot()
+        _ = try world.accept(share, world.bert)
+        #expect(try world.write(.forceUpdate, .note("a", "x"), world.bert).error == nil)
+        let more = try world.write(.create, SharingFixture.child("c", of: "a"), world.bert)
+        #expect(more.error?.code == .quotaExceeded)
+    }
+
     @Test func aFileFromBeforeIsCountedOnce() throws {
         try withDatabasePath { path in
             do {

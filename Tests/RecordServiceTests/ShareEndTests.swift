@@ -203,6 +203,70 @@ import Testing
         #expect(try world.anna.lookup(["root"])[0].record == made)
     }
 
+    @Test func aRefusedChangeOfAShareOpensNothing() throws {
+        let world = try SharingFixture()
+        let share = try world.shareRoot(with: [SharingFixture.participant("_bert", .readOnly)])
+        _ = try world.accept(share, world.bert)
+        var change = Record(recordName: "share", recordType: Record.shareType)
+        change.participants = [SharingFixture.participant("_bert")]
+        change.fields["title"] = .string(String(repeating: "x", count: 1_100_000))
+        var second = SharingFixture.share(
+            "second", of: "private", [SharingFixture.participant("_bert")])
+        second.fields["title"] = change.fields["title"]
+        let refused = try world.anna.modify([
+            RecordOperation(.forceUpdate, change), RecordOperation(.create, second),
+            RecordOperation(.create, .note("other")),
+        ])
+        #expect(refused.map { $0.error?.code } == [.limitExceeded, .limitExceeded, nil])
+        #expect(
+            try world.write(.forceUpdate, .note("a", "x"), world.bert).error?.code
+                == .accessDenied)
+        #expect(try world.anna.lookup(["private"])[0].record?.share == nil)
+        #expect(try world.see(["private"], world.bert) == [.notFound])
+        second.fields["title"] = nil
+        #expect(try world.anna.modify([RecordOperation(.create, second)])[0].error == nil)
+    }
+
+    @Test func aUserAcceptsSoManySharesOfAZone() throws {
+        var limits = ServiceLimits()
+        limits.work.sharing.sharesPerUserMax = 1
+        let world = try SharingFixture(limits)
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        let second = try #require(
+            try world.anna.modify([
+                RecordOperation(
+                    .create, SharingFixture.share("second", of: "private", public: .readOnly))
+            ])[0].record)
+        #expect(try world.accept(second, world.bert).error?.code == .limitExceeded)
+        #expect(try world.accept(second, world.carla).error == nil)
+        let own = try #require(try world.anna.lookup(["second"])[0].record)
+        #expect(own.participants?.map(\.identity.userRecordName) == ["_anna", "_carla"])
+        #expect(try world.see(["private"], world.bert) == [.notFound])
+    }
+
+    @Test func inThePlainDialectAShareComesBackUnderItsName() throws {
+        let world = try SharingFixture(dialect: .plain)
+        for _ in 0..<2 {
+            let results = try world.anna.modify([
+                RecordOperation(.forceUpdate, .note("a")),
+                RecordOperation(
+                    .create,
+                    SharingFixture.share(
+                        Record.zoneShareName, of: nil, [SharingFixture.participant("_bert")])),
+            ])
+            let share = try #require(results[1].record)
+            #expect(try world.accept(share, world.bert).error == nil)
+            #expect(try world.see(["a"], world.bert) == [nil])
+            let gone = try world.anna.modify([
+                RecordOperation(
+                    .forceDelete,
+                    Record(recordName: Record.zoneShareName, recordType: Record.shareType))
+            ])
+            #expect(gone[0].record?.deleted == true)
+            try self.gone(world.bert)
+        }
+    }
+
     @Test func whatIsSharedIsBounded() throws {
         var limits = ServiceLimits()
         limits.work.sharing.participantsMax = 2

@@ -6,15 +6,15 @@ internal import Platform
 
 // Shares, of which the record service has none, and the removal of a zone.
 extension NSPersistentCloudKitContainer {
-    /// Always empty: the record service has no shares.
+    /// Always empty: the mirror shares no objects yet.
     public final func fetchShares(in persistentStore: NSPersistentStore?) throws -> [CKShare] { [] }
 
-    /// Always empty: the record service has no shares.
+    /// Always empty: the mirror shares no objects yet.
     public final func fetchShares(
         matching objectIDs: [NSManagedObjectID]
     ) throws -> [NSManagedObjectID: CKShare] { [:] }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the record service has no shares.
+    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
     public final func share(
         _ managedObjects: [NSManagedObject], to share: CKShare?
     ) async throws -> (Set<NSManagedObjectID>, CKShare, CKContainer) { throw CKError.noShares }
@@ -27,7 +27,7 @@ extension NSPersistentCloudKitContainer {
             Void
     ) { completion(nil, nil, nil, CKError.noShares) }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the record service has no shares.
+    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
     public final func acceptShareInvitations(
         from metadata: [CKShare.Metadata], into persistentStore: NSPersistentStore
     ) async throws -> [CKShare.Metadata] { throw CKError.noShares }
@@ -38,7 +38,7 @@ extension NSPersistentCloudKitContainer {
         completion: (([CKShare.Metadata]?, (any Error)?) -> Void)? = nil
     ) { completion?(nil, CKError.noShares) }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the record service has no shares.
+    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
     public final func fetchParticipants(
         matching lookupInfos: [CKUserIdentity.LookupInfo], into persistentStore: NSPersistentStore
     ) async throws -> [CKShare.Participant] { throw CKError.noShares }
@@ -49,7 +49,7 @@ extension NSPersistentCloudKitContainer {
         completion: @escaping ([CKShare.Participant]?, (any Error)?) -> Void
     ) { completion(nil, CKError.noShares) }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the record service has no shares.
+    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
     public final func persistUpdatedShare(
         _ share: CKShare, in persistentStore: NSPersistentStore
     ) async throws -> CKShare { throw CKError.noShares }

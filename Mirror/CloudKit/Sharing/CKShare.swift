@@ -2,7 +2,7 @@ public import Foundation
 
 /// Records that their owner shares with others. Source: Apple, CKShare.
 ///
-/// The record service has no shares yet: every call that would make or need one throws
+/// The mirror shares no objects yet: every call that would make or need one throws
 /// `CKError.Code.serverRejectedRequest`, and there are none to be found.
 public final class CKShare: CKRecord {
     /// What an invitation says of a share.
@@ -69,6 +69,6 @@ extension CKError {
     /// Why a call about shares cannot be answered.
     static let noShares = CKError(
         .serverRejectedRequest,
-        "The record service has no shares. Give the other user an account of the same container, "
+        "The mirror shares no objects yet. Give the other user an account of the same container, "
             + "or mirror a second store with a container of its own.")
 }

@@ -1,8 +1,8 @@
 internal import RecordWire
 
 /// Who may do what in the public databases of a service with records of types that no role has a
-/// grant for (`ServiceAccounts.setGrant`). Who made a record may always change and delete it; nobody
-/// else may bring its name back when it is deleted.
+/// grant for (`ServiceAccounts.setGrant`). Who made a record may always change and delete it;
+/// nobody else may bring its name back when it is deleted.
 public struct PublicAccess: Hashable, Sendable, Codable {
     /// Whether who shows an app's token alone may read; without it no grant lets the world in.
     public var worldReads = true

@@ -77,6 +77,7 @@ struct OperationApplier {
     mutating func result(
         of operation: RecordOperation, on row: () throws -> RecordRow?
     ) throws -> RecordResult {
+        let shares = sessions.sharing.state
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
             try checkOrigins(of: operation.record)
@@ -95,6 +96,7 @@ struct OperationApplier {
                     return try apply(operation, to: row)
                 })
         } catch var error as RecordError {
+            sessions.sharing.state = shares
             error.recordName = operation.record.recordName
             if error.code == .validatingReferenceError, !sessions.access.seesAll {
                 error.reason = "A record that you do not see is in the way."
@@ -159,10 +161,10 @@ struct OperationApplier {
         try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
         try sessions.usage.check(archive.count, over: live)
+        let move = try shareMove(of: given.recordName, type: type, fields)
         try references.write(given.recordName, fields)
         try sessions.types.replace(former, with: fields, of: type)
         sessions.assets.replace(former, with: fields, of: given.recordName)
-        let move = try shareMove(of: given.recordName, type: type, fields)
         sessions.sharing.begin(move, &counter)
         counter += 1
         var row = RecordRow(

@@ -84,25 +84,10 @@ struct RecordModification {
         try check?.run(known, transaction)
         let line = try transaction.lineForWriting(known)
         let before = token(zoneRow.counter, place.line, key)
-        let sharing = try ShareSession(
-            zoneRow, key, time: stamp.timestamp, limits: limits, transaction)
-        let usage = UsageSession(owner: key.owner, standard: limits.retention.quota, transaction)
-        let access = place.access
-        (access as? ShareAccess)?.session = sharing
-        let sessions = OperationApplier.Sessions(
-            types: FieldTypeSession(database.id, transaction),
-            assets: AssetSession(
-                database.id, transaction, now: stamp.timestamp,
-                takesNamed: address.participant == nil),
-            sharing: sharing, access: access, usage: usage)
+        let sessions = try sessions(in: place, transaction)
         var change = OperationApplier(
-            zone: zone, stamp: stamp, limits: limits,
-            manner: OperationApplier.Manner(
-                dialect: dialect, keys: keys, tellsWrites: client != nil, epoch: known.epoch,
-                makeGUID: draw.secret, participant: actsForService ? nil : address.participant,
-                actsForService: actsForService),
-            sessions: sessions, damage: damage,
-            counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
+            zone: zone, stamp: stamp, limits: limits, manner: manner(known), sessions: sessions,
+            damage: damage, counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
                 operations: operations))
@@ -111,7 +96,7 @@ struct RecordModification {
             let result = try change.result(of: operation) {
                 var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
                 if let change = row?.change { row?.epoch = known.epoch(of: change) }
-                usage.see(row)
+                sessions.usage.see(row)
                 return row
             }
             guard change.use.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
@@ -129,7 +114,7 @@ struct RecordModification {
         let own = change.counter
         try change.finish { name in
             let row = try row(name, zoneRow.id, transaction, &broken)
-            usage.see(row)
+            sessions.usage.see(row)
             return row
         }
         var after = line
@@ -145,9 +130,32 @@ struct RecordModification {
         try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(
             database, zoneRow, to: change.counter, hasFeed: key.hasFeed(zone), transaction)
-        written.users = try sharing.save(draw.number)
+        written.users = try sessions.sharing.save(draw.number)
         written.rows = change.rows
         return reply
+    }
+
+    private func sessions(
+        in place: ZonePlace, _ transaction: any BackendTransaction
+    ) throws -> OperationApplier.Sessions {
+        let sharing = try ShareSession(
+            place.row, address.key, time: stamp.timestamp, limits: limits, transaction)
+        (place.access as? ShareAccess)?.session = sharing
+        return OperationApplier.Sessions(
+            types: FieldTypeSession(place.database.id, transaction),
+            assets: AssetSession(
+                place.database.id, transaction, now: stamp.timestamp,
+                takesNamed: address.participant == nil),
+            sharing: sharing, access: place.access,
+            usage: UsageSession(
+                owner: address.key.owner, standard: limits.retention.quota, transaction))
+    }
+
+    private func manner(_ line: EpochLine) -> OperationApplier.Manner {
+        OperationApplier.Manner(
+            dialect: dialect, keys: keys, tellsWrites: client != nil, epoch: line.epoch,
+            makeGUID: draw.secret, participant: actsForService ? nil : address.participant,
+            actsForService: actsForService)
     }
 
     private func save(

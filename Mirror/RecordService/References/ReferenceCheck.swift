@@ -63,6 +63,12 @@ struct ReferenceCheck {
         written[ExactName(name)] = false
     }
 
+    /// A record goes with another; whether it may is looked at when all is done.
+    mutating func noteDeletion(of name: String) {
+        links.note(name, nil)
+        written[ExactName(name)] = false
+    }
+
     /// Deletes what goes with the records that were deleted, by `delete`, and looks whether all
     /// promises are kept. Throws VALIDATING_REFERENCE_ERROR or LIMIT_EXCEEDED for the request.
     mutating func finish(delete: (String) throws -> Void) throws {

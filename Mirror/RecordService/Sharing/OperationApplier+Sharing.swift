@@ -62,13 +62,12 @@ extension OperationApplier {
     private mutating func settleShare(
         _ settled: inout Record, _ given: Record, _ former: Record
     ) throws {
-        var list = ShareParticipants(former.participants ?? [], limits.work.sharing, manner.makeGUID)
         if manner.actsForService {
             settled.participants = given.participants ?? former.participants
-            list = ShareParticipants(settled.participants ?? [], limits.work.sharing, manner.makeGUID)
-            return sessions.sharing.open(
-                given.recordName, to: list.grants(of: given.recordName))
+            let grants = list(of: settled).grants(of: given.recordName)
+            return sessions.sharing.open(given.recordName, to: grants)
         }
+        var list = list(of: former)
         guard given.parent == nil, !given.createsShortGUID else {
             throw RecordError(.badRequest, "A share has no parent, and a short GUID by itself.")
         }
@@ -94,6 +93,10 @@ extension OperationApplier {
         settled.publicPermission = permission
         settled.participants = list.list
         sessions.sharing.open(given.recordName, to: list.grants(of: given.recordName))
+    }
+
+    private func list(of share: Record) -> ShareParticipants {
+        ShareParticipants(share.participants ?? [], limits.work.sharing, manner.makeGUID)
     }
 
     private mutating func beginShare(_ settled: inout Record, _ given: Record) throws {
@@ -124,6 +127,7 @@ extension OperationApplier {
         guard let row = try storedRow(root), !row.isDeleted else {
             throw RecordService.notFound(root, wasDeleted: false)
         }
+        try sessions.sharing.checkRoot(root, references.links)
         let isOfRequest = rows.contains { $0.name.isExactly(root) }
         guard isOfRequest || tag == nil || tag == row.tag.text else {
             throw RecordError(
@@ -184,10 +188,10 @@ extension OperationApplier {
 
     /// Writes into a root which share it has; nothing where it says so already.
     private mutating func setShare(_ share: String?, ofRoot root: String) throws {
-        guard var row = try storedRow(root), !row.isDeleted else { return }
-        var record = Record(
-            recordName: root, recordType: row.type,
-            fields: try RecordArchive.decodeFields(row.fields))
+        guard var row = try storedRow(root), !row.isDeleted,
+            let fields = try? RecordArchive.decodeFields(row.fields)
+        else { return }
+        var record = Record(recordName: root, recordType: row.type, fields: fields)
         guard record.share != share else { return }
         record.share = share
         row.fields = RecordArchive.encodeFields(record.fields)
@@ -212,7 +216,7 @@ extension OperationApplier {
             sessions.sharing.dissolve(row.name)
             if let root = record.sharedRoot { try setShare(nil, ofRoot: root) }
         } else if let share = record.share, let row = try storedRow(share), !row.isDeleted {
-            try references.delete(share)
+            references.noteDeletion(of: share)
             expect(share)
             _ = try bury(row, by: Record(recordName: share, recordType: row.type))
         }
@@ -221,7 +225,7 @@ extension OperationApplier {
     /// A participant deletes a share in the shared database: the user leaves it.
     mutating func leave(_ row: RecordRow, _ user: String) throws -> Record {
         var share = try row.record(in: zone)
-        var list = ShareParticipants(share.participants ?? [], limits.work.sharing, manner.makeGUID)
+        var list = list(of: share)
         list.remove(user)
         share.participants = list.list
         manner.actsForService = true

@@ -28,6 +28,7 @@ struct ShareParticipants {
     mutating func replace(
         with given: [ShareParticipant], known: (UserLookupInfo) throws -> UserIdentity?
     ) throws {
+        try checkCount(given.count)
         var replaced = list.filter { $0.kind == .owner }
         for participant in given where participant.status != .removed {
             guard participant.kind != .owner, participant.kind != .administrator else {
@@ -48,7 +49,7 @@ struct ShareParticipants {
             replaced.append(entry)
         }
         list = replaced
-        try checkCount()
+        try checkCount(list.count)
     }
 
     /// Makes those fit who came by the share's address.
@@ -96,11 +97,11 @@ struct ShareParticipants {
         return pairs.contains { $0.0 != nil && $0.0 == $0.1 }
     }
 
-    private func checkCount() throws {
-        guard list.count > limits.participantsMax else { return }
+    private func checkCount(_ count: Int) throws {
+        guard count > limits.participantsMax else { return }
         throw RecordError(
             .limitExceeded,
-            "The share would have \(list.count) participants; at most "
+            "The share would have \(count) participants; at most "
                 + "\(limits.participantsMax) are taken.")
     }
 
@@ -136,7 +137,7 @@ struct ShareParticipants {
         if accepted.participantID.isEmpty {
             accepted.participantID = try makeID()
             list.append(accepted)
-            try checkCount()
+            try checkCount(list.count)
         } else if let index = list.firstIndex(where: {
             $0.participantID == participant.participantID
         }) {

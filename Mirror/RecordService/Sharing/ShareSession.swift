@@ -13,27 +13,29 @@ final class ShareSession {
     /// Whether the zone may have shares at all.
     let isAllowed: Bool
     private let time: Int64
-    /// Whether the zone has shares.
-    private(set) var isActive: Bool
-    private var hasZoneShare: Bool
-    /// The share that records are in by what this request did.
-    private var places: [ExactName: String?] = [:]
-    /// The parents that this request gave.
-    private var parents: [ExactName: String?] = [:]
-    private var changes = Changes()
-    private var counts: [ExactName: Int] = [:]
+    /// What operations did so far; one that is refused is undone by putting the former back.
+    var state: State
 
-    /// What is to be written.
-    private struct Changes {
+    struct State {
+        /// Whether the zone has shares.
+        var isActive: Bool
+        /// Whether all of it is shared.
+        var hasZoneShare: Bool
+        /// The share that records are in by what this request did.
+        var places: [ExactName: String?] = [:]
+        /// The parents that this request gave.
+        var parents: [ExactName: String?] = [:]
+        /// How many records will be in shares.
+        var counts: [ExactName: Int] = [:]
         var members: [ShareMember] = []
         /// Shares of whose records something changed.
         var touched: Set<ExactName> = []
         var made: [ExactName: ShareRow] = [:]
         var dissolved: Set<ExactName> = []
         var grants: [ExactName: [ShareGrant]] = [:]
-
-        var isEmpty: Bool { touched.isEmpty && grants.isEmpty }
     }
+
+    var isActive: Bool { state.isActive }
 
     init(
         _ zone: ZoneRow, _ key: DatabaseKey, time: Int64, limits: ServiceLimits,
@@ -45,22 +47,24 @@ final class ShareSession {
         self.limits = limits
         self.transaction = transaction
         isAllowed = !key.isPublic && zone.name != ZoneID.defaultName
-        isActive = try isAllowed && transaction.hasShares(in: zone.id)
-        hasZoneShare =
-            try isActive && transaction.share(named: Record.zoneShareName, in: zone.id) != nil
+        let isActive = try isAllowed && transaction.hasShares(in: zone.id)
+        state = State(
+            isActive: isActive,
+            hasZoneShare: try isActive
+                && transaction.share(named: Record.zoneShareName, in: zone.id) != nil)
     }
 
     /// The share that a record is in now.
     func share(of name: String) throws -> String? {
-        guard isActive, !hasZoneShare else { return nil }
+        guard isActive, !state.hasZoneShare else { return nil }
         let found =
-            try places[ExactName(name)] ?? transaction.share(ofRecord: name, in: zone.id)
-        return found.flatMap { changes.dissolved.contains(ExactName($0)) ? nil : $0 }
+            try state.places[ExactName(name)] ?? transaction.share(ofRecord: name, in: zone.id)
+        return found.flatMap { state.dissolved.contains(ExactName($0)) ? nil : $0 }
     }
 
     // MARK: Places
 
-    /// What one write does to places in shares.
+    /// What one write does to state.places in shares.
     struct Move {
         let record: String
         let from: String?
@@ -75,8 +79,8 @@ final class ShareSession {
         _ record: String, to share: String?, _ links: ReferenceLinks
     ) throws -> Move? {
         guard isActive else { return nil }
-        if hasZoneShare { changes.touched.insert(ExactName(Record.zoneShareName)) }
-        guard !hasZoneShare else { return nil }
+        if state.hasZoneShare { state.touched.insert(ExactName(Record.zoneShareName)) }
+        guard !state.hasZoneShare else { return nil }
         let from = try self.share(of: record)
         guard from.map({ ExactName($0) }) != share.map({ ExactName($0) }) else {
             return share.map { Move(record: record, from: $0, to: $0, below: []) }
@@ -86,7 +90,7 @@ final class ShareSession {
         return Move(record: record, from: from, to: share, below: below)
     }
 
-    /// Before the record takes its place in the order of changes.
+    /// Before the record takes its place in the order of state.
     func begin(_ move: Move?, _ counter: inout Int64) {
         guard let move, let from = move.from, move.to?.isExactly(from) != true else { return }
         counter += 1
@@ -96,7 +100,7 @@ final class ShareSession {
     /// After it took its place.
     func end(_ move: Move?, _ counter: inout Int64) {
         guard let move else { return }
-        places[ExactName(move.record)] = .some(move.to)
+        state.places[ExactName(move.record)] = .some(move.to)
         if let to = move.to { note(move.record, in: to, at: counter, isGone: false) }
         for record in move.below {
             if let from = move.from {
@@ -107,22 +111,22 @@ final class ShareSession {
                 counter += 1
                 note(record, in: to, at: counter, isGone: false)
             }
-            places[ExactName(record)] = .some(move.to)
+            state.places[ExactName(record)] = .some(move.to)
         }
     }
 
     /// A record was deleted at `change`.
     func remove(_ record: String, at change: Int64) throws {
         guard isActive else { return }
-        if hasZoneShare { changes.touched.insert(ExactName(Record.zoneShareName)) }
+        if state.hasZoneShare { state.touched.insert(ExactName(Record.zoneShareName)) }
         if let share = try share(of: record) { note(record, in: share, at: change, isGone: true) }
-        places[ExactName(record)] = .some(nil)
-        parents[ExactName(record)] = .some(nil)
+        state.places[ExactName(record)] = .some(nil)
+        state.parents[ExactName(record)] = .some(nil)
     }
 
     private func note(_ record: String, in share: String, at change: Int64, isGone: Bool) {
-        changes.touched.insert(ExactName(share))
-        changes.members.append(
+        state.touched.insert(ExactName(share))
+        state.members.append(
             ShareMember(share: share, record: record, change: change, isGone: isGone, time: time))
     }
 
@@ -130,36 +134,46 @@ final class ShareSession {
         var found: [String] = []
         var seen: Set = [ExactName(record)]
         var waiting = [record]
+        let most = limits.work.sharing.recordsPerShareMax
         while let parent = waiting.popLast() {
-            for child in try links.sources(
-                of: parent, .parent, limit: limits.work.sharing.recordsPerShareMax + 1)
+            for child in try links.sources(of: parent, .parent, limit: most + 1)
             where seen.insert(ExactName(child)).inserted {
                 found.append(child)
                 waiting.append(child)
-                guard found.count <= limits.work.sharing.recordsPerShareMax else { throw tooManyRecords }
+                guard found.count <= most else { throw tooManyRecords }
             }
         }
         return found
     }
 
+    /// Refuses a root with too much below it. Throws LIMIT_EXCEEDED.
+    func checkRoot(_ root: String, _ links: ReferenceLinks) throws {
+        let count = try descendants(of: root, links).count + Self.rootAndShare
+        guard count <= limits.work.sharing.recordsPerShareMax else { throw tooManyRecords }
+    }
+
+    private static let rootAndShare = 2
+
     private func checkRoom(in share: String, for count: Int) throws {
         let name = ExactName(share)
-        let known = try counts[name] ?? transaction.countMembers(of: share, in: zone.id)
-        guard known + count <= limits.work.sharing.recordsPerShareMax else { throw tooManyRecords }
-        counts[name] = known + count
+        let known = try state.counts[name] ?? transaction.countMembers(of: share, in: zone.id)
+        guard known + count <= limits.work.sharing.recordsPerShareMax else {
+            throw tooManyRecords
+        }
+        state.counts[name] = known + count
     }
 
     private var tooManyRecords: RecordError {
         RecordError(
             .limitExceeded,
-            "A share holds at most \(limits.work.sharing.recordsPerShareMax) records; share the whole "
-                + "zone instead.")
+            "A share holds at most \(limits.work.sharing.recordsPerShareMax) records; share the "
+                + "whole zone instead.")
     }
 
     // MARK: Parents
 
     func noteParent(_ parent: String?, of record: String) {
-        parents[ExactName(record)] = .some(parent)
+        state.parents[ExactName(record)] = .some(parent)
     }
 
     /// Refuses a parent that is below the record. Throws BAD_REQUEST, or LIMIT_EXCEEDED for too
@@ -179,13 +193,15 @@ final class ShareSession {
             "A hierarchy has at most \(limits.work.sharing.depthMax) records above one another.")
     }
 
+    /// Each is read once in a request.
     private func parent(of record: String) throws -> String? {
-        if let given = parents[ExactName(record)] { return given }
+        if let given = state.parents[ExactName(record)] { return given }
         guard let row = try transaction.record(named: record, in: zone.id), !row.isDeleted else {
             return nil
         }
         var archived = Record(recordName: record, recordType: row.type)
         archived.fields = try RecordArchive.decodeFields(row.fields, named: [SharingField.parent])
+        noteParent(archived.parent, of: record)
         return archived.parent
     }
 
@@ -193,11 +209,11 @@ final class ShareSession {
 
     /// Refuses another share in the zone. Throws BAD_REQUEST or LIMIT_EXCEEDED.
     func checkNewShare(_ name: String) throws {
-        guard !hasZoneShare else {
+        guard !state.hasZoneShare else {
             throw RecordError(
                 .badRequest, "The whole zone is shared; delete that share before sharing parts.")
         }
-        let count = try transaction.countShares(in: zone.id) + changes.made.count
+        let count = try transaction.countShares(in: zone.id) + state.made.count
         guard count == 0 || name != Record.zoneShareName else {
             throw RecordError(
                 .badRequest,
@@ -211,41 +227,43 @@ final class ShareSession {
     }
 
     func make(_ share: ShareRow) {
-        isActive = true
-        if share.root == nil { hasZoneShare = true }
-        changes.dissolved.remove(ExactName(share.name))
-        changes.made[ExactName(share.name)] = share
+        state.isActive = true
+        if share.root == nil { state.hasZoneShare = true }
+        state.dissolved.remove(ExactName(share.name))
+        state.made[ExactName(share.name)] = share
     }
 
     func open(_ share: String, to grants: [ShareGrant]) {
-        changes.grants[ExactName(share)] = grants
+        state.grants[ExactName(share)] = grants
     }
 
     /// The share is gone; its records stay.
     func dissolve(_ share: String) {
         let name = ExactName(share)
-        if share.isExactly(Record.zoneShareName) { hasZoneShare = false }
-        changes.dissolved.insert(name)
-        changes.made[name] = nil
-        changes.grants[name] = []
-        changes.members.removeAll { $0.share.isExactly(share) }
+        if share.isExactly(Record.zoneShareName) { state.hasZoneShare = false }
+        state.dissolved.insert(name)
+        state.made[name] = nil
+        state.grants[name] = []
+        state.members.removeAll { $0.share.isExactly(share) }
     }
 
     /// Writes what has changed. Returns the users whose shared databases did.
     func save(_ draw: @escaping () -> UInt64) throws -> Set<String> {
-        guard !changes.isEmpty else { return [] }
+        guard !state.touched.isEmpty || !state.grants.isEmpty else { return [] }
         let views = SharedViews(
             key: key, zone: zone, limits: limits, transaction: transaction, draw: draw)
-        for share in changes.made.values { try transaction.save(share) }
-        try transaction.save(changes.members, in: zone.id)
+        for share in state.made.values { try transaction.save(share) }
+        try transaction.save(state.members, in: zone.id)
         var told: Set<String> = []
-        for (share, grants) in changes.grants.sorted(by: { $0.key.text < $1.key.text }) {
+        for (share, grants) in state.grants.sorted(by: { $0.key.text < $1.key.text }) {
             told.formUnion(try views.setGrants(grants, of: share.text))
         }
-        for share in changes.dissolved { try transaction.removeShare(named: share.text, in: zone.id) }
+        for share in state.dissolved {
+            try transaction.removeShare(named: share.text, in: zone.id)
+        }
+        let open = try transaction.grants(in: zone.id)
         let others = Set(
-            try transaction.grants(in: zone.id).filter { changes.touched.contains(ExactName($0.share)) }
-                .map(\.user))
+            open.filter { state.touched.contains(ExactName($0.share)) }.map(\.user))
         for user in others.subtracting(told).sorted() { try views.touch(user) }
         return told.union(others)
     }

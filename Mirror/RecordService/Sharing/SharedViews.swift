@@ -66,6 +66,13 @@ struct SharedViews {
                 "\(limits.work.sharing.usersPerZoneMax) users take part in shares of the zone, the "
                     + "most there may be.")
         }
+        let shares = try transaction.grants(of: user, in: zone.id).count
+        guard shares < limits.work.sharing.sharesPerUserMax else {
+            throw RecordError(
+                .limitExceeded,
+                "You take part in \(shares) shares of the zone, the most there may be; leave one "
+                    + "first.")
+        }
         guard let own = try transaction.database(key.shared(with: user)) else { return }
         let count = try transaction.zones(in: own.id).count
         guard count >= limits.zonesPerDatabaseMax else { return }

@@ -17,14 +17,36 @@ extension RecordServer {
             door: Authenticator(service),
             capabilities: service.dialect == .plain
                 ? nil : ServerCapabilities(service.limits, configuration),
-            configuration: configuration, platform: platform,
-            // Where it fails, those who wait hear of changes when their time is up, and a token's
-            // last use is written later.
-            everySecond: {
-                try? service.noticeOtherWriters()
-                try? service.accounts.keepTokenUses()
-            },
-            atEnd: { try? service.accounts.keepTokenUses(isLast: true) })
+            configuration: configuration, platform: platform, watch: ServiceWatch(service))
+    }
+}
+
+extension ServiceWatch {
+    /// Each container is a series of its own to who keeps the figures.
+    private static let containersMax = 100
+
+    init(_ service: RecordService) {
+        self.init()
+        // Where it fails, those who wait hear of changes when their time is up, and a token's last
+        // use is written later.
+        everySecond = {
+            try? service.noticeOtherWriters()
+            try? service.accounts.keepTokenUses()
+        }
+        atEnd = { try? service.accounts.keepTokenUses(isLast: true) }
+        unreadiness = { service.unreadiness() }
+        figures = {
+            var figures = ServiceFigures()
+            figures.statistics = service.statistics
+            figures.commitSizes = service.commitSizes
+            (figures.usedBytes, figures.freeBytes) = service.storage
+            // A database that does not answer is told by the figure of readiness.
+            let containers = (try? service.largestContainers(limit: Self.containersMax)) ?? []
+            figures.containers = containers.map {
+                ServiceFigures.Container(name: $0.name, records: $0.records, bytes: $0.bytes)
+            }
+            return figures
+        }
     }
 }
 

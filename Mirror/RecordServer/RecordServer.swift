@@ -4,27 +4,44 @@ package import Platform
 /// The record service on the network: TLS, HTTP, routes, and the service behind them.
 public final class RecordServer: Sendable {
     private let configuration: ServerConfiguration
-    private let platform: Environment
     private let http: HTTPServer
-    private let everySecond: (@Sendable () -> Void)?
-    private let atEnd: (@Sendable () -> Void)?
+    private let watch: ServiceWatch
+    private let readiness: Readiness
+    private let metrics: MetricsListener
+    private let listening = Lock<ListenPlace?>(nil)
+    private let certificates: CertificateKeeper
     private let ticker = Lock<Ticker?>(nil)
 
     package init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
-        platform: Environment, everySecond: (@Sendable () -> Void)? = nil,
-        atEnd: (@Sendable () -> Void)? = nil
+        platform: Environment, watch: ServiceWatch = ServiceWatch()
     ) {
-        self.everySecond = everySecond
-        self.atEnd = atEnd
+        self.watch = watch
         self.configuration = configuration
-        self.platform = platform
+        certificates = CertificateKeeper(configuration, platform: platform)
+        let readiness = Readiness(clock: platform.clock, look: watch.unreadiness)
+        let health = HealthAnswers(readiness: readiness)
+        let page = MetricsPage(
+            version: configuration.version, watch: watch, readiness: readiness,
+            clock: platform.clock)
         let router = Router(
             door: door, capabilities: capabilities, configuration: configuration,
-            platform: platform)
-        http = HTTPServer(
-            configuration: configuration.http, platform: platform, log: configuration.accessLog,
-            admit: { [annex = configuration.annex] in annex?($0) ?? router.admit($0) })
+            platform: platform, health: health)
+        let log = configuration.accessLog
+        let http = HTTPServer(
+            configuration: configuration.http, platform: platform,
+            log: { entry in
+                page.requests.note(entry)
+                log?(entry)
+            },
+            admit: { [annex = configuration.annex] request in
+                annex?(request)?.noting(.ofConsole) ?? router.admit(request)
+            })
+        metrics = MetricsListener(platform: platform, health: health) {
+            page.text(http.traffic)
+        }
+        self.http = http
+        self.readiness = readiness
     }
 
     /// Connections and requests since the start.
@@ -35,24 +52,33 @@ public final class RecordServer: Sendable {
 
     /// The certificate that clients are to trust; nil where it is not of the local authority.
     public var authorityFile: URL? {
-        guard case .automatic(let folder, _) = configuration.tls else { return nil }
-        return CertificateFolder(folder, platform: platform).authorityFile
+        certificates.authorityFile
     }
 
-    /// Listens, and returns the address clients use. Throws `ServerError`. A certificate of the
-    /// local authority is renewed here when due, so a server must start anew at least every 90
-    /// days.
+    /// Where figures and probes are to be had since `start`; nil where nobody asked for it.
+    public var metricsPlace: ListenPlace? { listening.withLock { $0 } }
+
+    /// Listens, and returns the address clients use. Throws `ServerError`. While it runs, files of
+    /// a certificate that are exchanged are taken within some seconds, and one of the local
+    /// authority is renewed when due.
     public func start() throws -> URL {
-        let identity = try identity()
+        let identity = try certificates.identity()
+        readiness.beginAgain()
         let port = try http.start(
             address: configuration.address, port: configuration.port, tls: identity)
-        ticker.withLock { $0 = everySecond.map { Ticker(everySeconds: 1, $0) } }
+        do {
+            try listenForMetrics()
+        } catch {
+            http.stop()
+            throw error
+        }
+        ticker.withLock { $0 = Ticker(everySeconds: 1) { [weak self] in self?.tick() } }
         var parts = URLComponents()
         parts.scheme = identity == nil ? "http" : "https"
         parts.host = host
         parts.port = Int(port)
         guard let url = parts.url else {
-            http.stop()
+            stop()
             throw ServerError(
                 .badAddress, "No address for clients can be made of the listen address.",
                 fields: ["address": configuration.address])
@@ -63,13 +89,45 @@ public final class RecordServer: Sendable {
     /// Takes no new connection, answers what is held back, waits for the requests under way
     /// (`drainSeconds`), then closes. Blocks.
     public func stop() {
+        readiness.beginStopping()
         let running = ticker.withLock { ticker in
             defer { ticker = nil }
             return ticker
         }
         running?.stop()
         http.stop()
-        if running != nil { atEnd?() }
+        metrics.stop()
+        listening.withLock { $0 = nil }
+        if running != nil { watch.atEnd() }
+    }
+
+    /// Reads the certificate again, and shows it to new connections; those that are open go on.
+    /// Throws a `ServerError` for one that cannot be used, and shows the former one then. Does
+    /// nothing without TLS.
+    public func reloadCertificate() throws {
+        guard let identity = try certificates.identity() else { return }
+        try http.exchange(tls: identity)
+    }
+
+    private func tick() {
+        watch.everySecond()
+        guard certificates.isDue() else { return }
+        do {
+            try reloadCertificate()
+            configuration.certificateLog?(nil)
+        } catch {
+            configuration.certificateLog?(
+                error as? ServerError
+                    ?? ServerError(.badCertificate, "The certificate cannot be read.", cause: error)
+            )
+        }
+    }
+
+    private func listenForMetrics() throws {
+        guard var place = configuration.metrics else { return }
+        place.port = try metrics.start(at: place)
+        let found = place
+        listening.withLock { $0 = found }
     }
 
     private var host: String {
@@ -78,27 +136,5 @@ public final class RecordServer: Sendable {
         case let address where address.contains(":"): "[\(address)]"
         case let address: address
         }
-    }
-
-    private func identity() throws -> TLSIdentity? {
-        switch configuration.tls {
-        case .off: nil
-        case .automatic(let folder, let hosts):
-            try CertificateFolder(folder, platform: platform)
-                .identity(hosts: hosts + [configuration.address])
-        case .files(let certificate, let key):
-            TLSIdentity(
-                certificatePEM: try text(certificate, .badCertificate),
-                keyPEM: try text(key, .badKey))
-        }
-    }
-
-    private func text(_ file: URL, _ code: ServerError.Code) throws -> String {
-        guard let text = try SecretFile.read(file) else {
-            throw ServerError(
-                code, "The file of the certificate or key is not there; look at its path.",
-                fields: ["path": file.path])
-        }
-        return text
     }
 }

@@ -26,11 +26,34 @@ public struct ServerConfiguration: Sendable {
     public var throttle: ThrottleLimits?
     public var accessLog: AccessLog?
     public var failureLog: FailureLog?
+    /// Hears of certificates that were exchanged while the server runs, or could not be.
+    public var certificateLog: CertificateLog?
+    /// Where figures and probes are to be had, in plain HTTP and without a token; nil: nowhere.
+    public var metrics: ListenPlace?
+    /// What the figures call this program's version.
+    public var version: String?
     /// Answers paths of its own before the routes are asked; nil for those that are not.
     package var annex: (@Sendable (HTTPRequest) -> Admission?)?
 
     public init(tls: TLS) { self.tls = tls }
 }
+
+/// An address of this machine, and a port of it.
+public struct ListenPlace: Sendable, Hashable {
+    /// A numeric address or host name; `0.0.0.0` and `::` are all of them.
+    public var address: String
+    /// 0 takes a free one.
+    public var port: UInt16
+
+    public init(address: String = "127.0.0.1", port: UInt16) {
+        self.address = address
+        self.port = port
+    }
+}
+
+/// Receives nil when new connections are shown another certificate, and the reason where one that
+/// was found cannot be used; the former one is shown then.
+public typealias CertificateLog = @Sendable (_ failure: ServerError?) -> Void
 
 /// Receives what failed inside the service under the id that the client was given. Holds no token.
 public typealias FailureLog = @Sendable (_ uuid: String, _ error: any Error) -> Void

@@ -24,16 +24,18 @@ public final class RecordService: Sendable {
     let courier = CourierDesk()
     private let listeners = ChangeListeners()
     private let schemas = SchemaMemory()
+    let counters = ServiceCounters()
     private static let guidLength = 24
 
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
     /// hears what its administrator should know and clients should not. In the plain dialect it
-    /// answers without extensions, and takes no more at once than CloudKit Web Services does.
+    /// answers without extensions, and takes no more at once than CloudKit Web Services does. What
+    /// is done by `accounts` is noted in `audit`.
     public convenience init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
-        publicAccess: PublicAccess = PublicAccess(),
+        publicAccess: PublicAccess = PublicAccess(), audit: AuditLog? = nil,
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         self.init(
@@ -42,8 +44,8 @@ public final class RecordService: Sendable {
                 lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log),
             place: path,
             files: AssetFiles(besides: path, platform: platform, log: log), platform: platform,
-            limits: limits, dialect: dialect, secrets: secrets, publicAccess: publicAccess, log: log
-        )
+            limits: limits, dialect: dialect, secrets: secrets, publicAccess: publicAccess,
+            audit: audit, log: log)
     }
 
     /// Works with a PostgreSQL database, making or updating its tables; any number of services may
@@ -53,7 +55,7 @@ public final class RecordService: Sendable {
     public convenience init(
         database: PostgresDatabase, platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
-        publicAccess: PublicAccess = PublicAccess(),
+        publicAccess: PublicAccess = PublicAccess(), audit: AuditLog? = nil,
         log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         self.init(
@@ -63,13 +65,13 @@ public final class RecordService: Sendable {
             place: database.description,
             files: AssetFiles(in: database.assetsFolder, platform: platform, log: log),
             platform: platform, limits: limits, dialect: dialect, secrets: secrets,
-            publicAccess: publicAccess, log: log)
+            publicAccess: publicAccess, audit: audit, log: log)
     }
 
     private init(
         backend: any Backend, place: String, files: AssetFiles, platform: Environment,
         limits: ServiceLimits, dialect: ServiceDialect, secrets: any SecretSource,
-        publicAccess: PublicAccess, log: @escaping ServiceLog
+        publicAccess: PublicAccess, audit: AuditLog?, log: @escaping ServiceLog
     ) {
         self.backend = backend
         damage = DamageReport(path: place, log: log)
@@ -77,7 +79,8 @@ public final class RecordService: Sendable {
         self.publicAccess = publicAccess
         self.dialect = dialect
         self.limits = limits.bounded(by: dialect)
-        accounts = ServiceAccounts(backend: backend, platform: platform, secrets: secrets)
+        accounts = ServiceAccounts(
+            backend: backend, platform: platform, secrets: secrets, audit: audit)
         assets = AssetStore(
             files: files, limits: limits.assets, accounts: accounts, secrets: secrets)
         backend.listen { [listeners] database in
@@ -94,16 +97,24 @@ public final class RecordService: Sendable {
     public func handle(
         _ request: RecordRequest, target: RecordTarget, caller: Caller
     ) throws(RecordError) -> RecordResponse {
-        guard dialect == .plain else { return try answer(request, target, caller) }
+        guard dialect == .plain else { return try counted(request, target, caller) }
         if let key = request.extensionsUsed.first {
             throw RecordError(
                 .badRequest, "\(key) is nothing that this service knows; leave it out.")
         }
         do {
-            return try answer(request, target, caller).withoutExtensions
+            return try counted(request, target, caller).withoutExtensions
         } catch {
             throw error.withoutExtensions
         }
+    }
+
+    private func counted(
+        _ request: RecordRequest, _ target: RecordTarget, _ caller: Caller
+    ) throws(RecordError) -> RecordResponse {
+        let response = try answer(request, target, caller)
+        counters.note(response, to: request)
+        return response
     }
 
     private func answer(

@@ -65,7 +65,8 @@ import Testing
         let paths = part("paths")
         let base = "/database/1/{container}/{environment}/"
         var known: Set<String> = [
-            "/health", "/capabilities", "/openapi.json", "/webcourier", "/assets/upload",
+            "/health", "/healthz", "/readyz", "/capabilities", "/openapi.json", "/webcourier",
+            "/assets/upload",
             "/assets/file",
         ]
         for path in WireCodec.operationPaths {

@@ -18,11 +18,14 @@ final class BufferLedger: Sendable {
 
     init(limits: BufferLimits) { self.limits = limits }
 
+    var bytes: Int { state.withLock { $0.bytes } }
+
     /// What one request holds; given back with it.
     final class Hold: @unchecked Sendable {
         // @unchecked: belongs to the request, whose connection has one thread.
         private let ledger: BufferLedger
-        private let address: ClientAddress
+        /// Whose bytes they are; before there are any.
+        var address: ClientAddress
         var user: String?
         private var bytes = 0
 

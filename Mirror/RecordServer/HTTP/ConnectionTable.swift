@@ -40,10 +40,15 @@ final class ConnectionTable: Sendable {
         self.clock = clock
     }
 
-    /// Whether another connection may come from `address`; makes room for it where it can.
-    func mayAccept(_ address: ClientAddress) -> Bool {
+    var count: Int { state.withLock { $0.open } }
+
+    /// Whether another connection may come from `address`; makes room for it where it can. A
+    /// trusted one may have as many as there are.
+    func mayAccept(_ address: ClientAddress, isTrusted: Bool = false) -> Bool {
         state.withLock { state in
-            if let max = limits.perAddressMax, state.perAddress[address, default: 0] >= max {
+            if !isTrusted, let max = limits.perAddressMax,
+                state.perAddress[address, default: 0] >= max
+            {
                 return Self.closeLongestSilent(&state, of: address)
             }
             if state.open >= limits.max { return Self.closeLongestSilent(&state, of: nil) }

@@ -12,6 +12,9 @@ public struct HTTPConfiguration: Sendable {
     /// Threads that read, answer and write. A slow answer holds only the connections of its thread;
     /// as many writes as threads share a trip to the disk.
     public var threads = 32
+    /// Proxies whose `X-Forwarded-For` counts: who they name is the sender, for all limits that go
+    /// by address. Their own connections are not limited by address.
+    public var trustedProxies: [AddressNetwork] = []
     /// How long `stop` waits for answers under way.
     public var drainSeconds = 10
 

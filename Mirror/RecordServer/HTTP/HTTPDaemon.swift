@@ -14,6 +14,7 @@ final class HTTPDaemon: Sendable {
     private let connections: ConnectionTable
     private let buffers: BufferLedger
     private let held: HeldRequests
+    let tls = TLSSlot()
 
     init(
         configuration: HTTPConfiguration, platform: Environment, log: AccessLog?,
@@ -28,9 +29,19 @@ final class HTTPDaemon: Sendable {
         held = HeldRequests(limits: configuration.held, clock: platform.clock)
     }
 
+    private var proxies: TrustedProxies {
+        TrustedProxies(networks: configuration.trustedProxies)
+    }
+
     var statistics: HTTPStatistics { counts.withLock { $0 } }
 
     var heldRequests: Int { held.count }
+
+    /// Connections that are open now.
+    var openConnections: Int { connections.count }
+
+    /// Bytes of bodies and answers that are held now.
+    var heldBytes: Int { buffers.bytes }
 
     /// The server starts, perhaps after a stop.
     func holdRequests() { held.open() }
@@ -53,10 +64,12 @@ final class HTTPDaemon: Sendable {
     // MARK: Connections
 
     func mayAccept(_ address: UnsafePointer<sockaddr>?) -> Bool {
-        connections.mayAccept(ClientAddress(address))
+        connections.mayAccept(
+            ClientAddress(address), isTrusted: proxies.trusts(HostAddress(address)))
     }
 
     func opened(_ connection: OpaquePointer) {
+        tls.bind(connection)
         counts.withLock { $0.connections += 1 }
         connections.opened(
             UInt(bitPattern: connection), diptych_mhd_socket(connection),
@@ -96,7 +109,9 @@ final class HTTPDaemon: Sendable {
         bytes: UnsafeRawBufferPointer
     ) -> MHD_Result {
         guard !incoming.isAnswered else { return .YES }
-        if let wait = incoming.wait { return goOn(wait, of: incoming, on: connection) }
+        if let wait = incoming.wait {
+            return goOn(wait, of: incoming, on: connection, wasHeld: true)
+        }
         let step: IncomingRequest.Step
         if incoming.awaitsHead {
             step = takeHead(incoming, on: connection, method: method)
@@ -121,6 +136,10 @@ final class HTTPDaemon: Sendable {
         if let refusal = refusal(of: head, bytes: bytes, queryItems: incoming.request.query.count) {
             incoming.refuse(refusal, method: String(cString: method))
             return .answer
+        }
+        let peer = HostAddress(diptych_mhd_address(connection))
+        if let sender = proxies.sender(behind: peer, head.headers) {
+            incoming.comes(from: sender.client)
         }
         let step = incoming.takeHead(
             method: String(cString: method), headers: head.headers, admit: admit)
@@ -152,7 +171,8 @@ final class HTTPDaemon: Sendable {
     private func reply(to incoming: IncomingRequest, on connection: OpaquePointer) -> MHD_Result {
         connections.enter(.answering, UInt(bitPattern: connection))
         return switch incoming.outcome() {
-        case .response(let response): send(response, to: incoming, on: connection)
+        case .response(let response):
+            send(response, to: incoming, on: connection, wasHeld: false)
         case .wait(let wait): hold(wait, incoming, on: connection)
         }
     }
@@ -169,13 +189,14 @@ final class HTTPDaemon: Sendable {
             if incoming.listening == nil { held.end(id) }
         }
         incoming.wait = wait
-        return goOn(wait, of: incoming, on: connection)
+        return goOn(wait, of: incoming, on: connection, wasHeld: false)
     }
 
     /// Answers where there is something to tell or the time is up; lets the connection sleep where
     /// not, and is called again when it wakes.
     private func goOn(
-        _ wait: HTTPWait, of incoming: IncomingRequest, on connection: OpaquePointer
+        _ wait: HTTPWait, of incoming: IncomingRequest, on connection: OpaquePointer,
+        wasHeld: Bool
     ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
         while true {
@@ -184,7 +205,7 @@ final class HTTPDaemon: Sendable {
             if let response = wait.answer(isLast) ?? (isLast ? HTTPResponse(status: 500) : nil) {
                 held.end(id)
                 incoming.endWait()
-                return send(response, to: incoming, on: connection)
+                return send(response, to: incoming, on: connection, wasHeld: wasHeld)
             }
             connections.enter(.held, id)
             if held.suspend(connection) { return .YES }
@@ -192,21 +213,32 @@ final class HTTPDaemon: Sendable {
     }
 
     private func send(
-        _ response: HTTPResponse, to incoming: IncomingRequest, on connection: OpaquePointer
+        _ response: HTTPResponse, to incoming: IncomingRequest, on connection: OpaquePointer,
+        wasHeld: Bool
     ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
         incoming.isAnswered = true
         let response = incoming.holding(response)
         counts.withLock { $0.requests += 1 }
-        log?(
-            AccessLogEntry(
-                method: incoming.request.method, path: incoming.request.path,
-                status: response.status, bytes: response.byteCount,
-                milliseconds: platform.clock.now().timeIntervalSince(incoming.began) * 1_000,
-                round: RoundIdentifier.taken(
-                    from: incoming.request.headers[RoundIdentifier.header])))
+        note(response, to: incoming, wasHeld: wasHeld)
         connections.enter(.sending(bytes: response.byteCount), id)
         return HTTPDaemon.queue(response, on: connection)
+    }
+
+    private func note(
+        _ response: HTTPResponse, to incoming: IncomingRequest, wasHeld: Bool
+    ) {
+        guard let log else { return }
+        let now = platform.clock.now()
+        log(
+            AccessLogEntry(
+                time: now, method: incoming.request.method, path: incoming.request.path,
+                status: response.status, bytes: response.byteCount,
+                receivedBytes: incoming.bodyBytes,
+                milliseconds: now.timeIntervalSince(incoming.began) * 1_000,
+                wasHeld: wasHeld, facts: response.facts,
+                round: RoundIdentifier.taken(
+                    from: incoming.request.headers[RoundIdentifier.header])))
     }
 
     private static func queue(

@@ -38,6 +38,8 @@ package struct HTTPResponse: Sendable {
     package var body: Data
     /// A part of a file that is sent in the place of `body`.
     package var file: HTTPFilePart?
+    /// For the access log; nothing of it is sent.
+    package var facts = RequestFacts()
 
     package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: Data = Data()) {
         self.status = status

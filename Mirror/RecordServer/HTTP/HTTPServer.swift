@@ -44,17 +44,24 @@ package final class HTTPServer: Sendable {
     package var statistics: HTTPStatistics { daemon.statistics }
     package var heldRequests: Int { daemon.heldRequests }
 
+    /// What is held at this moment.
+    var traffic: MetricsPage.Traffic {
+        MetricsPage.Traffic(
+            connections: daemon.openConnections, acceptedConnections: statistics.connections,
+            heldRequests: heldRequests, bufferedBytes: daemon.heldBytes)
+    }
+
     /// Listens on `address`, with TLS where an identity is given, and returns the real port.
     /// Port 0 takes a free one. Throws `ServerError`.
     package func start(address: String, port: UInt16, tls: TLSIdentity?) throws -> UInt16 {
         guard running.withLock({ $0 == nil }) else {
             throw ServerError(.cannotListen, "The server runs already; stop it first.")
         }
-        try tls?.check()
+        if let tls { try daemon.tls.set(tls) }
         let socket = try ListeningSocket(address: address, port: port)
         daemon.holdRequests()
         let retained = Unmanaged.passRetained(daemon)
-        guard let pointer = launch(on: socket, tls, retained.toOpaque()) else {
+        guard let pointer = launch(on: socket, isTLS: tls != nil, retained.toOpaque()) else {
             socket.close()
             retained.release()
             throw ServerError(
@@ -66,6 +73,15 @@ package final class HTTPServer: Sendable {
             $0 = Running(pointer: pointer, socket: socket, retained: retained, ticker: ticker)
         }
         return socket.port
+    }
+
+    /// New connections are shown `tls` from now on; those that are open stay. Only where the server
+    /// was started with an identity. Throws `ServerError`, and shows the former one then.
+    package func exchange(tls: TLSIdentity) throws {
+        try running.withLock { running in
+            guard running != nil else { return }
+            try daemon.tls.set(tls)
+        }
     }
 
     /// Takes no new connection, lets the requests under way end (at most `drainSeconds`), then
@@ -91,7 +107,7 @@ package final class HTTPServer: Sendable {
     private static let workingMemoryBytes = 20 << 10
 
     private func launch(
-        on socket: ListeningSocket, _ tls: TLSIdentity?, _ context: UnsafeMutableRawPointer
+        on socket: ListeningSocket, isTLS: Bool, _ context: UnsafeMutableRawPointer
     ) -> OpaquePointer? {
         var settings = diptych_mhd_settings()
         settings.listen_socket = socket.descriptor
@@ -110,14 +126,8 @@ package final class HTTPServer: Sendable {
         settings.access = advance
         settings.completed = completed
         settings.connection = accepted
-        guard let tls else { return diptych_mhd_start(&settings) }
-        return tls.certificatePEM.withCString { certificate in
-            tls.keyPEM.withCString { key in
-                settings.certificate_pem = certificate
-                settings.key_pem = key
-                return diptych_mhd_start(&settings)
-            }
-        }
+        settings.is_tls = isTLS ? 1 : 0
+        return diptych_mhd_start(&settings)
     }
 }
 

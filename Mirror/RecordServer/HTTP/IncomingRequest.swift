@@ -11,6 +11,8 @@ final class IncomingRequest: @unchecked Sendable {
     private var admission: Admission?
     private var body = Data()
     private var received = 0
+    /// Of the body, those that went elsewhere than into memory.
+    private var streamed = 0
     /// Why nothing of the body is kept any more.
     private var dropped: HTTPBody?
     var isAnswered = false
@@ -74,8 +76,17 @@ final class IncomingRequest: @unchecked Sendable {
         }
     }
 
+    /// Counts for `address` instead of the one that the connection has. Before the head is taken.
+    func comes(from address: ClientAddress) {
+        request.address = address
+        hold.address = address
+    }
+
     /// Whether the body goes somewhere else than into memory.
     var isStreamed: Bool { if case .stream? = admission { true } else { false } }
+
+    /// Bytes of the body that came.
+    var bodyBytes: Int { received + streamed }
 
     /// Refuses the request by its head alone.
     func refuse(_ response: HTTPResponse, method: String) {
@@ -86,6 +97,7 @@ final class IncomingRequest: @unchecked Sendable {
     /// Takes the next bytes of the body, or counts them where there are too many already.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Step {
         if case .stream(let stream)? = admission {
+            streamed += bytes.count
             guard let refusal = stream.take(bytes) else { return .readOn }
             admission = .answer(refusal)
             dropped = .bytes(Data())
@@ -128,9 +140,8 @@ final class IncomingRequest: @unchecked Sendable {
             return response
         }
         request.body = .noRoom
-        guard case .response(let refusal) = answer(request) else {
-            return HTTPResponse(status: 503)
-        }
+        // A notice was taken out of its queue already, and is small: it goes on its way.
+        guard case .response(let refusal) = answer(request) else { return response }
         return refusal
     }
 

@@ -72,6 +72,8 @@ package enum OpenAPIDocument {
             }
         }
         paths["/health"] = reading("Health", "Whether the service answers.")
+        paths["/healthz"] = reading("Health", "Whether the process lives.")
+        paths["/readyz"] = reading("Health", "Whether the service can do its work.")
         paths["/capabilities"] = reading("Capabilities", "Limits and extensions.")
         paths["/openapi.json"] = reading("OpenAPI", "This document.")
         paths["/webcourier"] = reading(

@@ -5,6 +5,9 @@ internal import RecordWire
 /// A path of the server, taken apart.
 enum RoutePath {
     case health
+    /// Whether the process lives, and whether it can do its work.
+    case liveness
+    case readiness
     case capabilities
     /// Takes the bytes of an asset; what it is for stands in the query.
     case assetUpload
@@ -29,6 +32,8 @@ enum RoutePath {
         let words = path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
         switch words {
         case ["health"]: self = .health
+        case [OperationName.liveness]: self = .liveness
+        case [OperationName.readiness]: self = .readiness
         case ["capabilities"]: self = .capabilities
         case ["openapi.json"]: self = .openAPI
         case ["webcourier"]: self = .courier
@@ -44,6 +49,21 @@ enum RoutePath {
                 container: words[2], environment: words[3], database: words[4])
             try RoutePath.check(target)
             self = .operation(words[5...].joined(separator: "/"), target)
+        }
+    }
+
+    /// What requests of this path are counted as.
+    var name: String {
+        switch self {
+        case .health: OperationName.health
+        case .liveness: OperationName.liveness
+        case .readiness: OperationName.readiness
+        case .capabilities: OperationName.capabilities
+        case .assetUpload: OperationName.assetUpload
+        case .assetFile: OperationName.assetDownload
+        case .openAPI: OperationName.openAPI
+        case .courier: OperationName.courier
+        case .operation(let operation, _): OperationName.of(operation)
         }
     }
 

@@ -1,5 +1,5 @@
 internal import Foundation
-package import Platform
+internal import Platform
 internal import RecordService
 internal import RecordWire
 
@@ -16,11 +16,13 @@ package struct Router: Sendable {
     private let throttle: Throttle
     private let throttlesAddresses: Bool
     private let scheme: String
+    private let health: HealthAnswers
 
-    package init(
+    init(
         door: Authenticator, capabilities: ServerCapabilities?, configuration: ServerConfiguration,
-        platform: Environment
+        platform: Environment, health: HealthAnswers
     ) {
+        self.health = health
         self.door = door
         self.capabilities = capabilities
         bodyBytesMax = configuration.http.bodyBytesMax
@@ -36,24 +38,32 @@ package struct Router: Sendable {
     /// Decides by a request's head who may go on, before a byte of the body is kept. What is
     /// refused or needs no body is answered; each answer bears the request's id.
     package func admit(_ request: HTTPRequest) -> Admission {
+        var facts = RequestFacts()
         let uuid = platform.randomness.uuid().uuidString
+        facts.requestID = uuid
         do {
-            switch try route(request, uuid) {
-            case .wait(let user, let wait):
-                return .read(user: user) { _ in .wait(wait) }
-            case .answer(let body):
-                return .answer(finished(HTTPResponse(status: 200, body: body), request, uuid))
-            case .ask(let operation, let target, let caller):
-                return .read(user: caller.user) { request in
-                    outcome(of: operation, target, caller, request, uuid)
-                }
-            case .file(var response):
-                response.headers.append("X-Apple-Request-UUID", uuid)
-                return .answer(response)
-            case .upload(let upload): return .stream(stream(upload, request, uuid))
-            }
+            let route = try route(request, uuid, &facts)
+            return admission(to: route, request, uuid).noting(facts)
         } catch {
-            return .answer(finished(refusal(for: error, uuid), request, uuid))
+            return .answer(finished(refusal(for: error, uuid), request, uuid)).noting(facts)
+        }
+    }
+
+    private func admission(
+        to route: Route, _ request: HTTPRequest, _ uuid: String
+    ) -> Admission {
+        switch route {
+        case .wait(let user, let wait): return .read(user: user) { _ in .wait(wait) }
+        case .answer(let body):
+            return .answer(finished(HTTPResponse(status: 200, body: body), request, uuid))
+        case .ask(let operation, let target, let caller):
+            return .read(user: caller.user) { request in
+                outcome(of: operation, target, caller, request, uuid)
+            }
+        case .file(var response):
+            response.headers.append("X-Apple-Request-UUID", uuid)
+            return .answer(response)
+        case .upload(let upload): return .stream(stream(upload, request, uuid))
         }
     }
 
@@ -67,46 +77,70 @@ package struct Router: Sendable {
         case upload(AssetUpload)
     }
 
-    private func route(_ request: HTTPRequest, _ uuid: String) throws -> Route {
-        let isReading = request.method == "GET" || request.method == "HEAD"
-        switch try RoutePath(request.path) {
-        case .health:
-            guard !isPlain else { throw RouteRefusal.notHere }
-            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
-            return .answer(Data(#"{"status":"ok"}"#.utf8))
-        case .capabilities:
-            guard let capabilities else { throw RouteRefusal.notHere }
-            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
-            return .answer(try capabilities.json())
-        case .assetFile:
-            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
-            return .file(try file(for: request))
+    private func route(
+        _ request: HTTPRequest, _ uuid: String, _ facts: inout RequestFacts
+    ) throws -> Route {
+        let path = try RoutePath(request.path)
+        facts.operation = path.name
+        switch path {
         case .assetUpload:
             guard ["POST", "PUT"].contains(request.method) else {
                 throw RouteRefusal.methodNotAllowed(allowed: "POST, PUT")
             }
-            return .upload(try upload(for: request))
-        case .openAPI:
-            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
-            return .answer(try OpenAPIDocument.json())
-        case .courier:
-            guard isReading else { throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD") }
-            return try notices(request, uuid)
+            let upload = try upload(for: request)
+            (facts.user, facts.container) = (upload.userRecordName, upload.container)
+            return .upload(upload)
         case .operation(let operation, var target):
             let tokens = tokens(of: request, for: target)
             let caller = try admitted(tokens, target.container, request)
+            (facts.user, facts.container) = (caller.isWorld ? nil : caller.user, target.container)
             target.deviceID = tokens.deviceID
             target.serviceAddress = request.serviceAddress(scheme: scheme)
             try checkMethod(operation, request)
             try checkEncoding(of: request)
             return .ask(operation, target, caller)
+        case .health, .liveness, .readiness, .capabilities, .openAPI, .assetFile, .courier:
+            return try reading(path, request, uuid, &facts)
+        }
+    }
+
+    /// What is only read, and needs no API token. A service of the plain dialect publishes nothing.
+    private func reading(
+        _ path: RoutePath, _ request: HTTPRequest, _ uuid: String, _ facts: inout RequestFacts
+    ) throws -> Route {
+        switch path {
+        case .health, .liveness, .readiness, .capabilities:
+            guard !isPlain else { throw RouteRefusal.notHere }
+        case .openAPI, .assetFile, .courier, .assetUpload, .operation: break
+        }
+        guard request.method == "GET" || request.method == "HEAD" else {
+            throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD")
+        }
+        switch path {
+        case .health, .liveness: return .answer(HealthAnswers.alive)
+        case .readiness:
+            if let reason = health.readiness.reason { throw Self.unready(reason) }
+            return .answer(HealthAnswers.ready)
+        case .capabilities: return .answer(try capabilities?.json() ?? Data())
+        case .openAPI: return .answer(try OpenAPIDocument.json())
+        case .assetFile:
+            let (response, user) = try file(for: request)
+            facts.user = user
+            return .file(response)
+        case .courier:
+            let (wait, user) = try notices(request, uuid)
+            facts.user = user
+            return .wait(user: user, wait)
+        case .assetUpload, .operation: throw RouteRefusal.notHere
         }
     }
 
     // MARK: Notices
 
     /// Waits for the next notice of a courier's token; an empty object where none came in time.
-    private func notices(_ request: HTTPRequest, _ uuid: String) throws -> Route {
+    private func notices(
+        _ request: HTTPRequest, _ uuid: String
+    ) throws -> (HTTPWait, user: String) {
         guard let courier = door.courier, let token = request.query["token"] else {
             throw RouteRefusal.notHere
         }
@@ -122,20 +156,19 @@ package struct Router: Sendable {
         }
         try throttle.check(.user(user))
         throttle.charge(.user(user), since: began)
-        return .wait(
-            user: user,
-            HTTPWait(
-                seconds: .infinity, listen: { try courier.listen(token, $0) },
-                answer: { isLast in
-                    do {
-                        let notice = try courier.next(token)
-                        guard isLast || notice != nil else { return nil }
-                        let body = notice ?? Data("{}".utf8)
-                        return finished(HTTPResponse(status: 200, body: body), request, uuid)
-                    } catch {
-                        return finished(refusal(for: error, uuid), request, uuid)
-                    }
-                }))
+        let wait = HTTPWait(
+            seconds: .infinity, listen: { try courier.listen(token, $0) },
+            answer: { isLast in
+                do {
+                    let notice = try courier.next(token)
+                    guard isLast || notice != nil else { return nil }
+                    let body = notice ?? Data("{}".utf8)
+                    return finished(HTTPResponse(status: 200, body: body), request, uuid)
+                } catch {
+                    return finished(refusal(for: error, uuid), request, uuid)
+                }
+            })
+        return (wait, user)
     }
 
     /// An answer that names a place of this server gets its address as the client knows it.
@@ -221,7 +254,7 @@ package struct Router: Sendable {
     // MARK: Assets
 
     /// The key in an address lets in whoever has it.
-    private func file(for request: HTTPRequest) throws -> HTTPResponse {
+    private func file(for request: HTTPRequest) throws -> (HTTPResponse, user: String) {
         guard let assets = door.assets else { throw RouteRefusal.notHere }
         let (file, user) = try lettingIn(request) {
             let found = try assets.open(request.query["key"] ?? "")
@@ -229,7 +262,7 @@ package struct Router: Sendable {
             return found
         }
         throttle.charge(.user(user), since: platform.clock.now())
-        return try AssetAnswer.response(with: file, to: request)
+        return (try AssetAnswer.response(with: file, to: request), user)
     }
 
     /// A user's token that is shown beside the key has to be of the same user.
@@ -350,6 +383,12 @@ package struct Router: Sendable {
 
     private static let busyRetrySeconds = 5.0
 
+    private static func unready(_ reason: String) -> RecordError {
+        var error = RecordError(.tryAgainLater, reason)
+        error.retryAfterSeconds = busyRetrySeconds
+        return error
+    }
+
     private var noRoom: RecordError {
         var error = RecordError(
             .tryAgainLater,
@@ -384,6 +423,7 @@ package struct Router: Sendable {
         let body =
             (try? WireCodec.encode(error)) ?? Data(#"{"serverErrorCode":"INTERNAL_ERROR"}"#.utf8)
         var response = HTTPResponse(status: status, body: body)
+        response.facts.errorCode = error.code.rawValue
         if let seconds = error.retryAfterSeconds, seconds.isFinite {
             response.headers.append("Retry-After", String(Int(min(seconds, 1e9).rounded(.up))))
         }

@@ -18,7 +18,7 @@ public struct CertificateFolder: Sendable {
     /// The file that clients name as the authority to trust.
     public var authorityFile: URL { folder.appendingPathComponent("authority.pem") }
     private var authorityKeyFile: URL { folder.appendingPathComponent("authority-key.pem") }
-    private var serverFile: URL { folder.appendingPathComponent("server.pem") }
+    var serverFile: URL { folder.appendingPathComponent("server.pem") }
 
     /// Returns a certificate for this machine's names and `hosts`: the one on file, or a new one
     /// where that is due within 90 days or lacks a host. Throws `ServerError`.

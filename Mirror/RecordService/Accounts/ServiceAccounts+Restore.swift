@@ -28,6 +28,9 @@ extension ServiceAccounts {
                 try transaction.add(row)
             }
         }
+        try audit?.note(
+            .tokensTakenIn, userRecordName,
+            ["api": api.description.id, "user": user.description.id, "container": container])
     }
 
     private func lost(

@@ -9,12 +9,18 @@ public import RecordWire
 public final class ServiceAccounts: Sendable {
     let backend: any Backend
     let platform: Environment
+    /// Where acts are noted; nil: nowhere.
+    let audit: AuditLog?
     private let secrets: any SecretSource
     /// Containers are never removed, so those seen once exist.
     private let seen = Lock<Set<ExactName>>([])
     let uses = TokenUses()
 
-    init(backend: any Backend, platform: Environment, secrets: any SecretSource) {
+    init(
+        backend: any Backend, platform: Environment, secrets: any SecretSource,
+        audit: AuditLog? = nil
+    ) {
+        self.audit = audit
         self.backend = backend
         self.platform = platform
         self.secrets = secrets
@@ -41,10 +47,12 @@ public final class ServiceAccounts: Sendable {
                 "A container name has 1 to 255 letters, digits, dots, hyphens and underscores.")
         }
         let now = platform.milliseconds
-        try backend.write { transaction in
-            guard try !transaction.hasContainer(name) else { return }
+        let isNew = try backend.write { transaction in
+            guard try !transaction.hasContainer(name) else { return false }
             try transaction.addContainer(name, at: now)
+            return true
         }
+        if isNew { try audit?.note(.containerMade, name) }
     }
 
     /// The names of all containers, sorted.
@@ -67,6 +75,7 @@ public final class ServiceAccounts: Sendable {
         let user = ServiceUser(userRecordName: "_\(name)", label: label)
         let now = platform.milliseconds
         try backend.write { try $0.add(user, at: now) }
+        try audit?.note(.userAdded, user.userRecordName, ["label": label])
         return user
     }
 
@@ -108,6 +117,7 @@ public final class ServiceAccounts: Sendable {
             throw RecordError(
                 .notFound, "There is no token \(tokenID) that is not revoked already.")
         }
+        try audit?.note(.tokenRevoked, tokenID)
     }
 
     /// All tokens without their secrets, oldest first.
@@ -130,6 +140,12 @@ public final class ServiceAccounts: Sendable {
             let row = TokenRow(
                 description: description, hash: try SecretHash.sha256(secret.text))
             try backend.write { try $0.add(row) }
+            try audit?.note(
+                .tokenMade, description.id,
+                [
+                    "kind": description.kind.rawValue, "label": description.label,
+                    "for": description.container ?? description.userRecordName ?? "",
+                ])
             return IssuedToken(description: description, secret: secret.text)
         } catch let error as RecordError {
             throw error

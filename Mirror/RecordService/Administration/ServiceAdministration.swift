@@ -14,36 +14,40 @@ public final class ServiceAdministration: Sendable {
     private let source: String
     private let platform: Environment
     private let log: ServiceLog
+    private let audit: AuditLog?
 
     /// Opens the database at `path`, which must be there. Throws INTERNAL_ERROR where it is not, or
-    /// is not a service's. `log` hears what the disk does.
+    /// is not a service's. `log` hears what the disk does, what is done is noted in `audit`.
     public convenience init(
-        path: String, platform: Environment, log: @escaping ServiceLog = { _ in }
+        path: String, platform: Environment, audit: AuditLog? = nil,
+        log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         let sqlite = try SQLiteBackend(administering: path, platform: platform, log: log)
-        self.init(sqlite, file: sqlite, source: path, platform, log)
+        self.init(sqlite, file: sqlite, source: path, platform, audit, log)
     }
 
     /// Connects to a PostgreSQL database in which a service has made its tables. Throws
     /// INTERNAL_ERROR where none has, TRY_AGAIN_LATER where no server answers.
     public convenience init(
-        database: PostgresDatabase, platform: Environment, log: @escaping ServiceLog = { _ in }
+        database: PostgresDatabase, platform: Environment, audit: AuditLog? = nil,
+        log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         let backend = try PostgresBackend(administering: database, platform: platform, log: log)
-        self.init(backend, file: nil, source: database.description, platform, log)
+        self.init(backend, file: nil, source: database.description, platform, audit, log)
     }
 
     private init(
         _ backend: any Backend, file: SQLiteBackend?, source: String, _ platform: Environment,
-        _ log: @escaping ServiceLog
+        _ audit: AuditLog?, _ log: @escaping ServiceLog
     ) {
         self.backend = backend
         self.file = file
         self.source = source
         self.platform = platform
+        self.audit = audit
         self.log = log
         accounts = ServiceAccounts(
-            backend: backend, platform: platform, secrets: OpenSSLSecrets())
+            backend: backend, platform: platform, secrets: OpenSSLSecrets(), audit: audit)
     }
 
     /// What each container holds, by name and environment; only those of which somebody has a
@@ -68,6 +72,7 @@ public final class ServiceAdministration: Sendable {
         } catch {
             throw file.translate(error)
         }
+        try audit?.note(.backup, path)
     }
 
     /// What to do with a PostgreSQL database instead of a copy of a file.

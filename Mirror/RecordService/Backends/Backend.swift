@@ -32,6 +32,11 @@ protocol Backend: Sendable {
     func damage() throws(RecordError) -> [String]
     /// Removes what is left of deleted zones now, instead of a slice at a time beside other work.
     func removeDoomedRecords() throws(RecordError)
+
+    /// What who watches the service wants to know. Cost: next to nothing.
+    func facts() -> BackendFacts
+    /// Throws unless the rows can be read, and written where that was not possible last.
+    func probe() throws
 }
 
 extension Backend {
@@ -42,7 +47,7 @@ extension Backend {
 /// The rows, inside one transaction.
 protocol BackendTransaction: AssetRows, ProfileTransaction, QueryTransaction,
     ReferenceTransaction, RoleTransaction, SchemaTransaction, ShareTransaction,
-    SubscriptionTransaction
+    SubscriptionTransaction, UsageRows
 {
     func database(_ key: DatabaseKey) throws -> DatabaseRow?
     func makeDatabase(_ key: DatabaseKey, incarnation: UInt64) throws -> DatabaseRow

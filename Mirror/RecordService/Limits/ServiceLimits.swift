@@ -20,7 +20,7 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
 
     /// What one request may make the service do.
     public var work = WorkLimits()
-    /// What is remembered, and for how long.
+    /// What is kept, and for how long.
     public var retention = RetentionLimits()
     /// The files beside the records.
     public var assets = AssetLimits()
@@ -64,8 +64,12 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public init() {}
 }
 
-/// What a service remembers beside the records, and for how long.
+/// What a service keeps, and for how long.
 public struct RetentionLimits: Hashable, Sendable, Codable {
+    /// What one user may keep, unless something else was set for that user.
+    public var quota = UserQuota()
+    /// Below this room on the disk the service calls itself not ready. It goes on all the same.
+    public var freeDiskBytesMin: Int64 = 64 << 20
     /// Client stores that a zone remembers; beyond it those are forgotten that were away longest.
     public var instancesPerZoneMax = 1000
     /// Days after which deletions may be forgotten. Who was away longer reads the zone anew.

@@ -54,6 +54,7 @@ struct OperationApplier {
         let assets: AssetSession
         let sharing: ShareSession
         let access: any RecordAccess
+        let usage: UsageSession
     }
 
     init(
@@ -159,6 +160,7 @@ struct OperationApplier {
         try checkSize(fields.count, archive.count)
         try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
+        try sessions.usage.check(archive.count, over: live)
         let move = try shareMove(of: given.recordName, type: type, fields)
         try references.write(given.recordName, fields)
         try sessions.types.replace(former, with: fields, of: type)
@@ -197,6 +199,7 @@ struct OperationApplier {
         let former = try oldFields(of: row.isDeleted ? nil : row)
         try sessions.types.remove(former, of: row.type)
         sessions.assets.replace(former, with: [:], of: row.name)
+        sessions.usage.leave(row.isDeleted ? nil : row)
         var row = row
         counter += 1
         row.change = counter

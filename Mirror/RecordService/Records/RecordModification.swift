@@ -97,6 +97,7 @@ struct RecordModification {
             let result = try change.result(of: operation) {
                 var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
                 if let change = row?.change { row?.epoch = known.epoch(of: change) }
+                sessions.usage.see(row)
                 return row
             }
             guard change.use.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
@@ -112,7 +113,11 @@ struct RecordModification {
         if known.isNews(to: client) { reply.epochs = place.line }
         guard !change.rows.isEmpty else { return reply }
         let own = change.counter
-        try change.finish { try row($0, zoneRow.id, transaction, &broken) }
+        try change.finish { name in
+            let row = try row(name, zoneRow.id, transaction, &broken)
+            sessions.usage.see(row)
+            return row
+        }
         var after = line
         after.newest = change.counter
         var shown = after
@@ -144,7 +149,9 @@ struct RecordModification {
             assets: AssetSession(
                 place.database.id, transaction, now: stamp.timestamp,
                 takesNamed: address.participant == nil),
-            sharing: sharing, access: place.access)
+            sharing: sharing, access: place.access,
+            usage: UsageSession(
+                owner: address.key.owner, standard: limits.retention.quota, transaction))
     }
 
     private func manner(_ line: EpochLine) -> OperationApplier.Manner {
@@ -161,6 +168,7 @@ struct RecordModification {
         try transaction.save(change.rows, in: zoneRow.id)
         try change.sessions.types.save()
         try change.sessions.assets.save(in: zoneRow.id)
+        try change.sessions.usage.save(change.rows, in: zoneRow.id)
         try change.references.links.save()
         try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
     }

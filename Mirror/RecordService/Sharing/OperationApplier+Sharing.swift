@@ -153,6 +153,7 @@ extension OperationApplier {
                     named: name, in: sessions.sharing.zone.id)
             else { return nil }
             row.epoch = manner.epoch(row.change)
+            sessions.usage.see(row)
             return row
         }
     }

@@ -7,13 +7,17 @@ struct Option: Sendable {
     let help: String
     /// Whether `DIPTYCH_NAME` and `diptych.conf` may give the value too.
     let isSetting: Bool
+    /// The variable that gives the value where no flag does.
+    let variable: String
     /// The words that the value can be, for completion; empty where it is anything.
     let words: [String]
 
     init(
         _ name: String, _ value: String? = nil, setting: Bool = false, words: [String] = [],
-        _ help: String
+        variable: String? = nil, _ help: String
     ) {
+        self.variable =
+            variable ?? "DIPTYCH_" + name.uppercased().replacing("-", with: "_")
         self.name = name
         self.value = value
         self.help = help
@@ -26,11 +30,6 @@ struct Option: Sendable {
 
     /// As the help spells it: `--name VALUE`.
     var spelling: String { value.map { "--\(name) \($0)" } ?? "--\(name)" }
-
-    /// The variable that gives the value where no flag does.
-    var variable: String {
-        "DIPTYCH_" + name.uppercased().replacing("-", with: "_")
-    }
 }
 
 /// Options that several verbs share, and those that all have.

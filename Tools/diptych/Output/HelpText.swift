@@ -56,6 +56,7 @@ enum HelpText {
         [
             "name": .string(option.name), "value": JSON(option.value),
             "help": .string(option.help), "setting": .bool(option.isSetting),
+            "variable": option.isSetting ? .string(option.variable) : .null,
         ]
     }
 

@@ -16,6 +16,7 @@ struct ServiceReport {
         case "containers": try listContainers()
         case "users": try listUsers()
         case "tokens": try listTokens()
+        case "quotas": try listQuotas()
         default: try listUsage()
         }
     }
@@ -103,6 +104,31 @@ struct ServiceReport {
                     token.label, Self.day(token.createdAt), token.revokedAt.map(Self.day) ?? "",
                 ]
             })
+    }
+
+    private func listQuotas() throws {
+        let holdings = try service.accounts.holdings()
+        if console.isJSON {
+            for holding in holdings {
+                console.emit([
+                    "userRecordName": .string(holding.user.userRecordName),
+                    "label": .string(holding.user.label), "records": .integer(holding.records),
+                    "bytes": .integer(holding.bytes),
+                    "recordsMax": .string(QuotaChoice.word(holding.quota?.recordsMax)),
+                    "bytesMax": .string(QuotaChoice.word(holding.quota?.bytesMax)),
+                ])
+            }
+            return
+        }
+        show(
+            ["USER", "LABEL", "RECORDS", "OF", "BYTES", "OF"],
+            holdings.map { holding in
+                [
+                    holding.user.userRecordName, holding.user.label, String(holding.records),
+                    QuotaChoice.word(holding.quota?.recordsMax), String(holding.bytes),
+                    QuotaChoice.word(holding.quota?.bytesMax),
+                ]
+            }, rightAligned: [2, 3, 4, 5])
     }
 
     private func listUsage() throws {

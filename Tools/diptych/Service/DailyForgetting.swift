@@ -6,14 +6,14 @@ final class DailyForgetting {
     private let timer = DispatchSource.makeTimerSource()
     private static let daySeconds = 86_400
 
-    init(_ service: RecordService, _ console: Console) {
+    init(_ service: RecordService, _ logbook: ServiceLogbook) {
         timer.schedule(deadline: .now(), repeating: .seconds(Self.daySeconds))
         timer.setEventHandler {
             do {
                 try service.forgetOldDeletions()
                 try service.collectAssets()
             } catch {
-                console.warn(
+                logbook.warn(
                     "what is old stays for now: \(CommandFailure.describe(error).message)")
             }
         }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RecordService
 
 /// The folder of a record service: records, certificates, tokens. One service at a time works in
 /// it.
@@ -36,6 +37,17 @@ final class DataFolder {
 
     static func database(in folder: URL) -> URL {
         folder.appendingPathComponent("records.sqlite")
+    }
+
+    /// What was done to the service in this folder, and by whom.
+    static func audit(in folder: URL) -> AuditLog {
+        AuditLog(auditFile(in: folder), by: actor)
+    }
+
+    static func auditFile(in folder: URL) -> URL { folder.appendingPathComponent("audit.jsonl") }
+
+    private static var actor: String {
+        getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "user \(geteuid())"
     }
 
     /// Where the folder is when nobody says: in XDG_DATA_HOME.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RecordServer
 
 /// What a service says once it listens: how to connect.
 struct ReadyNotice {
@@ -8,6 +9,8 @@ struct ReadyNotice {
     let authorityFile: URL?
     let dataFolder: URL
     let isFirstRun: Bool
+    /// Where figures are to be had.
+    var metrics: ListenPlace?
     /// Set only where they are to be shown.
     var tokens: (api: String, user: String)?
     var hasConsole = false
@@ -22,11 +25,17 @@ struct ReadyNotice {
             ("dataFolder", .string(dataFolder.path)), ("firstRun", .bool(isFirstRun)),
             ("processID", JSON(Int(getpid()))),
         ]
+        if let metrics { members.append(("metrics", .string(Self.address(of: metrics)))) }
         if hasConsole { members.append(("console", .string(consoleAddress))) }
         if let tokens {
             members.append(("tokens", ["api": .string(tokens.api), "user": .string(tokens.user)]))
         }
         return .object(members)
+    }
+
+    private static func address(of place: ListenPlace) -> String {
+        let host = place.address.contains(":") ? "[\(place.address)]" : place.address
+        return "http://\(host):\(place.port)/metrics"
     }
 
     func print(_ console: Console) {
@@ -36,6 +45,7 @@ struct ReadyNotice {
         table.add("container", container)
         table.add("token file", tokenFile.path + (isFirstRun ? "  (made now)" : ""))
         if let authorityFile { table.add("CA file", authorityFile.path) }
+        if let metrics { table.add("figures", Self.address(of: metrics)) }
         if hasConsole { table.add("console", consoleAddress) }
         if let tokens {
             table.add("API token", tokens.api)

@@ -55,24 +55,30 @@ enum RecordPlace {
     }
 
     func service(
-        dialect: ServiceDialect, log: @escaping ServiceLog
+        dialect: ServiceDialect, limits: ServiceLimits, audit: AuditLog,
+        log: @escaping ServiceLog
     ) throws(RecordError) -> RecordService {
         switch self {
         case .file(let url):
-            try RecordService(path: url.path, platform: .system, dialect: dialect, log: log)
+            try RecordService(
+                path: url.path, platform: .system, limits: limits, dialect: dialect, audit: audit,
+                log: log)
         case .postgres(let database):
-            try RecordService(database: database, platform: .system, dialect: dialect, log: log)
+            try RecordService(
+                database: database, platform: .system, limits: limits, dialect: dialect,
+                audit: audit, log: log)
         }
     }
 
     func administration(
-        log: @escaping ServiceLog
+        audit: AuditLog, log: @escaping ServiceLog
     ) throws(RecordError) -> ServiceAdministration {
         switch self {
         case .file(let url):
-            try ServiceAdministration(path: url.path, platform: .system, log: log)
+            try ServiceAdministration(path: url.path, platform: .system, audit: audit, log: log)
         case .postgres(let database):
-            try ServiceAdministration(database: database, platform: .system, log: log)
+            try ServiceAdministration(
+                database: database, platform: .system, audit: audit, log: log)
         }
     }
 }

@@ -29,6 +29,8 @@ struct ServiceRestore {
             besides: backup.path, to: held.database.path, platform: .system)
         let kept = try moveAway(held.database)
         guard rename(part, held.database.path) == 0 else { throw failure(held.database) }
+        try DataFolder.audit(in: folder).note(
+            .restore, backup.path, ["before": kept?.path ?? ""])
         return kept
     }
 

@@ -8,7 +8,7 @@ internal import RecordWire
 struct Serve: Verb {
     private static let data = Option(
         "data", "DIR", setting: true, "where records, keys and tokens are kept")
-    private static let listen = Option(
+    static let listen = Option(
         "listen", "ADDR:PORT", setting: true, "where to listen (127.0.0.1:8443); port 0: a free one"
     )
     private static let tls = Option(
@@ -32,15 +32,21 @@ struct Serve: Verb {
         name: "serve", summary: "Runs the record service.",
         options: [
             data, RecordPlace.database, RecordPlace.assets, listen, tls, hosts, container, dialect,
-            console, readyFile, showTokens,
-        ],
+            console,
+        ] + ServeSettings.options + [readyFile, showTokens],
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
                 "The first run makes an authority for certificates, a container, a user and "
                     + "their tokens. "
                     + "The tokens are written once, into a file of the data folder that only its "
-                    + "owner can read. SIGTERM or Ctrl-C lets the requests under way end."),
+                    + "owner can read. SIGTERM or Ctrl-C lets the requests under way end. SIGHUP "
+                    + "opens the log anew and reads the certificate again; its files are also "
+                    + "looked at each second. Open connections go on."),
+            HelpText.wrapped(
+                "The variables of --log and --log-level are DIPTYCH_LOG_FILE and DIPTYCH_LOG. A "
+                    + "limit for one user goes before --quota-records and --quota-bytes: "
+                    + "`diptych service quotas`."),
             HelpText.wrapped(
                 "Several services may share one PostgreSQL database, each with a data folder of "
                     + "its own. A password belongs into the file that PGPASSFILE names, or into a "
@@ -51,6 +57,10 @@ struct Serve: Verb {
             (
                 "diptych serve --data records --listen 0.0.0.0:8443 --hosts shelf.example.org",
                 "for other machines, under a name of its own"
+            ),
+            (
+                "diptych serve --data records --log requests.log --log-format json --metrics 9464",
+                "with a log for programs, and figures at http://127.0.0.1:9464/metrics"
             ),
             (
                 "diptych serve --data here --database postgresql://me@db.example.org/records",
@@ -68,6 +78,8 @@ struct Serve: Verb {
     private let hasConsole: Bool
     private let readyFile: URL?
     private let showsTokens: Bool
+    private let settings: ServeSettings
+    private let systemd: SystemdNotice
 
     init(_ arguments: Arguments) throws {
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
@@ -83,6 +95,8 @@ struct Serve: Verb {
             try arguments.choice(Self.console, among: ["on", "off"]) == "on"
         readyFile = arguments.file(Self.readyFile)
         showsTokens = arguments.has(Self.showTokens)
+        settings = try ServeSettings(arguments)
+        systemd = SystemdNotice(arguments.environment)
     }
 
     private static func dialect(_ word: String) throws -> ServiceDialect {
@@ -119,15 +133,17 @@ struct Serve: Verb {
         // Records are nobody else's business on this machine.
         umask(0o077)
         let folder = try DataFolder(folder)
-        if let passwordWarning { console.warn(passwordWarning) }
-        let service = try place.service(dialect: dialect) { notice in
-            console.warn(notice.description)
-        }
-        if case .file(let database) = place { try check(service, database.path, console) }
+        let logbook = try ServiceLogbook(settings, console)
+        if let passwordWarning { logbook.warn(passwordWarning) }
+        makeRoomForConnections(console)
+        let service = try place.service(
+            dialect: dialect, limits: settings.limits, audit: DataFolder.audit(in: folder.url),
+            log: logbook.note)
+        if case .file(let database) = place { try check(service, database.path, logbook) }
         let access = ServiceAccess(service: service, folder: folder, place: place.description)
         let container = try access.container(named: containerName)
-        let made = try access.prepare(container, warn: console.warn)
-        var configuration = configuration(console)
+        let made = try access.prepare(container, warn: logbook.warn)
+        var configuration = configuration(logbook)
         let page = hasConsole ? ConsolePage(of: service, in: &configuration) : nil
         let server = RecordServer(service: service, configuration: configuration)
         page?.show(server)
@@ -135,18 +151,20 @@ struct Serve: Verb {
         var notice = ReadyNotice(
             url: url, container: container, tokenFile: folder.tokens(of: container),
             authorityFile: server.authorityFile, dataFolder: folder.url, isFirstRun: made != nil)
+        notice.metrics = server.metricsPlace
         if showsTokens { notice.tokens = made }
         notice.hasConsole = hasConsole
-        if case .off = tlsChoice, !address.isLoopback {
-            console.warn(
-                "without TLS the tokens travel in the clear; put a proxy with TLS before it")
-        }
+        warnOfOpenDoors(console)
         // Who is told that it listens may tell it to stop.
         let stop = StopSignal()
+        let hangUp = SignalSources.watch([SIGHUP]) { _ in reload(server, logbook) }
+        systemd.tell(.ready)
         notice.print(console)
         if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
-        let forgetting = DailyForgetting(service, console)
+        let forgetting = DailyForgetting(service, logbook)
         await stop.wait()
+        systemd.tell(.stopping)
+        for source in hangUp { source.cancel() }
         forgetting.stop()
         console.progress("ending …")
         server.stop()
@@ -154,33 +172,73 @@ struct Serve: Verb {
         return .done
     }
 
+    private func reload(_ server: RecordServer, _ logbook: ServiceLogbook) {
+        systemd.tell(.reloading)
+        defer { systemd.tell(.ready) }
+        logbook.reopen()
+        do {
+            try server.reloadCertificate()
+        } catch {
+            logbook.warn(Self.keptCertificate(CommandFailure.describe(error).message))
+        }
+    }
+
+    private static func keptCertificate(_ reason: String) -> String {
+        "the certificate of before is shown on: \(reason)"
+    }
+
+    private func makeRoomForConnections(_ console: Console) {
+        let connections = settings.http.connections.max
+        guard let fewer = OpenFiles.allow(connections: connections) else { return }
+        console.warn(
+            "the system lets this process have \(fewer) connections open, not \(connections); "
+                + "raise its limit of open files")
+    }
+
+    private func warnOfOpenDoors(_ console: Console) {
+        if case .off = tlsChoice, !address.isLoopback {
+            console.warn(
+                "without TLS the tokens travel in the clear; put a proxy with TLS before it")
+        }
+        if let place = settings.metricsPlace, !ListenAddress(place).isLoopback {
+            console.warn(
+                "whoever reaches \(place.address) reads the figures, names of containers among "
+                    + "them; let a firewall keep others away")
+        }
+    }
+
     /// A file of a gigabyte takes some seconds; a larger one is looked at by SQLite's own tools.
     private static let checkedBytesMax = 1 << 30
 
     private func check(
-        _ service: RecordService, _ path: String, _ console: Console
+        _ service: RecordService, _ path: String, _ logbook: ServiceLogbook
     ) throws {
         var facts = stat()
         guard stat(path, &facts) == 0, facts.st_size <= Self.checkedBytesMax else { return }
         let damage = try service.damageInFile()
         guard let first = damage.first else { return }
         let more = damage.count > 1 ? ", and more" : ""
-        console.warn(
+        logbook.warn(
             "\(path) is damaged (\(first)\(more)). What can be read is served. "
                 + "Stop the service, keep a copy of the file, and restore a backup.")
     }
 
-    private func configuration(_ console: Console) -> ServerConfiguration {
+    private func configuration(_ logbook: ServiceLogbook) -> ServerConfiguration {
         var configuration = ServerConfiguration(tls: tlsChoice)
         configuration.address = address.address
         configuration.port = address.port
-        if case .off = tlsChoice, address.isLoopback {
+        configuration.http = settings.http
+        if case .off = tlsChoice, address.isLoopback, settings.proxies.isEmpty {
             // A proxy stands in front: all of its clients come from one address.
             configuration.http.connections.perAddressMax = nil
             configuration.http.buffers.bytesPerAddressMax = nil
         }
-        configuration.failureLog = { uuid, error in
-            console.warn("request \(uuid) failed: \(CommandFailure.describe(error).message)")
+        configuration.metrics = settings.metricsPlace
+        configuration.version = Command.version
+        configuration.accessLog = logbook.accessLog
+        configuration.failureLog = logbook.noteFailure
+        configuration.certificateLog = { failure in
+            if let failure { logbook.warn(Self.keptCertificate(failure.message)) }
         }
         return configuration
     }

@@ -18,13 +18,14 @@ struct ServiceVerb: Verb {
     private static let administrator = Option(
         "administrator", "NAME", "tokens: make one for the console's administrator")
     private static let revoke = Option("revoke", "ID", "tokens: make this one useless")
+    private static let set = Option("set", "USER", "quotas: change what this user may keep")
 
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
         options: [data, RecordPlace.database, add, profile] + UserDetails.options
             + [issue, container, tokenFile, administrator, revoke] + RoleDeed.options
-            + SchemaDeed.options,
+            + SchemaDeed.options + [set] + QuotaChoice.options,
         readsSettingsBesideStore: false,
         notes: [
             """
@@ -37,6 +38,8 @@ struct ServiceVerb: Verb {
                             who has them; --grant, --ungrant, --give, --take
               schema        prints the schema of --container; --environment, --import, --diff,
                             --deploy
+              quotas        lists what users have and may have; --set USER with --records, --bytes
+              audit         lists what was done here, by whom and when
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
             """,
@@ -62,11 +65,15 @@ struct ServiceVerb: Verb {
                 "diptych service schema --data records --container iCloud.local.diptych --deploy",
                 "production has what development has, and takes nothing else from then on"
             ),
+            (
+                "diptych service quotas --data records --set Ann --records 10000 --bytes none",
+                "at most ten thousand records of that user, of any size"
+            ),
             ("diptych service backup monday.sqlite --data records", "a copy, at any time"),
         ])
 
     private enum Work: String, CaseIterable {
-        case status, containers, users, tokens, roles, schema, backup, restore
+        case status, containers, users, tokens, roles, schema, quotas, audit, backup, restore
         var takesFile: Bool { self == .backup || self == .restore }
     }
 
@@ -80,6 +87,7 @@ struct ServiceVerb: Verb {
         case issue(user: String, container: String, file: URL)
         case issueAdministrator(label: String, file: URL)
         case revoke(String)
+        case setQuota(user: String, QuotaChoice)
         case copy(URL)
         case restore(URL)
     }
@@ -119,6 +127,7 @@ struct ServiceVerb: Verb {
             return work == .users ? .addUser(name, try UserDetails(arguments)) : .add(name)
         }
         if let id = arguments.value(revoke) { return .revoke(id) }
+        if let deed = try changeOfQuota(arguments) { return deed }
         if let label = arguments.value(administrator) {
             return .issueAdministrator(label: label, file: try Self.file(ofTokens: arguments))
         }
@@ -132,11 +141,30 @@ struct ServiceVerb: Verb {
         return work == .backup ? .copy(url) : .restore(url)
     }
 
+    /// What a quota is to be; nil where none is to be changed.
+    private static func changeOfQuota(_ arguments: Arguments) throws -> Deed? {
+        let quota = try QuotaChoice(arguments)
+        guard let user = arguments.value(set) else {
+            guard quota.isEmpty else {
+                throw misuse("--set is missing.", "Name the user with it.")
+            }
+            return nil
+        }
+        guard !quota.isEmpty else {
+            throw misuse(
+                "--set changes nothing without --records or --bytes.",
+                "Give a number, none for no limit, or standard for what serve says.")
+        }
+        return .setQuota(user: user, quota)
+    }
+
     private static func checkOptions(of work: Work, _ arguments: Arguments) throws {
         let deeds =
-            [add, profile, issue, administrator, revoke] + RoleDeed.deeds + SchemaDeed.deeds
+            [add, profile, issue, administrator, revoke, set] + RoleDeed.deeds
+            + SchemaDeed.deeds
         let given = deeds.filter { arguments.has($0) }
-        let details = (UserDetails.options + [RoleDeed.type, RoleDeed.rights, RoleDeed.user])
+        let ofRoles = [RoleDeed.type, RoleDeed.rights, RoleDeed.user]
+        let details = (UserDetails.options + ofRoles + QuotaChoice.options)
             .filter { arguments.has($0) }
         let fitting: [Option] =
             switch work {
@@ -145,7 +173,8 @@ struct ServiceVerb: Verb {
             case .tokens: [issue, administrator, revoke]
             case .roles: RoleDeed.options
             case .schema: SchemaDeed.options
-            case .status, .backup, .restore: []
+            case .quotas: [set] + QuotaChoice.options
+            case .status, .audit, .backup, .restore: []
             }
         let strange = (given + details).first { option in
             !fitting.contains { $0.name == option.name }
@@ -196,7 +225,13 @@ struct ServiceVerb: Verb {
                 "\(backup.path) is the database now; what was there is \(kept?.path ?? "nothing").")
             return .done
         }
-        let service = try place.administration { notice in console.warn(notice.description) }
+        if work == .audit {
+            try AuditReport(console).print(AuditLog.entries(in: DataFolder.auditFile(in: folder)))
+            return .done
+        }
+        let service = try place.administration(audit: DataFolder.audit(in: folder)) { notice in
+            console.warn(notice.description)
+        }
         let report = ServiceReport(service, console)
         switch (work, deed) {
         case (.backup, .copy(let file)):
@@ -224,6 +259,9 @@ struct ServiceVerb: Verb {
         case (.tokens, .issue(let user, let container, let file)):
             try issue(to: user, container, file, service.accounts)
             console.note("The tokens are in \(file.path), for its owner only.")
+        case (.quotas, .setQuota(let name, let choice)):
+            let holding = try choice.set(of: name, service.accounts)
+            console.note("\(holding.user.userRecordName) may keep \(choice.words(holding)).")
         case (.tokens, .issueAdministrator(let label, let file)):
             try checkNew(file)
             let made = try service.accounts.issueAdministratorToken(label: label)

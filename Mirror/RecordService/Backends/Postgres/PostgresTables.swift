@@ -35,6 +35,10 @@ enum PostgresTables {
             seen_at bigint NOT NULL, PRIMARY KEY (zone, id))
         """,
         "CREATE TABLE doomed_zones(zone bigint PRIMARY KEY, database bigint NOT NULL)",
+        """
+        CREATE TABLE zone_usage(
+            zone bigint PRIMARY KEY, records bigint NOT NULL, bytes bigint NOT NULL)
+        """,
     ]
 
     private static let records = [
@@ -174,6 +178,7 @@ enum PostgresTables {
             container bytea NOT NULL, user_name bytea NOT NULL, role bytea NOT NULL,
             PRIMARY KEY (container, user_name, role))
         """,
+        "CREATE TABLE user_quotas(user_name bytea PRIMARY KEY, records bigint, bytes bigint)",
         "CREATE TABLE token_uses(token bytea PRIMARY KEY, used_at bigint NOT NULL)",
         """
         CREATE TABLE schemas(

@@ -113,11 +113,13 @@ extension PostgresTransaction {
         return last
     }
 
-    /// Forgets the epochs and the instances of zones.
+    /// Forgets the epochs and the instances of zones, and what they held.
     func removeClients(of zones: [Int64]) throws {
         try connection.send(
             "DELETE FROM epochs WHERE place = ANY($1) AND kind = $2",
             [.integers(zones), .integer(CountedPlace.zone.rawValue)])
-        try connection.send("DELETE FROM instances WHERE zone = ANY($1)", [.integers(zones)])
+        for table in ["instances", "zone_usage"] {
+            try connection.send("DELETE FROM \(table) WHERE zone = ANY($1)", [.integers(zones)])
+        }
     }
 }

@@ -1,4 +1,4 @@
-internal import Platform
+package import Platform
 internal import RecordWire
 package import SQLiteDriver
 
@@ -20,6 +20,8 @@ package final class GroupCommit: Sendable {
     package static let writesMax = 64
 
     private let waiting = Lock<[Write]>([])
+    /// How many writes shared each commit.
+    package let sizes = Histogram(bounds: [1, 2, 4, 8, 16, 32, 64])
 
     package init() {}
 
@@ -38,6 +40,7 @@ package final class GroupCommit: Sendable {
             if group.count > 1, commitTogether(group, perform) { continue }
             for write in group {
                 write.outcome = Result { try perform { try Self.commit(write, $0) } }
+                if case .success? = write.outcome { sizes.note(1) }
             }
         }
         try write.outcome?.get()
@@ -64,6 +67,7 @@ package final class GroupCommit: Sendable {
             return false
         }
         for (write, outcome) in zip(group, outcomes) { write.outcome = outcome }
+        sizes.note(Double(group.count))
         return true
     }
 

@@ -22,6 +22,8 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     private let platform: Environment
     private let lockWaitMilliseconds: Int32
     private let failures: SQLiteFailure
+    /// Whether the disk failed under the last write.
+    private let hasFailed = Lock(false)
 
     private static let memory = ":memory:"
     private static let idleReadersMax = 8
@@ -110,6 +112,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
                 group.add(write)
                 try queue.sync { try group.finish(write, withWriter) }
             }
+            hasFailed.withLock { $0 = false }
             guard let result else {
                 throw RecordError(.internalError, "The service did not do what was asked of it.")
             }
@@ -175,6 +178,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
             return try body(connection)
         } catch let fault as SQLiteFault where fault.isIOFailure && path != Self.memory {
             writer = nil
+            hasFailed.withLock { $0 = true }
             idleReaders.withLock { $0 = [] }
             throw fault
         }
@@ -206,6 +210,26 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
         } catch {
             throw failures.translate(error)
         }
+    }
+
+    // MARK: Watching
+
+    var commitSizes: HistogramSummary { group.sizes.summary }
+    /// nil for rows in memory.
+    var filePath: String? { path == Self.memory ? nil : path }
+
+    func probe() throws {
+        _ = try read { try $0.hasContainer("") }
+        guard hasFailed.withLock({ $0 }) else { return }
+        // Only what is written tells whether the disk takes it again.
+        try queue.sync {
+            try withWriter { writer in
+                try writer.transaction(.immediate) {
+                    _ = try writer.run("UPDATE service SET id = id")
+                }
+            }
+        }
+        hasFailed.withLock { $0 = false }
     }
 
     /// Writes one state of the rows to a new file, beside readers and writers.

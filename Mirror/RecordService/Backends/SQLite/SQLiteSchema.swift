@@ -5,7 +5,7 @@ internal import SQLiteDriver
 enum SQLiteSchema {
     /// "DptS", written into the file's header.
     private static let applicationID: Int64 = 0x4470_7453
-    private static let version: Int64 = 3
+    private static let version: Int64 = 4
 
     /// Makes the tables in an empty file. Throws INTERNAL_ERROR for a file of somebody else's or of
     /// a newer version. Two processes may come here at once: the first makes the tables.
@@ -26,6 +26,7 @@ enum SQLiteSchema {
             try prepareLaterTables(connection)
             if found < version { try connection.script("PRAGMA user_version = \(version)") }
         }
+        try UsageTables.prepare(connection)
     }
 
     private static func create(_ connection: Connection, _ fileID: Int64) throws {

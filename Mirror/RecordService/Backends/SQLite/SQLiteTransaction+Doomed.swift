@@ -17,7 +17,9 @@ extension SQLiteTransaction {
     func emptied(_ zone: ZoneRow, in database: Int64) throws -> ZoneRow {
         let next = try nextZoneID()
         var zone = zone
-        for table in ["epochs WHERE kind = 1 AND place", "instances WHERE zone"] {
+        for table in [
+            "epochs WHERE kind = 1 AND place", "instances WHERE zone", "zone_usage WHERE zone",
+        ] {
             try connection.run("DELETE FROM \(table) = ?", [.integer(zone.id)])
         }
         try connection.run(

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// What is shown for those who run the service fits the command.
+@Suite struct PackagingTests {
+    private static let folder = Workshop.package.appendingPathComponent("Tools/packaging")
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOf: Self.folder.appendingPathComponent(name), encoding: .utf8)
+    }
+
+    private static let analyzer = "/usr/bin/systemd-analyze"
+
+    @Test(
+        .enabled(
+            if: FileManager.default.isExecutableFile(atPath: analyzer), "systemd is not installed"))
+    func theUnitsArePlausibleToSystemd() throws {
+        let workshop = try Workshop()
+        for unit in ["diptych.service", "diptych-backup.service", "diptych-backup.timer"] {
+            // Systemd looks for the program, which is not installed here.
+            let here = try text(unit).replacing("/usr/local/bin/diptych", with: "/bin/true")
+            try workshop.write(here, to: unit)
+        }
+        for unit in ["diptych.service", "diptych-backup.service", "diptych-backup.timer"] {
+            let child = try workshop.start(
+                Self.analyzer, ["verify", workshop.path(unit)])
+            #expect(child.wait() == 0 && child.complaint.isEmpty, "\(unit): \(child.complaint)")
+        }
+        let look = try workshop.start(
+            Self.analyzer,
+            ["security", "--offline=true", "--threshold=20", workshop.path("diptych.service")])
+        #expect(look.wait() == 0, "\(look.printed)")
+    }
+
+    /// Each name in the example is a setting of `serve`, and each value one that it takes.
+    @Test func theExampleOfSettingsIsTaken() throws {
+        let workshop = try Workshop()
+        let lines = try text("diptych.conf").split(separator: "\n").map(String.init)
+        let shown = lines.map {
+            $0.hasPrefix("#") && !$0.hasPrefix("# ") ? $0.dropFirst() : $0[...]
+        }
+        let settings = shown.filter { !$0.hasPrefix("#") && $0.contains("=") }
+        #expect(settings.count > 9)
+        let usable = settings.map(String.init).filter { line in
+            // What names this machine's places is only read for its name.
+            !["listen", "log ", "metrics"].contains { line.hasPrefix($0) }
+        }
+        try FileManager.default.createDirectory(
+            atPath: workshop.path("config/diptych"), withIntermediateDirectories: true)
+        try workshop.write(
+            usable.joined(separator: "\n") + "\nlog = \(workshop.path("r.log"))\n",
+            to: "config/diptych/diptych.conf")
+        let service = try workshop.service()
+        #expect(service.text("container") == "iCloud.org.example.notes")
+        let help = try workshop.run("serve", "--help").output
+        for line in settings {
+            let name = line.split(separator: "=")[0].trimmingCharacters(in: .whitespaces)
+            #expect(help.contains("--\(name)"), "\(name)")
+        }
+    }
+
+    /// The reference names every setting, and the container image no other variables.
+    @Test func theReferenceIsWhole() throws {
+        let workshop = try Workshop()
+        let page = try String(
+            contentsOf: Workshop.package.appendingPathComponent("docs/OPERATIONS.md"),
+            encoding: .utf8)
+        let run = try workshop.run("help", "serve", "--json")
+        let options = run.json["options"] as? [[String: Any]] ?? []
+        let names = options.filter { $0["setting"] as? Bool == true }.compactMap {
+            $0["name"] as? String
+        }
+        #expect(names.count > 15)
+        for name in names { #expect(page.contains("| `\(name)` |"), "\(name)") }
+        let image = try text("Containerfile")
+        let known = options.compactMap { $0["variable"] as? String }
+        for match in image.matches(of: #/DIPTYCH_[A-Z_]+/#) {
+            #expect(known.contains(String(match.output)), "\(match.output)")
+        }
+    }
+}

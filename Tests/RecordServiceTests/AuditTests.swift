@@ -20,6 +20,11 @@ import Testing
             let own = try accounts.issueUserToken(
                 userRecordName: user.userRecordName, label: "desk")
             try accounts.setQuota(UserQuota(recordsMax: 5), of: user.userRecordName)
+            try accounts.setGrant(
+                RoleGrant(recordType: "Note", role: "Editor", reads: true), container: "iCloud.a")
+            try accounts.addRole(
+                "Editor", to: user.userRecordName, container: "iCloud.a")
+            try accounts.deploySchema(container: "iCloud.a")
             try accounts.revoke(tokenID: own.description.id)
             #expect(throws: RecordError.self) { try accounts.revoke(tokenID: "none") }
             let administration = try ServiceAdministration(
@@ -29,15 +34,15 @@ import Testing
             #expect(
                 entries.map(\.act) == [
                     .containerMade, .userAdded, .tokenMade, .tokenMade, .quotaChanged,
-                    .tokenRevoked, .backup,
+                    .grantChanged, .roleChanged, .schemaDeployed, .tokenRevoked, .backup,
                 ])
             #expect(entries.allSatisfy { $0.by == "root" && $0.at > 1_700_000_000_000 })
             #expect(entries[2].details["for"] == "iCloud.a" && entries[2].details["kind"] == "api")
             #expect(entries[4].details == ["records": "5", "bytes": "standard"])
-            #expect(entries[5].subject == own.description.id)
+            #expect(entries[8].subject == own.description.id)
             let text = try String(contentsOf: file, encoding: .utf8)
             #expect(!text.contains(api.secret) && !text.contains(own.secret))
-            #expect(text.split(separator: "\n").count == 7 && !text.contains("\u{1B}"))
+            #expect(text.split(separator: "\n").count == 10 && !text.contains("\u{1B}"))
             let mode = try FileManager.default.attributesOfItem(atPath: file.path)
             #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         }

@@ -27,10 +27,10 @@ struct ConsoleFixture {
     let administrator: IssuedToken
     let tokenOfAnna: IssuedToken
 
-    init(isEncrypted: Bool = true) throws {
+    init(isEncrypted: Bool = true, audit: AuditLog? = nil) throws {
         var platform = Environment.system
         platform.clock = clock
-        service = try RecordService(platform: platform)
+        service = try RecordService(platform: platform, audit: audit)
         let accounts = service.accounts
         try accounts.createContainer(Self.container)
         anna = try accounts.createUser(label: "Anna")

@@ -243,6 +243,23 @@ import Testing
         #expect(field?["records"] as? Int == 1)
     }
 
+    @Test func whatAnAdministratorChangesIsNoted() throws {
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("console-\(UUID().uuidString).jsonl")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let fixture = try ConsoleFixture(audit: AuditLog(file, by: "root"))
+        let session = try fixture.signIn(fixture.administrator.secret)
+        let anna = fixture.anna.userRecordName
+        try fill(session, anna)
+        _ = try session.send("POST", Self.database + "zones/list?owner=\(anna)", "{}")
+        let user = try fixture.signIn(fixture.tokenOfAnna.secret)
+        _ = try user.send("POST", Self.database + "records/modify", save("own", named: "b"))
+        let noted = try AuditLog.entries(in: file).filter { $0.act == .recordsChanged }
+        // A zone and a record.
+        #expect(noted.count == 2)
+        #expect(noted.allSatisfy { $0.subject == anna && $0.details["token"] == "desk" })
+    }
+
     @Test func aUserSeesTheirOwnAlone() throws {
         let fixture = try ConsoleFixture()
         let administrator = try fixture.signIn(fixture.administrator.secret)

@@ -66,6 +66,12 @@ extension ServiceAccounts {
                     recordType: grant.recordType, role: grant.role, creates: grant.creates,
                     reads: grant.reads, writes: grant.writes), container: container)
         }
+        try audit?.note(
+            .grantChanged, grant.recordType,
+            [
+                "container": container, "role": grant.role, "creates": "\(grant.creates)",
+                "reads": "\(grant.reads)", "writes": "\(grant.writes)",
+            ])
     }
 
     /// Lets `PublicAccess` decide of a type again. Throws NOT_FOUND where nothing was granted.
@@ -78,6 +84,7 @@ extension ServiceAccounts {
                 try $0.removeRoleGrants(of: recordType, container: container)
             })
         else { throw RecordError(.notFound, "Nothing is granted for \(recordType).") }
+        try audit?.note(.grantChanged, recordType, ["container": container, "role": "none"])
     }
 
     /// The users who have roles, by role. Throws NOT_FOUND when there is no such container.
@@ -99,6 +106,8 @@ extension ServiceAccounts {
             throw RecordError(.notFound, "There is no user \(userRecordName); create one first.")
         }
         try backend.write { try $0.addRole(role, to: userRecordName, container: container) }
+        try audit?.note(
+            .roleChanged, userRecordName, ["container": container, "given": role])
     }
 
     /// Takes a role away. Throws NOT_FOUND where the user does not have it.
@@ -111,6 +120,8 @@ extension ServiceAccounts {
                 try $0.removeRole(role, from: userRecordName, container: container)
             })
         else { throw RecordError(.notFound, "\(userRecordName) does not have the role \(role).") }
+        try audit?.note(
+            .roleChanged, userRecordName, ["container": container, "taken": role])
     }
 
     /// A name as schemas have it: a letter, then letters, digits and underscores.

@@ -21,6 +21,18 @@ extension ServiceAccounts {
                 id: "", kind: .administrator, label: label, createdAt: platform.milliseconds))
     }
 
+    /// Notes that an administrator changed records or zones of a user's database.
+    package func noteChange(
+        in target: RecordTarget, of owner: String, by administrator: String
+    ) throws(RecordError) {
+        try audit?.note(
+            .recordsChanged, owner,
+            [
+                "container": target.container, "environment": target.environment,
+                "database": target.database, "token": administrator,
+            ])
+    }
+
     /// A word of random consonants: easily typed, and none that anybody minds.
     package func drawnLetters(_ count: Int) throws(RecordError) -> String {
         let letters = Array("BCDFGHJKLMNPQRSTVWXZ")

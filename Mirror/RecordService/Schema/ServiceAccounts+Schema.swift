@@ -28,7 +28,7 @@ extension ServiceAccounts {
     ) throws(RecordError) -> SchemaDifference {
         let development = DatabaseKey.development
         try check(container, development)
-        return try backend.write { transaction in
+        let added = try backend.write { transaction in
             let before = try self.schema(container, development, transaction)
             let used = try learnt(container, development, transaction)
             let deployed = try imported(container, Self.production, transaction)
@@ -41,6 +41,8 @@ extension ServiceAccounts {
             return SchemaDifference(
                 from: before, to: try self.schema(container, development, transaction))
         }
+        try audit?.note(.schemaImported, container, ["changes": "\(added.lines.count)"])
+        return added
     }
 
     /// Adds to production what development has beyond it, and returns that. Nothing is ever taken
@@ -49,7 +51,7 @@ extension ServiceAccounts {
     @discardableResult
     public func deploySchema(container: String) throws(RecordError) -> SchemaDifference {
         try check(container, Self.production)
-        return try backend.write { transaction in
+        let added = try backend.write { transaction in
             let from = try self.schema(container, DatabaseKey.development, transaction)
             let before = try self.schema(container, Self.production, transaction)
             try Self.requireSameTypes(SchemaDifference(from: before, to: from))
@@ -58,6 +60,8 @@ extension ServiceAccounts {
                 after.text, container: container, environment: Self.production)
             return SchemaDifference(from: before, to: after)
         }
+        try audit?.note(.schemaDeployed, container, ["changes": "\(added.lines.count)"])
+        return added
     }
 
     // MARK: Parts

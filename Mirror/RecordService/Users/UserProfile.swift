@@ -65,6 +65,7 @@ extension ServiceAccounts {
                     user: userRecordName, emailAddress: email, givenName: profile.givenName,
                     familyName: profile.familyName, isDiscoverable: profile.isDiscoverable))
         }
+        try audit?.note(.profileChanged, userRecordName)
     }
 }
 

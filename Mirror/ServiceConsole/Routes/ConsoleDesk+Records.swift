@@ -17,7 +17,12 @@ extension ConsoleDesk {
         }
         let question = try WireCodec.decodeRequest(path: operation, method: "POST", body: body)
         guard question.waitSeconds > 0, service.dialect == .extended else {
-            return .response(try answer(to: question, target, caller))
+            let answer = try answer(to: question, target, caller)
+            if session.isAdministrator, question.changesRecords {
+                try service.accounts.noteChange(
+                    in: target, of: caller.userRecordName, by: session.bearer.label)
+            }
+            return .response(answer)
         }
         return .wait(
             HTTPWait(
@@ -48,6 +53,15 @@ extension ConsoleDesk {
             return .json(try WireCodec.encode(answer, to: question))
         } catch {
             return .refusal(error)
+        }
+    }
+}
+
+extension RecordRequest {
+    fileprivate var changesRecords: Bool {
+        switch self {
+        case .modifyRecords, .modifyZones: true
+        default: false
         }
     }
 }

@@ -113,7 +113,7 @@ extension ServiceAccounts {
                 RecordSchema.canSpell(type), RecordSchema.canSpell(name)
             else { continue }
             if schema.recordTypes.last?.name.isExactly(type) != true {
-                schema.recordTypes.append(RecordSchema.RecordType(name: type))
+                schema.recordTypes.append(RecordSchema.TypeDefinition(name: type))
             }
             let last = schema.recordTypes.count - 1
             guard schema.recordTypes[last].fields.last?.name.isExactly(name) != true else {

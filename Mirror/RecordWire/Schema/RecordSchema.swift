@@ -5,9 +5,9 @@
 public struct RecordSchema: Hashable, Sendable {
     /// Roles of one's own, beside `_world`, `_icloud` and `_creator`.
     public var roles: [String] = []
-    public var recordTypes: [RecordType] = []
+    public var recordTypes: [TypeDefinition] = []
 
-    public struct RecordType: Hashable, Sendable {
+    public struct TypeDefinition: Hashable, Sendable {
         public var name: String
         public var fields: [Field] = []
         public var grants: [Grant] = []
@@ -79,17 +79,17 @@ public struct RecordSchema: Hashable, Sendable {
         }
     }
 
-    public init(roles: [String] = [], recordTypes: [RecordType] = []) {
+    public init(roles: [String] = [], recordTypes: [TypeDefinition] = []) {
         self.roles = roles
         self.recordTypes = recordTypes
     }
 
-    public subscript(recordType: String) -> RecordType? {
+    public subscript(recordType: String) -> TypeDefinition? {
         recordTypes.first { ExactName($0.name) == ExactName(recordType) }
     }
 }
 
-extension RecordSchema.RecordType {
+extension RecordSchema.TypeDefinition {
     public subscript(field: String) -> RecordSchema.Field? {
         fields.first { ExactName($0.name) == ExactName(field) }
     }

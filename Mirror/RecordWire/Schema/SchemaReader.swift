@@ -52,8 +52,8 @@ struct SchemaReader {
         return schema
     }
 
-    private mutating func recordType() throws(RecordError) -> RecordSchema.RecordType {
-        var type = RecordSchema.RecordType(name: try name("a record type's name"))
+    private mutating func recordType() throws(RecordError) -> RecordSchema.TypeDefinition {
+        var type = RecordSchema.TypeDefinition(name: try name("a record type's name"))
         try expect(mark: "(")
         while token != .mark(")") {
             if try take("GRANT") {

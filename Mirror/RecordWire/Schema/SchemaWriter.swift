@@ -15,7 +15,7 @@ extension RecordSchema {
         return lines.joined(separator: "\n")
     }
 
-    private static func lines(of type: RecordType) -> [String] {
+    private static func lines(of type: TypeDefinition) -> [String] {
         let fields = type.fields.sorted { $0.name < $1.name }
         let width = fields.map { SchemaWord.spelled($0.name).count }.max() ?? 0
         let named = fields.map { field -> String in

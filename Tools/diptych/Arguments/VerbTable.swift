@@ -10,7 +10,7 @@ enum VerbTable {
     }
 
     static let verbs: [any Verb.Type] = [
-        Sync.self, Status.self, Conflicts.self, Events.self, Trace.self, Verify.self,
+        Sync.self, StatusVerb.self, Conflicts.self, Events.self, Trace.self, Verify.self,
         Reset.self, SignIn.self, Serve.self, ServiceVerb.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
         Convert.self, Migrate.self, ModelVerb.self, KeyVerb.self, Scenario.self, Simulate.self,

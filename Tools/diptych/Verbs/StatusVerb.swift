@@ -3,7 +3,7 @@ internal import MirrorEngine
 internal import Platform
 
 /// `diptych status`: how a store stands towards its service, from what the store itself knows.
-struct Status: Verb {
+struct StatusVerb: Verb {
     static let manual = Manual(
         name: "status", summary: "Tells whether a store is in sync, and if not, why.",
         operands: ["STORE"], options: [.model, .zone],

@@ -27,6 +27,30 @@ import Testing
         device.requests.compactMap { operations($0)?.count }
     }
 
+    // MARK: A full quota
+
+    @Test func whatDidNotFitIsSentAgainOnceInAnHour() throws {
+        try a.insert("Note", ["title": .text("n")])
+        var isFull = true
+        a.intercept = { request in
+            guard isFull, let operations = operations(request) else { return nil }
+            let refusals = operations.map {
+                RecordResult.failure(
+                    RecordError(
+                        .quotaExceeded, "The quota is used up.",
+                        recordName: $0.record.recordName))
+            }
+            return .records(RecordsReply(results: refusals))
+        }
+        #expect(try a.sync().refused == 1)
+        #expect(try a.mirrored.status()?.refusals.count == 1)
+        isFull = false
+        #expect(try a.sync().exported == 0)
+        a.clock.advance(seconds: 3_601)
+        #expect(try a.sync().exported == 1)
+        #expect(try a.mirrored.status()?.isInSync == true)
+    }
+
     // MARK: Too large
 
     @Test func aRequestThatIsTooLargeIsSentInHalves() throws {

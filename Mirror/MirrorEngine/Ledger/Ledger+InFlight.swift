@@ -75,6 +75,18 @@ extension Ledger {
         try connection.run("DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
+    /// Lets what did not fit into the user's quota be sent again, once in an hour: room is made
+    /// elsewhere, and nobody tells this device.
+    package func retryRefusedForQuota() throws {
+        guard try mayHold(.refusals) else { return }
+        let before = platform.clock.now().addingTimeInterval(-Self.quotaPauseSeconds)
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND ZDATE <= ?",
+            [.text(RecordError.Code.quotaExceeded.rawValue), SQLiteValue(before)])
+    }
+
+    private static let quotaPauseSeconds = 3_600.0
+
     /// Notes that the object called `name` is now one with the line `key`; the service is to drop
     /// the name.
     package func keepAlias(_ name: String, mergedInto key: Int64) throws {

@@ -87,6 +87,7 @@ public final class MirroredStore: Sendable {
             try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             try mirror.ledger.note(dialect)
+            try mirror.ledger.retryRefusedForQuota()
             var zone = try mirror.ledger.zone(settings.zoneName)
             zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()
             zone.client?.wantsWriteIDs =

@@ -59,6 +59,10 @@ public final class AuditLog: Sendable {
     }
 
     private func add(_ line: [UInt8]) -> Bool {
+        // Where the records are in PostgreSQL, nobody may have made the folder yet.
+        try? FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

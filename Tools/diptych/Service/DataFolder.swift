@@ -41,11 +41,7 @@ final class DataFolder {
 
     /// What was done to the service in this folder, and by whom.
     static func audit(in folder: URL) -> AuditLog {
-        // Where the records are in PostgreSQL, nobody may have made the folder yet.
-        try? FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        return AuditLog(auditFile(in: folder), by: actor)
+        AuditLog(auditFile(in: folder), by: actor)
     }
 
     static func auditFile(in folder: URL) -> URL { folder.appendingPathComponent("audit.jsonl") }

@@ -1,6 +1,7 @@
 public import Platform
 public import RecordServer
 public import RecordService
+internal import RecordWire
 
 /// The console of a record service: a web page, and what it asks for.
 ///
@@ -41,10 +42,18 @@ public final class ServiceConsole: Sendable {
     /// Counts an answered request for the charts. Cost: next to nothing.
     public func note(_ entry: AccessLogEntry) { hour.note(entry) }
 
+    /// Who is not known yet says beforehand how little is to be kept of the body.
     private func forAnybody(
+        _ request: HTTPRequest,
         _ answer: @escaping @Sendable (ConsoleDesk, HTTPRequest) throws -> HTTPResponse
-    ) -> Admission {
-        .read(user: "") { [desk] request in
+    ) throws(RecordError) -> Admission {
+        guard let length = request.headers["Content-Length"].flatMap({ Int($0) }),
+            length <= HTTPRequest.wishBytesMax
+        else {
+            throw RecordError(
+                .limitExceeded, "Say with Content-Length that the body has 64 KiB at most.")
+        }
+        return .read(user: "") { [desk] request in
             .response(desk.answer { try answer($0, request) })
         }
     }
@@ -56,12 +65,12 @@ public final class ServiceConsole: Sendable {
         }
         do {
             switch try ConsoleRoute(request) {
-            case .file(let file): return .answer(file.answer(isHead: request.method == "HEAD"))
+            case .file(let file): return .answer(file.answer)
             case .elsewhere(let path): return .answer(.redirect(to: path))
             case .signIn:
-                return forAnybody { try $0.signIn($1) }
-            case .device: return forAnybody { try $0.beginDevice($1) }
-            case .deviceOutcome: return forAnybody { try $0.deviceOutcome($1) }
+                return try forAnybody(request) { try $0.signIn($1) }
+            case .device: return try forAnybody(request) { try $0.beginDevice($1) }
+            case .deviceOutcome: return try forAnybody(request) { try $0.deviceOutcome($1) }
             case .inquiry(let inquiry):
                 let session = try sessions.session(of: request)
                 return .read(user: session.user) { [desk] request in

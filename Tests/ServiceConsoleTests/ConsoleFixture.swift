@@ -50,6 +50,7 @@ struct ConsoleFixture {
     ) throws -> HTTPResponse {
         var fields = HTTPHeaders()
         for (name, value) in headers { fields.append(name, value) }
+        fields.append("Content-Length", "\(body.utf8.count)")
         let parts = path.split(separator: "?", maxSplits: 1)
         let request = HTTPRequest(
             method: method, path: String(parts[0]),

@@ -88,6 +88,23 @@ import Testing
         #expect(try user.get("session").object()["user"] as? String == fixture.anna.userRecordName)
     }
 
+    @Test func aStrangersLargeBodyIsRefusedAtTheHead() throws {
+        let fixture = try ConsoleFixture()
+        for path in ["session", "device", "device/token"] {
+            for lengths in [[("Content-Length", "65537")], []] {
+                var headers = HTTPHeaders()
+                for (name, value) in lengths { headers.append(name, value) }
+                let request = HTTPRequest(
+                    method: "POST", path: "/console/api/" + path, headers: headers)
+                guard case .answer(let answer)? = fixture.console.admit(request) else {
+                    Issue.record("The body of \(path) would be read.")
+                    continue
+                }
+                #expect(answer.status == 413)
+            }
+        }
+    }
+
     @Test func anAdministratorsTokenOpensNoDatabase() throws {
         let fixture = try ConsoleFixture()
         let api = try fixture.service.accounts.issueAPIToken(
@@ -230,6 +247,9 @@ import Testing
             "POST", Self.database + "zones/list?owner=\(fixture.ben.userRecordName)", "{}")
         #expect(!ofBen.text.contains("notes"))
         #expect(try session.send("POST", Self.database + "zones/list", "{}").status == 400)
+        let nobody = try session.send(
+            "POST", Self.database + "zones/list?owner=_nobody", "{}")
+        #expect(nobody.status == 404)
         let feed = try session.send(
             "POST", Self.database + "changes/zone?owner=\(anna)",
             #"{"zones":[{"zoneID":{"zoneName":"notes"}}],"waitSeconds":5}"#)

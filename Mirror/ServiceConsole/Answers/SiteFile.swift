@@ -34,7 +34,5 @@ struct SiteFile {
         "icon.svg": (PackageResources.icon_svg, "image/svg+xml"),
     ]
 
-    func answer(isHead: Bool) -> HTTPResponse {
-        HTTPResponse(console: 200, type: type, Data(bytes))
-    }
+    var answer: HTTPResponse { HTTPResponse(console: 200, type: type, Data(bytes)) }
 }

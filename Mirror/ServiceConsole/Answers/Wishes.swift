@@ -23,7 +23,7 @@ struct TokenWish: Decodable {
 }
 
 extension HTTPRequest {
-    private static let wishBytesMax = 64 << 10
+    static let wishBytesMax = 64 << 10
 
     /// The body, read. Throws BAD_REQUEST.
     func wish<Wish: Decodable>() throws(RecordError) -> Wish {

@@ -72,6 +72,9 @@ extension ConsoleDesk {
         guard let owner = request.query["owner"], !owner.isEmpty else {
             throw RecordError(.badRequest, "Name the user whose database is meant as owner.")
         }
+        guard try service.accounts.users().contains(where: { $0.userRecordName == owner }) else {
+            throw RecordError(.notFound, "There is no user \(owner); add one first.")
+        }
         return owner
     }
 }

@@ -103,7 +103,14 @@ struct LoadFigures: Codable {
     }
 
     private func request(of client: Int, _ number: Int) -> RecordRequest {
-        let operations = (0..<recordsEach).map { index in
+        Self.request(of: client, number, records: recordsEach, .forceUpdate)
+    }
+
+    /// Books that no other client and no other request writes.
+    static func request(
+        of client: Int, _ number: Int, records: Int, _ kind: RecordOperation.Kind
+    ) -> RecordRequest {
+        let operations = (0..<records).map { index in
             var record = Record(
                 recordName: String(format: "%04d-%08d-%04d", client, number, index),
                 recordType: "Book")
@@ -111,9 +118,9 @@ struct LoadFigures: Codable {
                 "title": .string("The number \(number) of \(client)"),
                 "pages": .int64(Int64(index)), "price": .double(9.5),
             ]
-            return RecordOperation(.forceUpdate, record)
+            return RecordOperation(kind, record)
         }
-        var modify = ModifyRecords(operations: operations, zoneID: Self.zone)
+        var modify = ModifyRecords(operations: operations, zoneID: zone)
         modify.desiredKeys = []
         return .modifyRecords(modify)
     }

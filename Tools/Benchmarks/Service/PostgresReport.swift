@@ -76,18 +76,6 @@ struct PostgresReport {
     }
 
     private static func request(_ client: Int, _ number: Int) -> RecordRequest {
-        let operations = (0..<batch).map { index in
-            var record = Record(
-                recordName: String(format: "%04d-%08d-%04d", client, number, index),
-                recordType: "Book")
-            record.fields = [
-                "title": .string("The number \(number) of \(client)"),
-                "pages": .int64(Int64(index)), "price": .double(9.5),
-            ]
-            return RecordOperation(.create, record)
-        }
-        var modify = ModifyRecords(operations: operations, zoneID: LoadFigures.zone)
-        modify.desiredKeys = []
-        return .modifyRecords(modify)
+        LoadFigures.request(of: client, number, records: batch, .create)
     }
 }

@@ -35,7 +35,8 @@ public final class RecordServer: Sendable {
                 log?(entry)
             },
             admit: { [annex = configuration.annex] request in
-                annex?(request)?.noting(.ofConsole) ?? router.admit(request)
+                guard let admission = annex?(request) else { return router.admit(request) }
+                return router.limited(admission, request).noting(.ofConsole)
             })
         metrics = MetricsListener(platform: platform, health: health) {
             page.text(http.traffic)

@@ -245,6 +245,31 @@ import Testing
         #expect(client.read(until: "ok").hasPrefix("HTTP/1.1 200"))
     }
 
+    /// A page that stands before the routes has no purse of its own.
+    @Test func whatStandsBeforeTheRoutesIsThrottledToo() throws {
+        let (server, port) = try plain {
+            var limits = ThrottleLimits()
+            limits.unitsPerSecond = 1
+            limits.unitsSavedMax = 3
+            $0.throttle = limits
+            $0.annex = { request in
+                guard request.path.hasPrefix("/page/") else { return nil }
+                return .read(user: String(request.path.dropFirst(6))) { _ in
+                    .response(HTTPResponse(status: 200, body: Data("{}".utf8)))
+                }
+            }
+        }
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        func status(of user: String) -> Substring {
+            client.send("GET /page/\(user) HTTP/1.1\r\nHost: h\r\n\r\n")
+            return client.read(until: "}").dropFirst(9).prefix(3)
+        }
+        let statuses = (0..<6).map { _ in status(of: "anna") }
+        #expect(statuses.first == "200" && statuses.last == "429")
+        #expect(status(of: "ben") == "200")
+    }
+
     @Test func guessingTokensIsSlowAndHurtsNobodyWithAGoodOne() throws {
         let (server, port) = try plain {
             var limits = ThrottleLimits()

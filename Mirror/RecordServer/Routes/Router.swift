@@ -67,6 +67,26 @@ package struct Router: Sendable {
         }
     }
 
+    /// What another part of the server admitted, within what the asker may ask for: a user has one
+    /// purse for all, a stranger pays by address.
+    package func limited(_ admission: Admission, _ request: HTTPRequest) -> Admission {
+        guard case .read(let user, let answer) = admission,
+            !user.isEmpty || throttlesAddresses
+        else { return admission }
+        let asker = user.isEmpty ? Throttle.Asker.address(request.address) : .user(user)
+        do {
+            try throttle.check(asker)
+        } catch {
+            let uuid = platform.randomness.uuid().uuidString
+            return .answer(finished(refusal(for: error, uuid), request, uuid))
+        }
+        return .read(user: user) { request in
+            let began = platform.clock.now()
+            defer { throttle.charge(asker, since: began) }
+            return answer(request)
+        }
+    }
+
     private var isPlain: Bool { capabilities == nil }
 
     private enum Route {

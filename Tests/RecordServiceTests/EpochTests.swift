@@ -209,6 +209,44 @@ import Testing
         #expect(try fixture.changes(since: token).failure?.code == .changeTokenExpired)
     }
 
+    @Test func theTokenOfAnEmptyZoneThatWasMadeAnewStaysGood() throws {
+        let fixture = try ServiceFixture()
+        try fixture.save(.note("a"))
+        let old = try fixture.changes(since: nil).syncToken
+        _ = try fixture.zones(.modifyZones([ZoneOperation(.delete, ServiceFixture.zone)]))
+        let made = try fixture.createZone(ServiceFixture.zone).zone?.syncToken
+        #expect(try fixture.changes(since: old).failure?.code == .changeTokenExpired)
+        let read = try fixture.changes(since: nil).syncToken
+        for token in [made, read] {
+            #expect(try fixture.changes(since: token).failure == nil)
+        }
+        try fixture.save(.note("b"))
+        #expect(try fixture.changes(since: read).records.map(\.recordName) == ["b"])
+    }
+
+    @Test func pagesOfATimeWhoseEpochIsForgottenAreRead() throws {
+        try withDatabasePath { path in
+            let names = ["a", "b", "c"]
+            for (index, name) in names.enumerated() {
+                let fixture = try ServiceFixture(
+                    path: path, seed: UInt64(index + 1), makesZone: index == 0)
+                try fixture.save(.note(name))
+            }
+            try Connection(path: path).script(
+                "DELETE FROM epochs WHERE kind = 1 AND first = (SELECT min(first) FROM epochs)")
+            let fixture = try ServiceFixture(path: path, seed: 9, makesZone: false)
+            var found: [String] = []
+            var token: String?
+            for _ in names {
+                let page = try fixture.changes(since: token, limit: 1)
+                #expect(page.failure == nil)
+                found += page.records.map(\.recordName)
+                token = page.syncToken
+            }
+            #expect(found == names)
+        }
+    }
+
     /// The same of zones, of which the deleted ones are forgotten beyond a bound.
     @Test func whoBeginsAnewReadsPastForgottenZones() throws {
         var limits = ServiceLimits()

@@ -72,15 +72,21 @@ struct SyncToken: Hashable {
         guard token.incarnation == line.incarnation else {
             throw expired("is of another service, or from before it was made anew", zoneID)
         }
-        guard token.seen.change >= 0, line.contains(token.seen) else {
+        guard token.seen.change >= 0, isKnown(token.seen, on: line) else {
             throw expired(
                 "is of a time that the service lost, as when it is restored from a backup", zoneID)
         }
-        let began = token.began.flatMap { line.contains($0) ? $0 : nil }
+        let began = token.began.flatMap { isKnown($0, on: line) ? $0 : nil }
         guard max(token.seen.change, began?.change ?? 0) >= line.floor else {
             throw expired("is older than the deletions that the service remembers", zoneID)
         }
         return (token.seen.change, began)
+    }
+
+    /// Whether the line has the change, in the same epoch. What no epoch has is older than all that
+    /// the line remembers: it was there before, also in a time that was lost since.
+    private static func isKnown(_ tag: ChangeTag, on line: EpochLine) -> Bool {
+        tag.change == 0 || tag.change <= line.newest && line.tag(of: tag.change) == tag
     }
 
     private static func expired(_ what: String, _ zoneID: ZoneID?) -> RecordError {

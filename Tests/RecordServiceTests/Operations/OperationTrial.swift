@@ -50,7 +50,8 @@ struct OperationTrial {
     let seed: UInt64
     let place: StoragePlace
     let steps: [OperationStep]
-    private static let shrinkingRunsMax = 150
+    /// Steps that the search for a shorter story may take.
+    private static let shrinkingStepsMax = 4_000
 
     init(seed: UInt64, place: StoragePlace, count: Int, isAlone: Bool = true) {
         self.seed = seed
@@ -110,23 +111,22 @@ struct OperationTrial {
     private func shrunk(_ steps: [OperationStep]) throws -> [OperationStep] {
         var steps = steps
         var ignored: [String: Int] = [:]
-        var runs = 0
+        var left = Self.shrinkingStepsMax
         var size = max(1, steps.count / 2)
-        while size >= 1, runs < Self.shrinkingRunsMax {
+        while left > 0 {
             var start = 0
-            var hasShrunk = false
-            while start < steps.count, runs < Self.shrinkingRunsMax {
+            let before = steps.count
+            while start < steps.count, left > 0 {
                 var fewer = steps
                 fewer.removeSubrange(start..<min(start + size, steps.count))
-                runs += 1
+                left -= fewer.count + 1
                 if let found = try failure(of: fewer, counts: &ignored) {
                     steps = Array(fewer[...found.step])
-                    hasShrunk = true
                 } else {
                     start += size
                 }
             }
-            if size == 1, !hasShrunk { break }
+            if size == 1, steps.count == before { break }
             size = max(1, size / 2)
         }
         return steps

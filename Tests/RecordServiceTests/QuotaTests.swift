@@ -49,6 +49,16 @@ import Testing
         #expect(codes(atomic) == ["ATOMIC_ERROR", "QUOTA_EXCEEDED"])
     }
 
+    @Test func aRefusedWriteTakesNoRoom() throws {
+        let fixture = try ServiceFixture(limits: limits(records: 1))
+        var refused = Record.note("a")
+        refused.fields["link"] = .reference(
+            RecordReference(recordName: "none", action: .validate))
+        let results = try fixture.modify(
+            [RecordOperation(.create, refused)] + saving("b", "c"))
+        #expect(codes(results) == ["VALIDATING_REFERENCE_ERROR", nil, "QUOTA_EXCEEDED"])
+    }
+
     @Test func bytesPastTheLimitAreRefused() throws {
         let fixture = try ServiceFixture(limits: limits(bytes: 1_000))
         let long = String(repeating: "x", count: 600)

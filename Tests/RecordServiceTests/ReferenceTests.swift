@@ -139,6 +139,19 @@ import Testing
         #expect(try !isThere("b", fixture))
     }
 
+    /// A refused write counts on nothing.
+    @Test func aTargetOfARefusedWriteNeedNotCome() throws {
+        let fixture = try ServiceFixture()
+        let results = try fixture.modify([
+            RecordOperation(.create, child("a", of: ["b", "none", "b"], .validate)),
+            RecordOperation(.update, .note("b", tag: "1")),
+            RecordOperation(.create, .note("c")),
+        ])
+        #expect(
+            results.map { $0.error?.code } == [.validatingReferenceError, .notFound, nil])
+        #expect(try isThere("c", fixture))
+    }
+
     @Test func whatIsValidatedDoesNotGoWithAnother() throws {
         let fixture = try ServiceFixture()
         try fixture.save(.note("a"))

@@ -99,6 +99,22 @@ import Testing
 
     // MARK: Whole zones
 
+    @Test func aZoneIsSharedWholeInTheRequestThatEndsItsShares() throws {
+        let world = try SharingFixture()
+        try world.shareRoot()
+        let bert = SharingFixture.participant("_bert")
+        let results = try world.anna.modify(
+            [
+                RecordOperation(.forceDelete, Record(recordName: "share", recordType: "")),
+                RecordOperation(
+                    .create, SharingFixture.share(Record.zoneShareName, of: nil, [bert])),
+            ], atomic: true)
+        #expect(results.allSatisfy { $0.error == nil })
+        let share = try #require(results[1].record)
+        _ = try world.accept(share, world.bert)
+        #expect(try world.see(["private", "root"], world.bert) == [nil, nil])
+    }
+
     @Test func aWholeZoneIsShared() throws {
         let world = try SharingFixture()
         let share = try world.shareZone(with: [

@@ -78,6 +78,7 @@ struct OperationApplier {
         of operation: RecordOperation, on row: () throws -> RecordRow?
     ) throws -> RecordResult {
         let shares = sessions.sharing.state
+        let expected = sessions.usage.expected
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
             try checkOrigins(of: operation.record)
@@ -97,6 +98,7 @@ struct OperationApplier {
                 })
         } catch var error as RecordError {
             sessions.sharing.state = shares
+            sessions.usage.expected = expected
             error.recordName = operation.record.recordName
             if error.code == .validatingReferenceError, !sessions.access.seesAll {
                 error.reason = "A record that you do not see is in the way."

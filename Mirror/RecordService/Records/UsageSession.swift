@@ -5,8 +5,9 @@ final class UsageSession {
     private let owner: String
     private let standard: UserQuota
     private let transaction: any BackendTransaction
-    /// What the operations so far need more, as far as it counts for the quota.
-    private var expected = StoredUse()
+    /// What the operations so far need more, as far as it counts for the quota; one that is refused
+    /// is undone by putting the former back.
+    var expected = StoredUse()
     /// What the records took before this request.
     private var seen: [ExactName: StoredUse] = [:]
     /// What the owner may keep and has; looked up by the first write that needs more room.

@@ -28,13 +28,14 @@ struct ReferenceCheck {
     /// Refuses references whose targets are not there and do not come with this request, or that
     /// too many delete themselves with.
     mutating func write(_ name: String, _ fields: [String: FieldValue?]) throws {
+        var bound: Set<ExactName> = []
         for (field, value) in fields { try checkZone(of: value, in: field) }
         for link in ReferenceLinks.links(of: fields) {
             switch link.action {
             case .validate, .parent:
                 let isKnown = try written[link.target] ?? links.isThere(link.target.text)
                 guard isKnown || named.contains(link.target) else { throw missing(link.target) }
-                validated.insert(link.target)
+                bound.insert(link.target)
             case .deleteSelf:
                 let sources = try links.sources(
                     of: link.target.text, .deleteSelf, limit: limits.work.sourcesMax + 1)
@@ -46,6 +47,7 @@ struct ReferenceCheck {
                 }
             }
         }
+        validated.formUnion(bound)
         links.note(name, fields)
         written[ExactName(name)] = true
     }

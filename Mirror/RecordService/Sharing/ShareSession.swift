@@ -213,7 +213,8 @@ final class ShareSession {
             throw RecordError(
                 .badRequest, "The whole zone is shared; delete that share before sharing parts.")
         }
-        let count = try transaction.countShares(in: zone.id) + state.made.count
+        let count =
+            try transaction.countShares(in: zone.id) + state.made.count - state.dissolved.count
         guard count == 0 || name != Record.zoneShareName else {
             throw RecordError(
                 .badRequest,

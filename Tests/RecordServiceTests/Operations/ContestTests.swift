@@ -122,6 +122,8 @@ import Testing
     /// Each version follows the one that its request named, and holds what is to be kept of it.
     private func checkOrder(_ deeds: [Deed], _ written: [Deed]) {
         var states: [String: Record] = [:]
+        let repeated = Set(
+            Dictionary(grouping: written, by: \.change).filter { $0.value.count > 1 }.keys)
         for deed in written {
             guard let record = deed.record else { continue }
             let name = record.recordName
@@ -130,10 +132,13 @@ import Testing
             if record.deleted, before?.recordChangeTag == record.recordChangeTag { continue }
             let tag = deed.operation.record.recordChangeTag
             switch deed.operation.kind {
-            case .update, .replace: #expect(tag == before?.recordChangeTag && !(before?.deleted ?? true))
+            case .update, .replace:
+                #expect(tag == before?.recordChangeTag && before?.deleted == false)
             case .create:
                 #expect(before == nil || before?.deleted == true && tag == before?.recordChangeTag)
-            case .delete: #expect(tag == nil || tag == before?.recordChangeTag)
+            case .delete:
+                #expect(
+                    tag == nil || tag == before?.recordChangeTag || repeated.contains(deed.change))
             case .forceUpdate, .forceReplace, .forceDelete: break
             }
             let keeps = deed.operation.kind == .update || deed.operation.kind == .forceUpdate

@@ -10,6 +10,13 @@ struct OperationSettings {
         var writes: Bool
     }
 
+    struct Receipts {
+        /// The checksum of the content that each good one is for.
+        var good: [String: String] = [:]
+        /// The last one for each content.
+        var last: [Int: String] = [:]
+    }
+
     static let types = ["Note", "Task"]
     static let roles = ["_icloud", "_creator", "editor"]
 
@@ -30,9 +37,8 @@ struct OperationSettings {
     var subscriptions: [Int: [String: RecordSubscription]] = [:]
     var courierTokens: [Int: String] = [:]
 
-    /// Receipts of each user: the content's checksum, and which is the last.
-    var receipts: [Int: [String: String]] = [:]
-    var lastReceipts: [Int: [Int: String]] = [:]
+    /// What each user got for uploads.
+    var receipts: [Int: Receipts] = [:]
     var checksums: [Int: String] = [:]
 
     mutating func prepare(_ world: Int, _ users: Int) {

@@ -12,7 +12,7 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     private static let stepsPerSeed = 250
     private static let seeds =
-        (environment["DIPTYCH_OPERATIONS"].flatMap { Int($0) } ?? 3 * stepsPerSeed) / stepsPerSeed
+        (environment["DIPTYCH_OPERATIONS"].flatMap { Int($0) } ?? 2 * stepsPerSeed) / stepsPerSeed
     private static let firstSeed =
         environment["DIPTYCH_SEED"].flatMap { UInt64($0) } ?? 1
     private static let worlds = 4

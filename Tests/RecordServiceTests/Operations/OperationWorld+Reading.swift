@@ -82,7 +82,8 @@ extension OperationWorld {
             newest = change
             let known = zone.records[name]
             try expect(
-                known?.isDeleted == record.deleted && [nil, record.recordChangeTag].contains(known?.tag),
+                known?.isDeleted == record.deleted
+                    && [nil, record.recordChangeTag].contains(known?.tag),
                 "\(follower) reads \(name), deleted \(record.deleted), of \(known as Any)")
             zones[key]?.records[name]?.tag = record.recordChangeTag
         }
@@ -209,7 +210,7 @@ extension OperationWorld {
 
     func noteDirty(_ key: ZoneKey) {
         guard let owner = key.owner, key.zone > 0, !key.production else { return }
-        dirty[owner, default: []].insert("z\(key.zone)")
+        databases[owner, default: DatabaseReading()].dirty.insert("z\(key.zone)")
     }
 
     func list(_ user: Int) throws {
@@ -252,14 +253,15 @@ extension OperationWorld {
     }
 
     private func checkDatabaseFeed(_ user: Int, _ own: Set<String>) throws {
-        let known = databaseTokens[user]
+        let reading = databases[user] ?? DatabaseReading()
+        let known = reading.token
         let request = DatabaseChanges(syncToken: known, resultsLimit: nil)
         let place = OperationStep.Place.own(0, production: false)
         guard case .databaseChanges(let reply) = try send(.databaseChanges(request), user, place)
         else { throw WrongAnswer() }
         let told = Dictionary(
             reply.zones.map { ($0.zoneID.zoneName, !$0.deleted) }, uniquingKeysWith: { $1 })
-        let expected = known == nil ? own : dirty[user] ?? []
+        let expected = known == nil ? own : reading.dirty
         try expect(
             expected.allSatisfy { told[$0] == own.contains($0) }
                 && told.allSatisfy { $0.value == own.contains($0.key) },
@@ -267,7 +269,6 @@ extension OperationWorld {
         try expect(
             known == nil || Set(told.keys) == expected,
             "changes/database tells \(told.keys.sorted()), not \(expected.sorted())")
-        databaseTokens[user] = reply.syncToken
-        dirty[user] = []
+        databases[user] = DatabaseReading(token: reply.syncToken)
     }
 }

@@ -53,7 +53,7 @@ extension OperationWorld {
                 RecordReference(recordName: Self.name(target), action: action))
         case .picture(let content, let usesReceipt):
             var asset = RecordAsset()
-            if usesReceipt, let receipt = settings.lastReceipts[user]?[content] {
+            if usesReceipt, let receipt = settings.receipts[user]?.last[content] {
                 asset.receipt = receipt
             } else {
                 asset.fileChecksum =
@@ -180,7 +180,7 @@ extension OperationWorld {
         if key.production { found.schema = settings.schema }
         switch place {
         case .own(_, let production):
-            if !production { found.receipts = settings.receipts[user] ?? [:] }
+            if !production { found.receipts = settings.receipts[user]?.good ?? [:] }
         case .common:
             let settings = settings
             found.check = { try settings.check($0, $1, user) }

@@ -33,6 +33,12 @@ final class OperationWorld {
         var mayExpire = false
     }
 
+    /// Where a user stands in `changes/database`, and which zones changed since.
+    struct DatabaseReading {
+        var token: String?
+        var dirty: Set<String> = []
+    }
+
     let container: String
     let clock: SteppingClock
     let random: SeededRandomness
@@ -44,9 +50,8 @@ final class OperationWorld {
     var settings = OperationSettings()
     /// How often each zone was made.
     var incarnations: [ZoneKey: Int] = [:]
-    /// Zones that changed since each user read `changes/database`, and where that ended.
-    var dirty: [Int: Set<String>] = [:]
-    var databaseTokens: [Int: String] = [:]
+    /// What each user read of `changes/database`.
+    var databases: [Int: DatabaseReading] = [:]
     var counts: [String: Int] = [:]
 
     /// `open` makes the service, and once more after it was closed.
@@ -103,7 +108,8 @@ final class OperationWorld {
     /// The zone that a place is, seen by `user`.
     func key(_ place: OperationStep.Place, _ user: Int) -> ZoneKey {
         switch place {
-        case .own(let zone, let production): ZoneKey(owner: user, zone: zone, production: production)
+        case .own(let zone, let production):
+            ZoneKey(owner: user, zone: zone, production: production)
         case .common: ZoneKey(owner: nil, zone: 0)
         case .shared(let owner, let zone): ZoneKey(owner: owner, zone: zone)
         }
@@ -190,7 +196,8 @@ final class OperationWorld {
             model.share != nil || shown == model.fields.mapValues { .some($0) },
             "\(name) has \(shown), not \(model.fields)")
         guard case .own = place else { return }
-        try expect(record.parent == model.parent, "\(name) has the parent \(record.parent ?? "none")")
+        try expect(
+            record.parent == model.parent, "\(name) has the parent \(record.parent ?? "none")")
         try expect(
             record.share == zone.share(ofRoot: name),
             "\(name) names the share \(record.share ?? "none")")

@@ -155,8 +155,9 @@ struct ModelRequest {
         }
         let here = zone.types
         for (name, value) in given {
-            guard let value, let known = here["\(type).\(name)"]
-                ?? surroundings.types["\(type).\(name)"]
+            guard let value,
+                let known = here["\(type).\(name)"]
+                    ?? surroundings.types["\(type).\(name)"]
             else { continue }
             guard known == value.schemaType else { throw ModelRefusal(.badRequest) }
         }
@@ -319,7 +320,9 @@ extension ZoneModel {
     var types: [String: String] {
         var found: [String: String] = [:]
         for (_, record) in liveRecords {
-            for (name, value) in record.fields { found["\(record.type).\(name)"] = value.schemaType }
+            for (name, value) in record.fields {
+                found["\(record.type).\(name)"] = value.schemaType
+            }
         }
         return found
     }

@@ -11,7 +11,7 @@ failure, and so is a /health that is not answered.
 """
 
 import base64, http.client, json, os, resource, socket, ssl, subprocess, sys, tempfile
-import threading, time
+import threading, time, zlib
 
 SECONDS = 20
 LATENCY_MAX = 5.0
@@ -201,6 +201,59 @@ def idle(service):
     return sit
 
 
+def crowd(service):
+    """10,000 connections from a hundred addresses that say nothing"""
+    def sit():
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(16_384, limit[1]), limit[1]))
+        sockets = []
+        for number in range(10_000):
+            try:
+                sockets.append(socket.create_connection(
+                    ("127.0.0.1", service.port), 5, (f"127.0.1.{1 + number % 100}", 0)))
+            except OSError:
+                pass
+        time.sleep(SECONDS)
+        return f"{len(sockets)} opened"
+    return sit
+
+
+def bombs(service):
+    """gzip of 0.8 MB that is 800 MB, from a user, on eight connections"""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(bytes(8 << 20)) for _ in range(100)) + packer.flush()
+    headers = dict(service.headers, **{"Content-Encoding": "gzip"})
+
+    def send():
+        try:
+            connection = service.connect(timeout=30)
+            connection.request("POST", DATABASE + "records/modify", bomb, headers)
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException) as error:
+            return type(error).__name__
+    return lambda: together(8, send)
+
+
+def endless(service):
+    """bodies in chunks that never end, from a user, on 32 connections"""
+    head = f"POST {DATABASE}records/modify HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
+    head += "".join(f"{key}: {value}\r\n" for key, value in service.headers.items())
+    chunk = b"10000\r\n" + b" " * 65_536 + b"\r\n"
+
+    def send():
+        sent, end = 0, time.monotonic() + SECONDS
+        try:
+            one = service.socket(timeout=10)
+            one.sendall(head.encode() + b"\r\n")
+            while time.monotonic() < end:
+                one.sendall(chunk)
+                sent += len(chunk)
+        except OSError:
+            return f"cut off within {1 + (sent >> 24) << 4} MiB"
+        return "never cut off"
+    return lambda: together(32, send)
+
+
 def drips(service):
     """100 heads that drip a line a second"""
     def drip():
@@ -269,7 +322,8 @@ def guesses(service):
     return lambda: together(8, guess)
 
 
-ATTACKS = [feeds, bodies, held, conflicts, idle, drips, framing, arguments, guesses]
+ATTACKS = [feeds, bodies, held, conflicts, idle, crowd, bombs, endless, drips, framing,
+           arguments, guesses]
 
 
 def run(program, attack):

@@ -64,6 +64,10 @@ package struct Router: Sendable {
             response.headers.append("X-Apple-Request-UUID", uuid)
             return .answer(response)
         case .upload(let upload): return .stream(stream(upload, request, uuid))
+        case .events(let events, let target, let caller):
+            return .read(user: caller.user) { request in
+                stream(events, target, request, uuid, caller)
+            }
         }
     }
 
@@ -95,6 +99,7 @@ package struct Router: Sendable {
         case ask(String, RecordTarget, Authenticator.Admitted)
         case file(HTTPResponse)
         case upload(AssetUpload)
+        case events(ChangeEvents, RecordTarget, Authenticator.Admitted)
     }
 
     private func route(
@@ -116,6 +121,12 @@ package struct Router: Sendable {
             (facts.user, facts.container) = (caller.isWorld ? nil : caller.user, target.container)
             target.deviceID = tokens.deviceID
             target.serviceAddress = request.serviceAddress(scheme: scheme)
+            if operation == ChangeEvents.operation, !isPlain {
+                guard request.method == "GET" else {
+                    throw RouteRefusal.methodNotAllowed(allowed: "GET")
+                }
+                return .events(try ChangeEvents(request), target, caller)
+            }
             try checkMethod(operation, request)
             try checkEncoding(of: request)
             return .ask(operation, target, caller)
@@ -375,6 +386,36 @@ package struct Router: Sendable {
             return finished(HTTPResponse(status: 200, body: body), request, uuid)
         } catch {
             return finished(refusal(for: error, uuid), request, uuid)
+        }
+    }
+
+    /// An answer that goes on. Who asks is looked at again with each event, as in `news`.
+    private func stream(
+        _ events: ChangeEvents, _ target: RecordTarget, _ request: HTTPRequest, _ uuid: String,
+        _ caller: Authenticator.Admitted
+    ) -> HTTPOutcome {
+        let ask: @Sendable (RecordRequest) throws -> RecordResponse = { question in
+            let began = platform.clock.now()
+            let caller = try door.admit(tokens(of: request, for: target), target.container)
+            defer { throttle.charge(asker(caller, request), since: began) }
+            return try caller.ask(question, target)
+        }
+        do {
+            guard let listen = caller.listen else { throw RouteRefusal.notHere }
+            try events.begin(ask)
+            var head = HTTPResponse(status: 200)
+            head.headers.append("X-Apple-Request-UUID", uuid)
+            head.headers.append("Content-Type", ChangeEvents.contentType)
+            head.headers.append("Cache-Control", "no-store")
+            // A proxy that collects an answer would never pass it on.
+            head.headers.append("X-Accel-Buffering", "no")
+            return .events(
+                HTTPEvents(
+                    head: head, heartbeat: ChangeEvents.heartbeat,
+                    listen: { try listen(events.question, target, $0) },
+                    next: { events.next(ask) }))
+        } catch {
+            return .response(finished(refusal(for: error, uuid), request, uuid))
         }
     }
 

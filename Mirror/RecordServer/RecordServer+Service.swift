@@ -100,7 +100,7 @@ extension ServerCapabilities {
                 "gzipRequests", "previousSyncToken",
                 "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
                 "webcourier",
-                "writeID",
+                "writeID", "zstdRequests",
             ])
     }
 }

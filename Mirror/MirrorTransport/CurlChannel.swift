@@ -19,6 +19,8 @@ public final class CurlChannel: RecordChannel {
     private let assetBytes = Lock<Int64?>(nil)
     /// What the service speaks; nil until it was asked.
     private let learned: Lock<ServiceDialect?>
+    /// Whether the service said that it takes bodies in zstd.
+    private let takesZstd = Lock(false)
     private let userToken: RotatingToken
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
@@ -99,6 +101,7 @@ public final class CurlChannel: RecordChannel {
         let published = Publication(answer)
         let dialect = ServiceDialect(publishing: published.extensions)
         assetBytes.withLock { $0 = published.assetBytes }
+        takesZstd.withLock { $0 = published.extensions.contains("zstdRequests") }
         learned.withLock { $0 = dialect }
         return dialect
     }
@@ -111,9 +114,11 @@ public final class CurlChannel: RecordChannel {
             method: method, url: url(path, dialect), headers: headers(dialect), body: body)
         guard method != "GET" else { return call }
         call.headers.append(("Content-Type", "application/json"))
-        if dialect == .extended, let small = Gzip.compress(body) {
+        guard dialect == .extended else { return call }
+        let isZstd = takesZstd.withLock { $0 }
+        if let small = isZstd ? Zstandard.compress(body) : Gzip.compress(body) {
             call.body = small
-            call.headers.append(("Content-Encoding", "gzip"))
+            call.headers.append(("Content-Encoding", isZstd ? "zstd" : "gzip"))
         }
         return call
     }

@@ -99,7 +99,7 @@ extension ServerCapabilities {
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
                 "gzipRequests", "previousSyncToken",
                 "epochs", "publicChanges", "serverRecord", "serverSentEvents", "tokensInHeaders",
-                "waitSeconds", "webcourier", "writeID",
+                "waitSeconds", "webcourier", "writeID", "zstdRequests",
             ])
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// What a service tells whoever runs it.
 @Suite struct WatchingTests {
-    private static let synchronize: Int32 = 10 | 4 << 8
+    private static let writing: Int32 = 10 | 3 << 8
 
     @Test func aServiceCountsWhatItDid() throws {
         let fixture = try ServiceFixture()
@@ -35,12 +35,12 @@ import Testing
             #expect(fixture.service.unreadiness() == nil)
             fixture.faults.arm(
                 "service.write.beforeCommit",
-                SQLiteFault(code: Self.synchronize, message: "disk I/O error"))
+                SQLiteFault(code: Self.writing, message: "disk I/O error"))
             #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
             // The first look finds the disk failing still.
             fixture.faults.arm(
                 "service.openWriter",
-                SQLiteFault(code: Self.synchronize, message: "disk I/O error"))
+                SQLiteFault(code: Self.writing, message: "disk I/O error"))
             let reason = fixture.service.unreadiness()
             #expect(reason?.contains("database does not answer") == true)
             #expect(reason?.contains(path) == false && reason?.contains("SQLite") == false)

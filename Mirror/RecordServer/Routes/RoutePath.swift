@@ -110,8 +110,9 @@ struct RouteRefusal: Error {
 
     static let unknownEncoding = RouteRefusal(
         status: 415,
-        error: RecordError(.badRequest, "A body comes plain or with Content-Encoding gzip."),
-        headers: [("Accept-Encoding", "gzip")])
+        error: RecordError(
+            .badRequest, "A body comes plain, or with Content-Encoding gzip or zstd."),
+        headers: [("Accept-Encoding", "zstd, gzip")])
 
     static let encodedAsset = RouteRefusal(
         status: 415,

@@ -128,7 +128,7 @@ package struct Router: Sendable {
                 return .events(try ChangeEvents(request), target, caller)
             }
             try checkMethod(operation, request)
-            try checkEncoding(of: request)
+            _ = try BodyEncoding(of: request)
             return .ask(operation, target, caller)
         case .health, .liveness, .readiness, .capabilities, .openAPI, .assetFile, .courier:
             return try reading(path, request, uuid, &facts)
@@ -435,13 +435,6 @@ package struct Router: Sendable {
         }
     }
 
-    private func checkEncoding(of request: HTTPRequest) throws {
-        switch request.headers["Content-Encoding"]?.lowercased() {
-        case nil, "identity", "gzip", "x-gzip": return
-        default: throw RouteRefusal.unknownEncoding
-        }
-    }
-
     private static let busyRetrySeconds = 5.0
 
     private static func unready(_ reason: String) -> RecordError {
@@ -461,9 +454,8 @@ package struct Router: Sendable {
     private func plainBody(of request: HTTPRequest) throws -> Data {
         switch request.body {
         case .bytes(let body):
-            let encoding = request.headers["Content-Encoding"]?.lowercased()
-            let isPlain = encoding == nil || encoding == "identity"
-            return isPlain ? body : try Gzip.expand(body, bytesMax: expandedBytesMax)
+            let encoding = try BodyEncoding(of: request)
+            return try encoding?.expand(body, bytesMax: expandedBytesMax) ?? body
         case .noRoom: throw noRoom
         case .tooLarge:
             throw RecordError(
@@ -492,26 +484,11 @@ package struct Router: Sendable {
     }
 
     private func compress(_ response: inout HTTPResponse, for request: HTTPRequest) {
-        guard AcceptEncoding.takesGzip(request.headers["Accept-Encoding"]),
-            let small = Gzip.compress(response.body)
+        guard let encoding = BodyEncoding(acceptedBy: request.headers["Accept-Encoding"]),
+            let small = encoding.compress(response.body)
         else { return }
         response.body = small
-        response.headers.append("Content-Encoding", "gzip")
+        response.headers.append("Content-Encoding", encoding.rawValue)
         response.headers.append("Vary", "Accept-Encoding")
-    }
-}
-
-/// Reads the header in which a client names the encodings it can undo.
-enum AcceptEncoding {
-    static func takesGzip(_ header: String?) -> Bool {
-        (header ?? "").lowercased().split(separator: ",").contains { part in
-            let words = part.split(separator: ";").map { word in
-                word.filter { !$0.isWhitespace }
-            }
-            guard words.first == "gzip" || words.first == "*" else { return false }
-            return !words.dropFirst().contains {
-                $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0
-            }
-        }
     }
 }

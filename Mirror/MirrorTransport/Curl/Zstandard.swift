@@ -1,7 +1,8 @@
 internal import CZstd
 internal import Foundation
 
-/// Makes bodies smaller for a service that takes zstd: smaller than gzip makes them, in a third of the time.
+/// Makes bodies smaller for a service that takes zstd: smaller than gzip makes them, in a third of
+/// the time.
 enum Zstandard {
     private static let level: Int32 = 1
 

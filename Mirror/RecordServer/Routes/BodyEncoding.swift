@@ -30,7 +30,7 @@ enum BodyEncoding: String {
             let words = part.split(separator: ";").map { $0.filter { !$0.isWhitespace } }
             // Who takes anything is given what everybody knows.
             let name = words.first == "*" ? "gzip" : words.first
-            guard let encoding = name.flatMap(BodyEncoding.init) else { continue }
+            guard let encoding = name.flatMap({ BodyEncoding(rawValue: $0) }) else { continue }
             let told = words.dropFirst().first { $0.hasPrefix("q=") }
             let own = told.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
             if own > weight || own == weight && own > 0 && encoding == .zstd {

@@ -29,7 +29,10 @@ enum RoutePath {
             return
         default: break
         }
-        let words = path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
+        let words = path.split(separator: "/").map { word in
+            guard word.utf8.contains(UInt8(ascii: "%")) else { return String(word) }
+            return String(word).removingPercentEncoding ?? ""
+        }
         switch words {
         case ["health"]: self = .health
         case [OperationName.liveness]: self = .liveness

@@ -484,7 +484,8 @@ package struct Router: Sendable {
     }
 
     private func compress(_ response: inout HTTPResponse, for request: HTTPRequest) {
-        guard let encoding = BodyEncoding(acceptedBy: request.headers["Accept-Encoding"]),
+        guard response.body.count >= Gzip.bytesMin,
+            let encoding = BodyEncoding(acceptedBy: request.headers["Accept-Encoding"]),
             let small = encoding.compress(response.body)
         else { return }
         response.body = small

@@ -5,8 +5,8 @@ internal import RecordWire
 /// The sibling of `Gzip` that takes a third of its time, for clients that know it.
 enum Zstandard {
     private static let level: Int32 = 1
-    /// Eight megabytes, which every decoder has to bear (RFC 8878 §3.1.1.1.2), and no more: a frame
-    /// of a few bytes may ask for two gigabytes.
+    /// Eight megabytes, which every decoder has to bear (RFC 8878 §3.1.1.1.2), and no more: a
+    /// frame of a few bytes may ask for two gigabytes.
     private static let windowLogMax: Int32 = 23
 
     /// The body compressed; nil where it is short or would not shrink.

@@ -142,6 +142,11 @@ let fuzzing: [Target] =
 let postgresTesting = Target.target(
     name: "PostgresTesting", path: "Tests/Support/PostgresTesting", swiftSettings: house)
 
+/// Files of SQLite that fail, for tests.
+let faultFiles = Target.target(
+    name: "FaultFiles", dependencies: ["CSQLite"], path: "Tests/Support/FaultFiles",
+    swiftSettings: house)
+
 /// Files as apps write them: no settings of ours, and the plugin that apps use.
 let sourceTests = Target.testTarget(
     name: "SourceTests", dependencies: ["CoreData"], path: "Tests/SourceTests",
@@ -149,9 +154,10 @@ let sourceTests = Target.testTarget(
 
 let testTargets: [Target] = [
     postgresTesting,
+    faultFiles,
     sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
-    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData", "CSQLite"]),
+    tests("PersistenceTests", uses: stores + ["Persistence", "CoreData", "CSQLite", "FaultFiles"]),
     tests("StoresTests", uses: values + ["Stores"]),
     tests("SQLiteStoreTests", uses: stores),
     tests(
@@ -200,7 +206,7 @@ let testTargets: [Target] = [
         "RecordServiceTests",
         uses: [
             "RecordService", "RecordWire", "Platform", "SQLiteDriver", "PostgresDriver",
-            "PostgresTesting",
+            "PostgresTesting", "FaultFiles",
         ]),
     tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver", "PostgresTesting"]),

@@ -1,4 +1,5 @@
 import CoreData
+import FaultFiles
 import Foundation
 import SQLiteDriver
 import Testing

@@ -50,6 +50,15 @@ import Testing
         #expect(try files().isDisjoint(with: own) || own.count > 1)
     }
 
+    @Test func aDefaultZoneToWhichNothingWasWrittenHasNoAssets() throws {
+        let request = RereferenceAssets(
+            assets: [.init(recordName: "r", fieldName: "picture")], zoneID: nil)
+        guard case .assets(let results) = try fixture.send(.rereferenceAssets(request)),
+            case .failure(let error) = results[0]
+        else { throw WrongAnswer() }
+        #expect(error.code == .notFound && error.recordName == "r")
+    }
+
     // MARK: Receipts
 
     @Test func onlyWhoUploadedAnAssetMayNameIt() throws {

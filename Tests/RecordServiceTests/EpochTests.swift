@@ -172,6 +172,105 @@ import Testing
         #expect(try fixture.changes(since: nil).epochs?.floor == 3)
     }
 
+    /// The pages of who begins anew lie below the floor, and miss nothing of it.
+    @Test func whoBeginsAnewReadsPastForgottenDeletions() throws {
+        var limits = ServiceLimits()
+        limits.retention.deletionDaysMax = 0
+        let fixture = try ServiceFixture(limits: limits)
+        for name in ["a", "b", "c", "d", "gone"] { try fixture.save(.note(name)) }
+        _ = try fixture.modify([
+            RecordOperation(.forceDelete, Record(recordName: "gone", recordType: ""))
+        ])
+        try fixture.service.forgetOldDeletions()
+        var names: [String] = []
+        var token: String?
+        for _ in 0..<4 {
+            let page = try fixture.changes(since: token, limit: 1)
+            #expect(page.failure == nil)
+            names += page.records.map(\.recordName)
+            token = page.syncToken
+        }
+        #expect(names == ["a", "b", "c", "d"])
+        #expect(try fixture.changes(since: token).failure == nil)
+    }
+
+    /// Who was in the middle of the zone then may have what is forgotten now.
+    @Test func whoBeganBeforeADeletionAndComesAfterItWasForgottenBeginsAnew() throws {
+        var limits = ServiceLimits()
+        limits.retention.deletionDaysMax = 0
+        let fixture = try ServiceFixture(limits: limits)
+        for name in ["a", "b", "c"] { try fixture.save(.note(name)) }
+        let token = try fixture.changes(since: nil, limit: 1).syncToken
+        _ = try fixture.modify([
+            RecordOperation(.forceDelete, Record(recordName: "a", recordType: ""))
+        ])
+        #expect(try fixture.changes(since: token, limit: 1).failure == nil)
+        try fixture.service.forgetOldDeletions()
+        #expect(try fixture.changes(since: token).failure?.code == .changeTokenExpired)
+    }
+
+    @Test func theTokenOfAnEmptyZoneThatWasMadeAnewStaysGood() throws {
+        let fixture = try ServiceFixture()
+        try fixture.save(.note("a"))
+        let old = try fixture.changes(since: nil).syncToken
+        _ = try fixture.zones(.modifyZones([ZoneOperation(.delete, ServiceFixture.zone)]))
+        let made = try fixture.createZone(ServiceFixture.zone).zone?.syncToken
+        #expect(try fixture.changes(since: old).failure?.code == .changeTokenExpired)
+        let read = try fixture.changes(since: nil).syncToken
+        for token in [made, read] {
+            #expect(try fixture.changes(since: token).failure == nil)
+        }
+        try fixture.save(.note("b"))
+        #expect(try fixture.changes(since: read).records.map(\.recordName) == ["b"])
+    }
+
+    @Test func pagesOfATimeWhoseEpochIsForgottenAreRead() throws {
+        try withDatabasePath { path in
+            let names = ["a", "b", "c"]
+            for (index, name) in names.enumerated() {
+                let fixture = try ServiceFixture(
+                    path: path, seed: UInt64(index + 1), makesZone: index == 0)
+                try fixture.save(.note(name))
+            }
+            try Connection(path: path).script(
+                "DELETE FROM epochs WHERE kind = 1 AND first = (SELECT min(first) FROM epochs)")
+            let fixture = try ServiceFixture(path: path, seed: 9, makesZone: false)
+            var found: [String] = []
+            var token: String?
+            for _ in names {
+                let page = try fixture.changes(since: token, limit: 1)
+                #expect(page.failure == nil)
+                found += page.records.map(\.recordName)
+                token = page.syncToken
+            }
+            #expect(found == names)
+        }
+    }
+
+    /// The same of zones, of which the deleted ones are forgotten beyond a bound.
+    @Test func whoBeginsAnewReadsPastForgottenZones() throws {
+        var limits = ServiceLimits()
+        limits.zonesPerDatabaseMax = 2
+        let fixture = try ServiceFixture(limits: limits, makesZone: false)
+        for name in ["a", "b"] { try fixture.createZone(ZoneID(zoneName: name)) }
+        for index in 0..<5 {
+            _ = try fixture.zones(
+                .modifyZones([ZoneOperation(.delete, ZoneID(zoneName: "b"))]))
+            try fixture.createZone(ZoneID(zoneName: "z\(index)"))
+            _ = try fixture.zones(
+                .modifyZones([ZoneOperation(.delete, ZoneID(zoneName: "z\(index)"))]))
+        }
+        var names: [String] = []
+        var token: String?
+        var reply: DatabaseChangesReply
+        repeat {
+            reply = try fixture.databaseChanges(since: token, limit: 1)
+            names += reply.zones.filter { !$0.deleted }.map(\.zoneID.zoneName)
+            token = reply.syncToken
+        } while reply.moreComing
+        #expect(names == ["a"])
+    }
+
     @Test func manyDeletionsAreForgottenSliceBySlice() throws {
         var limits = ServiceLimits()
         limits.retention.deletionDaysMax = 0

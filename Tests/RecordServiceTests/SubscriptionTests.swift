@@ -173,6 +173,22 @@ import Testing
         #expect(try notices(token, fixture).isEmpty)
     }
 
+    /// The type that its field had is gone, and another has come.
+    @Test func aFilterThatFitsNoMoreSilencesNoOthers() throws {
+        let fixture = try ServiceFixture()
+        try save(long(), fixture)
+        try save(zone, fixture)
+        let token = try token(fixture)
+        let other = Record(
+            recordName: "a", recordType: "Note", fields: ["title": .int64(1)])
+        try fixture.save(other)
+        #expect(try notices(token, fixture) == ["fet zone notes"])
+        try fixture.save(other, .forceDelete)
+        #expect(try notices(token, fixture).sorted() == ["fet zone notes", "qry long a 3 notes"])
+        try fixture.save(.note("a", "long"))
+        #expect(try notices(token, fixture).sorted() == ["fet zone notes", "qry long a 1 notes"])
+    }
+
     @Test func whatFiresOnceIsForgotten() throws {
         let fixture = try ServiceFixture()
         var once = long()

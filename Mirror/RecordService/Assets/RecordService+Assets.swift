@@ -35,7 +35,13 @@ extension RecordService {
         if address.participant != nil { try checkWriting(in: address, caller) }
         return try backend.write { transaction in
             guard let zone = try ZonePlace(address, self.rules(for: caller), transaction) else {
-                throw address.shown.notFound(wasDeleted: false)
+                guard address.shown.isDefault else {
+                    throw address.shown.notFound(wasDeleted: false)
+                }
+                return .assets(
+                    request.assets.map {
+                        .failure(Self.notFound($0.recordName, wasDeleted: false))
+                    })
             }
             return .assets(
                 try request.assets.map { place in

@@ -38,12 +38,10 @@ extension RecordService {
         try backend.read { transaction in
             let row = try transaction.database(key)
             let line = try transaction.line(of: row)
-            var after: Int64 = 0
             // The token of a database without rows stays good when the first row comes.
-            if changes.syncToken != Self.start {
-                after = try SyncToken.change(
-                    in: changes.syncToken, on: line, of: .database, zoneID: nil)
-            }
+            let token = changes.syncToken == Self.start ? nil : changes.syncToken
+            let (after, began) = try SyncToken.place(
+                in: token, on: line, of: .database, zoneID: nil)
             let limit = self.limits.pageCount(changes.resultsLimit)
             let zones = try row.map {
                 try transaction.zones(in: $0.id, changedAfter: after, limit: limit + 1)
@@ -58,7 +56,7 @@ extension RecordService {
                             ?? ZoneID(zoneName: $0.name),
                         deleted: $0.isDeleted)
                 },
-                syncToken: SyncToken(line, of: .database, change: reached).text,
+                syncToken: SyncToken(line, of: .database, change: reached, began: began).text,
                 moreComing: moreComing)
             reply.isMeta = changes.isMeta
             return .databaseChanges(reply)
@@ -111,8 +109,9 @@ extension RecordService {
         try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
             .run(line, transaction)
         let token = zone.syncToken == Self.zoneStart ? nil : zone.syncToken
-        var reached = try SyncToken.change(
+        let (after, began) = try SyncToken.place(
             in: token, on: line, of: .zone, zoneID: reply.zoneID)
+        var reached = after
         if zone.syncToken == nil || line.isNews(to: zone.client) { reply.epochs = line }
         reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
         let limit = limits.pageCount(zone.resultsLimit)
@@ -123,7 +122,7 @@ extension RecordService {
         var moreComing = budget.rowsLeft <= 0 && reached < row.counter
         let end = try place.feed(
             FeedReading(
-                zone: row.id, after: reached, limit: min(limit + 1, max(budget.rowsLeft, 0)),
+                zone: row.id, after: after, limit: min(limit + 1, max(budget.rowsLeft, 0)),
                 lookedAtMax: max(budget.rowsLeft, 0), types: zone.desiredRecordTypes), transaction
         ) { entry in
             guard records.count + damaged.count < limit, bytes > 0 else {
@@ -155,7 +154,9 @@ extension RecordService {
         reply.damagedRecords = damaged
         reply.moreComing = moreComing
         reply.syncToken =
-            SyncToken(line, of: .zone, change: moreComing ? reached : row.counter).text
+            SyncToken(
+                line, of: .zone, change: moreComing ? reached : row.counter, began: began
+            ).text
     }
 
     private enum PageEntry {

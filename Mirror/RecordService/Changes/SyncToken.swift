@@ -8,22 +8,29 @@ struct SyncToken: Hashable {
     let incarnation: UInt64
     /// The last change seen, and the epoch that wrote it.
     let seen: ChangeTag
+    /// The newest change when the reader began without a token, until that is reached: what was
+    /// deleted before, this reader never had.
+    let began: ChangeTag?
 
     /// The token of a reader who has seen the line's changes up to `change`.
-    init(_ line: EpochLine, of kind: CountedPlace, change: Int64) {
+    init(_ line: EpochLine, of kind: CountedPlace, change: Int64, began: ChangeTag? = nil) {
         self.kind = kind
         incarnation = line.incarnation
         seen = line.tag(of: change)
+        self.began = began.flatMap { $0.change > change ? $0 : nil }
     }
 
     // MARK: Text
 
     private static let version: UInt8 = 2
     private static let bytesCount = 2 + 3 * 8
+    private static let bytesCountOfBeginners = bytesCount + 2 * 8
 
     var text: String {
         var bytes: [UInt8] = [Self.version, UInt8(kind.rawValue)]
-        for word in [incarnation, seen.epoch, UInt64(bitPattern: seen.change)] {
+        var words = [incarnation, seen.epoch, UInt64(bitPattern: seen.change)]
+        if let began { words += [began.epoch, UInt64(bitPattern: began.change)] }
+        for word in words {
             withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
         }
         return Base64URL.text(bytes)
@@ -32,7 +39,8 @@ struct SyncToken: Hashable {
     /// nil when the text is no token of this version.
     init?(text: String) {
         guard text.utf8.count < 100, let bytes = Base64URL.bytes(text),
-            bytes.count == Self.bytesCount, bytes[0] == Self.version,
+            [Self.bytesCount, Self.bytesCountOfBeginners].contains(bytes.count),
+            bytes[0] == Self.version,
             let kind = CountedPlace(rawValue: Int64(bytes[1]))
         else { return nil }
         func word(_ index: Int) -> UInt64 {
@@ -41,16 +49,20 @@ struct SyncToken: Hashable {
         self.kind = kind
         incarnation = word(0)
         seen = ChangeTag(epoch: word(1), change: Int64(bitPattern: word(2)))
+        began =
+            bytes.count == Self.bytesCount
+            ? nil : ChangeTag(epoch: word(3), change: Int64(bitPattern: word(4)))
     }
 
     // MARK: Reading on
 
-    /// The change to read on from: 0 without a token. Throws CHANGE_TOKEN_EXPIRED unless `text` was
-    /// given out for this place, in a time that the line knows, and nothing was forgotten since.
-    static func change(
+    /// Where a reader goes on: 0 without a token, and what the next token tells as `began`. Throws
+    /// CHANGE_TOKEN_EXPIRED unless `text` was given out for this place, in a time that the line
+    /// knows, and nothing was forgotten since that the reader may have.
+    static func place(
         in text: String?, on line: EpochLine, of kind: CountedPlace, zoneID: ZoneID?
-    ) throws(RecordError) -> Int64 {
-        guard let text else { return 0 }
+    ) throws(RecordError) -> (change: Int64, began: ChangeTag?) {
+        guard let text else { return (0, line.tag(of: line.newest)) }
         guard let token = SyncToken(text: text) else {
             throw expired("is not one of this service", zoneID)
         }
@@ -60,14 +72,21 @@ struct SyncToken: Hashable {
         guard token.incarnation == line.incarnation else {
             throw expired("is of another service, or from before it was made anew", zoneID)
         }
-        guard token.seen.change >= 0, line.contains(token.seen) else {
+        guard token.seen.change >= 0, isKnown(token.seen, on: line) else {
             throw expired(
                 "is of a time that the service lost, as when it is restored from a backup", zoneID)
         }
-        guard token.seen.change >= line.floor else {
+        let began = token.began.flatMap { isKnown($0, on: line) ? $0 : nil }
+        guard max(token.seen.change, began?.change ?? 0) >= line.floor else {
             throw expired("is older than the deletions that the service remembers", zoneID)
         }
-        return token.seen.change
+        return (token.seen.change, began)
+    }
+
+    /// Whether the line has the change, in the same epoch. What no epoch has is older than all that
+    /// the line remembers: it was there before, also in a time that was lost since.
+    private static func isKnown(_ tag: ChangeTag, on line: EpochLine) -> Bool {
+        tag.change == 0 || tag.change <= line.newest && line.tag(of: tag.change) == tag
     }
 
     private static func expired(_ what: String, _ zoneID: ZoneID?) -> RecordError {

@@ -144,7 +144,8 @@ extension RecordService {
 private struct SubscriptionMatch {
     private let subscription: RecordSubscription
     private let key: DatabaseKey
-    private let filters: [QueryFilter]
+    /// nil where one fits the type no more that its field has now: no record passes it.
+    private let filters: [QueryFilter]?
 
     init(
         _ subscription: RecordSubscription, _ key: DatabaseKey,
@@ -157,14 +158,12 @@ private struct SubscriptionMatch {
             return
         }
         let database = try transaction.database(key)
-        filters = try query.filters.map { filter in
-            var type: String?
-            if case .field(let name) = filter.field, let database {
-                type = try transaction.fieldUse(
-                    FieldKey(name, of: query.recordType), in: database.id)?.type
-            }
-            return try QueryFilter(filter, type: type)
+        let types = try query.filters.map { filter -> String? in
+            guard case .field(let name) = filter.field, let database else { return nil }
+            return try transaction.fieldUse(
+                FieldKey(name, of: query.recordType), in: database.id)?.type
         }
+        filters = try? zip(query.filters, types).map { try QueryFilter($0, type: $1) }
     }
 
     func causes(of rows: [RecordRow], in zone: ZoneID) -> [CourierNotice.Cause] {
@@ -187,7 +186,7 @@ private struct SubscriptionMatch {
     private func fires(for row: RecordRow) -> Bool {
         guard subscription.firesOn.contains(row.event) else { return false }
         guard !row.isDeleted else { return true }
-        guard let record = try? QueriedRecord(row) else { return false }
+        guard let filters, let record = try? QueriedRecord(row) else { return false }
         return filters.allSatisfy { $0.passes(record) }
     }
 }

@@ -1,17 +1,17 @@
-import CSQLite
-import Foundation
+internal import CSQLite
+public import Foundation
 
 /// A file system for SQLite that stands between it and the machine's own, for the files of one
 /// folder: it counts what is done to them, and from a given deed on it does nothing any more, as a
 /// machine whose power is gone. Files elsewhere are left to the machine.
 ///
 /// It is the process's default from its first use on.
-final class FaultFileSystem: @unchecked Sendable {
+public final class FaultFileSystem: @unchecked Sendable {
     // @unchecked: the lock guards what changes.
-    static let shared = FaultFileSystem()
+    public static let shared = FaultFileSystem()
 
     /// What happens from the fatal deed on.
-    enum Fault {
+    public enum Fault: Sendable {
         /// Every deed fails; what was done before is there.
         case failing
         /// The same, and the deeds of each file since its last sync are undone, by turns.
@@ -58,12 +58,12 @@ final class FaultFileSystem: @unchecked Sendable {
     // MARK: For tests
 
     /// Watches `folder`; the deed number `deed`, from 1, is the first that fails.
-    func begin(_ folder: URL, _ fault: Fault, at deed: Int) {
+    public func begin(_ folder: URL, _ fault: Fault, at deed: Int) {
         lock.withLock { watch = Watch(folder: folder.path + "/", fault: fault, left: deed - 1) }
     }
 
     /// Ends the watch. Returns how many deeds there were, and whether one failed.
-    func end() -> (count: Int, hasStruck: Bool) {
+    public func end() -> (count: Int, hasStruck: Bool) {
         lock.withLock {
             defer { watch = nil }
             return (watch?.count ?? 0, watch?.hasStruck ?? false)

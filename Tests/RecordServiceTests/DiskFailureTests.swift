@@ -5,6 +5,7 @@ import RecordWire
 import SQLiteDriver
 import Testing
 
+/// Over SQLite alone: The disk under PostgreSQL is its own.
 @Suite struct DiskFailureTests {
     private static let synchronize: Int32 = 10 | 4 << 8
     private static let full: Int32 = 13

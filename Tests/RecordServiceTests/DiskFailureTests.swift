@@ -5,6 +5,7 @@ import RecordWire
 import SQLiteDriver
 import Testing
 
+/// Over SQLite alone: The disk under PostgreSQL is its own.
 @Suite struct DiskFailureTests {
     private static let writing: Int32 = 10 | 3 << 8
     private static let full: Int32 = 13

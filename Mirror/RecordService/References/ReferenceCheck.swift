@@ -28,7 +28,9 @@ struct ReferenceCheck {
     /// Refuses references whose targets are not there and do not come with this request, or that
     /// too many delete themselves with.
     mutating func write(_ name: String, _ fields: [String: FieldValue?]) throws {
-        for (field, value) in fields { try checkZone(of: value, in: field) }
+        for (field, value) in fields where value?.mayLead == true {
+            try checkZone(of: value, in: field)
+        }
         for link in ReferenceLinks.links(of: fields) {
             switch link.action {
             case .validate, .parent:

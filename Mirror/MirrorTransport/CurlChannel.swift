@@ -183,11 +183,13 @@ extension CurlChannel {
     }
 
     public func upload(_ bytes: Data, to address: String) async throws -> RecordAsset {
-        try await onQueue { flag in
+        let round = RoundIdentifier.current
+        return try await onQueue { flag in
             var call = CurlCall(method: "POST", url: try self.assetURL(address), body: bytes)
             call.headers.append(("Content-Type", "application/octet-stream"))
             // Without it libcurl waits for a word that not every service says.
             call.headers.append(("Expect", ""))
+            call.headers += self.roundHeader(round, to: call.url)
             call.isLong = true
             let answer = try self.handle.value.perform(call, cancelFlag: flag)
             guard answer.status == 200 else { throw self.refusal(answer) }
@@ -196,12 +198,14 @@ extension CurlChannel {
     }
 
     public func download(_ asset: RecordAsset, to file: URL) async throws {
+        let round = RoundIdentifier.current
         try await onQueue { flag in
             guard let address = asset.downloadURL else {
                 throw RecordError(.assetNotFound, "The asset has no address to be had from.")
             }
             let part = try AssetPart(file, of: asset)
             var call = CurlCall(url: try self.assetURL(address), headers: part.headers)
+            call.headers += self.roundHeader(round, to: call.url)
             call.output = part.output
             call.isLong = true
             let answer = try self.handle.value.perform(call, cancelFlag: flag)
@@ -211,6 +215,14 @@ extension CurlChannel {
             }
             try part.finish()
         }
+    }
+
+    /// The name of the round, told to the service itself and to no other host that keeps its files.
+    private func roundHeader(_ round: String?, to url: String) -> [(String, String)] {
+        guard let round, url.hasPrefix(base + "/"), learned.withLock({ $0 }) == .extended else {
+            return []
+        }
+        return [(RoundIdentifier.header, round)]
     }
 
     /// A service of the same kind as ours publishes what it takes; another one has nothing there.

@@ -231,7 +231,8 @@ extension Ledger {
     /// links that wait for their targets.
     package func rename(_ name: String, to other: String) throws {
         for table in [
-            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ANSCKIMPORTPENDINGRELATIONSHIP",
+            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ADIPTYCHROOT",
+            "ANSCKIMPORTPENDINGRELATIONSHIP",
         ] {
             try connection.run(
                 "UPDATE OR REPLACE \(table) SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",

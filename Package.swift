@@ -49,6 +49,7 @@ let systems: [Target] = [
     system("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
     system("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
     system("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    system("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev"),
     system("CPostgres", pkgConfig: "libpq", apt: "libpq-dev"),
     .systemLibrary(name: "CRuntime", path: "Sources/Systems/CRuntime"),
 ]
@@ -69,7 +70,7 @@ let twoMachines: [Target] = [
     room("MirrorEngine", in: "Mirror", uses: stores + ["Persistence", "RecordWire", "COpenSSL"]),
     room(
         "MirrorTransport", in: "Mirror",
-        uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib"]),
+        uses: ["MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib", "CZstd"]),
     room(
         "CloudKit", in: "Mirror",
         uses: [
@@ -82,7 +83,9 @@ let twoMachines: [Target] = [
         uses: ["RecordWire", "Platform", "SQLiteDriver", "PostgresDriver", "COpenSSL"]),
     room(
         "RecordServer", in: "Mirror",
-        uses: ["RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib"]),
+        uses: [
+            "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib", "CZstd",
+        ]),
     room(
         "ServiceConsole", in: "Mirror",
         uses: ["RecordServer", "RecordService", "RecordWire", "Platform"],
@@ -161,6 +164,7 @@ let testTargets: [Target] = [
         "RecordServerTests",
         uses: [
             "RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform", "CZlib",
+            "CZstd",
         ]),
     tests(
         "MirrorTransportTests",

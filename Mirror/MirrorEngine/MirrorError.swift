@@ -6,7 +6,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
             case storeNotMirrorable, unknownEntity, fieldMismatch, serviceRefused, offline,
                 throttled
             case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, keyTaken, stopped
-            case keyMissing, keyRefused, keyWornOut, sealBroken
+            case keyMissing, keyRefused, keyWornOut, sealBroken, shareEnded, alreadyShared
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -37,6 +37,10 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let keyWornOut = Code(kind: .keyWornOut)
         /// A sealed value was changed, or moved from another field or record.
         public static let sealBroken = Code(kind: .sealBroken)
+        /// The owner closed the zone, or the user left it; its objects have left the store.
+        public static let shareEnded = Code(kind: .shareEnded)
+        /// An object is in another share already, and one record is in one share.
+        public static let alreadyShared = Code(kind: .alreadyShared)
         public static let stopped = Code(kind: .stopped)
     }
 

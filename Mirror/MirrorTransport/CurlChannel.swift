@@ -19,6 +19,8 @@ public final class CurlChannel: RecordChannel {
     private let assetBytes = Lock<Int64?>(nil)
     /// What the service speaks; nil until it was asked.
     private let learned: Lock<ServiceDialect?>
+    /// Whether the service said that it takes bodies in zstd.
+    private let takesZstd = Lock(false)
     private let userToken: RotatingToken
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
@@ -99,6 +101,7 @@ public final class CurlChannel: RecordChannel {
         let published = Publication(answer)
         let dialect = ServiceDialect(publishing: published.extensions)
         assetBytes.withLock { $0 = published.assetBytes }
+        takesZstd.withLock { $0 = published.extensions.contains("zstdRequests") }
         learned.withLock { $0 = dialect }
         return dialect
     }
@@ -111,9 +114,11 @@ public final class CurlChannel: RecordChannel {
             method: method, url: url(path, dialect), headers: headers(dialect), body: body)
         guard method != "GET" else { return call }
         call.headers.append(("Content-Type", "application/json"))
-        if dialect == .extended, let small = Gzip.compress(body) {
+        guard dialect == .extended else { return call }
+        let isZstd = takesZstd.withLock { $0 }
+        if let small = isZstd ? Zstandard.compress(body) : Gzip.compress(body) {
             call.body = small
-            call.headers.append(("Content-Encoding", "gzip"))
+            call.headers.append(("Content-Encoding", isZstd ? "zstd" : "gzip"))
         }
         return call
     }
@@ -178,11 +183,13 @@ extension CurlChannel {
     }
 
     public func upload(_ bytes: Data, to address: String) async throws -> RecordAsset {
-        try await onQueue { flag in
+        let round = RoundIdentifier.current
+        return try await onQueue { flag in
             var call = CurlCall(method: "POST", url: try self.assetURL(address), body: bytes)
             call.headers.append(("Content-Type", "application/octet-stream"))
             // Without it libcurl waits for a word that not every service says.
             call.headers.append(("Expect", ""))
+            call.headers += self.roundHeader(round, to: call.url)
             call.isLong = true
             let answer = try self.handle.value.perform(call, cancelFlag: flag)
             guard answer.status == 200 else { throw self.refusal(answer) }
@@ -191,12 +198,14 @@ extension CurlChannel {
     }
 
     public func download(_ asset: RecordAsset, to file: URL) async throws {
+        let round = RoundIdentifier.current
         try await onQueue { flag in
             guard let address = asset.downloadURL else {
                 throw RecordError(.assetNotFound, "The asset has no address to be had from.")
             }
             let part = try AssetPart(file, of: asset)
             var call = CurlCall(url: try self.assetURL(address), headers: part.headers)
+            call.headers += self.roundHeader(round, to: call.url)
             call.output = part.output
             call.isLong = true
             let answer = try self.handle.value.perform(call, cancelFlag: flag)
@@ -206,6 +215,14 @@ extension CurlChannel {
             }
             try part.finish()
         }
+    }
+
+    /// The name of the round, told to the service itself and to no other host that keeps its files.
+    private func roundHeader(_ round: String?, to url: String) -> [(String, String)] {
+        guard let round, url.hasPrefix(base + "/"), learned.withLock({ $0 }) == .extended else {
+            return []
+        }
+        return [(RoundIdentifier.header, round)]
     }
 
     /// A service of the same kind as ours publishes what it takes; another one has nothing there.

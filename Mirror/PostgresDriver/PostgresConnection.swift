@@ -12,6 +12,8 @@ package final class PostgresConnection {
         /// Nobody asks for the answer.
         case done(String)
         case rows(String)
+        /// Somebody will ask.
+        case asked(PostgresQuestion)
         case commit
         case sync
     }
@@ -22,6 +24,7 @@ package final class PostgresConnection {
     private var namesGiven = 0
     private var waiting: [Waiting] = []
     private var answer: PostgresRows?
+    private var answers: [PostgresQuestion: PostgresRows] = [:]
     /// The first fault since the last `rollback`.
     package private(set) var fault: PostgresFault?
 
@@ -93,6 +96,16 @@ package final class PostgresConnection {
         return answer
     }
 
+    /// Runs a question and others behind it in one trip; gives the answers to those that have one.
+    package func rows(
+        _ question: PostgresQuestion, asking others: [PostgresQuestion]
+    ) throws(PostgresFault) -> [PostgresQuestion: PostgresRows] {
+        for each in [question] + others { try queue(each.sql, each.values, .asked(each)) }
+        try settle()
+        defer { answers = [:] }
+        return answers
+    }
+
     /// Runs what is queued.
     package func settle() throws(PostgresFault) {
         try end()
@@ -126,6 +139,7 @@ package final class PostgresConnection {
         guard isUsable else { throw fault ?? lost("The session is over.", nil) }
         fault = nil
         answer = nil
+        answers = [:]
         try send("ROLLBACK")
         try settle()
     }
@@ -224,6 +238,9 @@ package final class PostgresConnection {
             case (PGRES_TUPLES_OK, .rows):
                 answer = PostgresRows(result)
                 continue
+            case (PGRES_TUPLES_OK, .asked(let question)):
+                answers[question] = PostgresRows(result)
+                continue
             case (PGRES_COMMAND_OK, .commit):
                 if String(cString: PQcmdStatus(result)) != "COMMIT" {
                     fault = fault ?? PostgresFault(state: "40000", message: "It was rolled back.")
@@ -247,6 +264,7 @@ package final class PostgresConnection {
             names[text] = nil
             sql = text
         case .done(let text)?, .rows(let text)?: sql = text
+        case .asked(let question)?: sql = question.sql
         case .commit?: sql = "COMMIT"
         case .sync?, nil: break
         }

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A parameter of a statement, sent in PostgreSQL's binary form.
-package enum PostgresValue {
+package enum PostgresValue: Hashable, Sendable {
     case null
     /// For `bigint`.
     case integer(Int64)

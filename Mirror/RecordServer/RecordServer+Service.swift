@@ -98,9 +98,8 @@ extension ServerCapabilities {
             extensions: [
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
                 "gzipRequests", "previousSyncToken",
-                "epochs", "publicChanges", "serverRecord", "tokensInHeaders", "waitSeconds",
-                "webcourier",
-                "writeID",
+                "epochs", "publicChanges", "serverRecord", "serverSentEvents", "tokensInHeaders",
+                "waitSeconds", "webcourier", "writeID", "zstdRequests",
             ])
     }
 }

@@ -83,10 +83,7 @@ public final class RecordService: Sendable {
             backend: backend, platform: platform, secrets: secrets, audit: audit)
         assets = AssetStore(
             files: files, limits: limits.assets, accounts: accounts, secrets: secrets)
-        backend.listen { [listeners] database in
-            guard let database else { return listeners.tellAll() }
-            listeners.tell(database)
-        }
+        backend.listen { [weak self] in self?.hear($0) }
     }
 
     /// Answers `request` of `caller` in the database that `target` names.
@@ -146,7 +143,7 @@ public final class RecordService: Sendable {
             defer { tell(database) }
             guard !database.isShared else { return try leaveZones(operations, database, caller) }
             let (answer, users) = try modifyZones(operations, database)
-            deliver(operations, database)
+            deliver(operations.map(\.zoneID.zoneName), database)
             tellParticipants(users, of: database)
             return answer
         case .lookupZones(let zones): return try lookupZones(zones, database)
@@ -186,14 +183,25 @@ public final class RecordService: Sendable {
     /// Tells all who listen where another process has written to the same file since the last call.
     /// Called once in a while. Cost: nothing where nobody listens, else one look at the file.
     public func noticeOtherWriters() throws(RecordError) {
-        guard !listeners.isEmpty else { return }
+        guard !listeners.isEmpty || !courier.isEmpty else { return }
         if try backend.wasChangedElsewhere() { listeners.tellAll() }
     }
 
     /// Tells those who listen here and at other services that something may have been committed.
     private func tell(_ database: DatabaseKey) {
         listeners.tell(database)
-        backend.announce(database)
+        backend.announce(.database(database))
+    }
+
+    /// What another service has done.
+    private func hear(_ notice: CommitNotice) {
+        switch notice {
+        case .database(let key): return listeners.tell(key)
+        case .anything: listeners.tellAll()
+        case .records, .zones, .shared, .fired: break
+        }
+        guard !courier.isEmpty else { return }
+        courier.later { [weak self] in self?.bring(notice) }
     }
 
     /// What SQLite finds wrong with the file, in its words; empty where it is sound, and for

@@ -40,6 +40,9 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var isCorrupt: Bool { primaryCode == SQLITE_CORRUPT }
     /// Whether the disk or file system failed, so that what the connection believes may be wrong.
     public var isIOFailure: Bool { primaryCode == SQLITE_IOERR }
+    /// Whether the system could not bring to the disk what was written (fsync of a file or folder):
+    /// what it holds in memory may differ from the disk from then on, and it says so only once.
+    public var isSyncFailure: Bool { isIOFailure && [4, 5].contains(code >> 8) }
     /// The file, its folder or the connection allows no writing.
     public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
     /// There is no file, or it, or the log beside it, may not be opened.

@@ -224,9 +224,9 @@ import Testing
         let service = try LocalService()
         let desk = try service.container("desk")
         #expect(try desk.container.fetchShares(in: nil).isEmpty)
-        await #expect(throws: CKError.self) { try await desk.container.share([], to: nil) }
+        await #expect(throws: CKError.self) { _ = try await desk.container.share([], to: nil) }
         await #expect(throws: CKError.self) {
-            try await desk.container.acceptShareInvitations(from: [], into: desk.store)
+            _ = try await desk.container.acceptShareInvitations(from: [], into: desk.store)
         }
     }
 

@@ -13,6 +13,7 @@ final class LocalService: Sendable {
     /// What its access log says.
     let answered = Lock<[AccessLogEntry]>([])
     private let server: RecordServer
+    private let service: RecordService
 
     /// `assetBytesMax`: bytes of the largest asset that it takes; nil for as many as any service.
     init(assetBytesMax: Int64? = nil) throws {
@@ -21,7 +22,7 @@ final class LocalService: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var limits = ServiceLimits()
         if let assetBytesMax { limits.assets.bytesMax = assetBytesMax }
-        let service = try RecordService(platform: .system, limits: limits)
+        service = try RecordService(platform: .system, limits: limits)
         let container = NSPersistentCloudKitContainer.defaultContainerIdentifier
         try service.accounts.createContainer(container)
         let user = try service.accounts.createUser(label: "reader").userRecordName
@@ -43,6 +44,17 @@ final class LocalService: Sendable {
     deinit {
         server.stop()
         try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// The way of another user to the service, and that user's name.
+    func user(_ label: String) throws -> (address: RecordServiceAddress, name: String) {
+        let name = try service.accounts.createUser(label: label).userRecordName
+        var other = address
+        other.credentials = Credentials(
+            apiToken: address.credentials.apiToken,
+            userToken: try service.accounts.issueUserToken(userRecordName: name, label: label)
+                .secret)
+        return (other, name)
     }
 
     /// A model of notes with tags.
@@ -67,12 +79,12 @@ final class LocalService: Sendable {
 
     /// A device's container. Its mirror runs by itself only where asked.
     func container(
-        _ name: String, runsByItself: Bool = false,
+        _ name: String, runsByItself: Bool = false, of user: RecordServiceAddress? = nil,
         model: NSManagedObjectModel = LocalService.model,
         options adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
     ) throws -> Device {
         try Device(
-            url: folder.appendingPathComponent("\(name).sqlite"), address: address,
+            url: folder.appendingPathComponent("\(name).sqlite"), address: user ?? address,
             runsByItself: runsByItself, model: model, adjust: adjust)
     }
 }

@@ -58,6 +58,22 @@ import Testing
         #expect(try workshop.run("status", desk).status == 0)
     }
 
+    @Test func theLogNamesRoundsAndSurvivesItsRotation() throws {
+        let log = workshop.folder.appendingPathComponent("sync.log")
+        func text(_ file: URL) -> String { (try? String(contentsOf: file, encoding: .utf8)) ?? "" }
+        let watching = try watch(desk, "--log", log.path)
+        try until { text(log).contains("round ends") }
+        #expect(text(log).contains("CloudKit: round begins round="))
+        let old = workshop.folder.appendingPathComponent("sync.log.old")
+        try FileManager.default.moveItem(at: log, to: old)
+        watching.send(SIGHUP)
+        try workshop.edit(desk, "insert Book title=One")
+        try until { text(log).contains("1 sent") }
+        watching.send(SIGTERM)
+        #expect(watching.wait() == 0)
+        #expect(text(log).contains("ended") && !text(old).contains("1 sent"))
+    }
+
     @Test func aPauseHoldsSavesBack() throws {
         let watching = try watch(desk)
         try until { watching.printed.contains(#""event":"round""#) }

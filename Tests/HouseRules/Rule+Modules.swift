@@ -21,6 +21,7 @@ extension Rule {
         "MirrorEngine": stores + ["Persistence", "RecordWire", "COpenSSL"],
         "MirrorTransport": [
             "MirrorEngine", "RecordWire", "Platform", "CCurl", "COpenSSL", "CZlib",
+            "CZstd",
         ],
         "CloudKit": values + ["Persistence", "MirrorEngine", "MirrorTransport", "RecordWire"],
         "PostgresDriver": ["CPostgres"],
@@ -29,6 +30,7 @@ extension Rule {
         ],
         "RecordServer": [
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib",
+            "CZstd",
         ],
         "ServiceConsole": ["RecordServer", "RecordService", "RecordWire", "Platform"],
         "MirrorTesting": ["MirrorTestKit", "MirrorEngine", "ObjectModel"],

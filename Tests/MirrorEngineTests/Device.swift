@@ -59,7 +59,7 @@ final class Device {
     @discardableResult
     func sync() throws -> RoundResult {
         var machine = MirrorMachine(
-            zoneName: mirrored.settings.zoneName, dialect: performer.dialect)
+            zoneID: mirrored.settings.zoneID, dialect: performer.dialect)
         var instruction = machine.handle(.start)
         while true {
             switch instruction {

@@ -43,7 +43,7 @@ final class ScriptedServer {
             serviceURL: url, target: RecordTarget(container: "iCloud.org.example"),
             credentials: Self.credentials)
         configuration.authorityFile = server.authorityFile
-        configuration.totalSeconds = 30
+        configuration.setLongTimes()
         configuration.dialect = .extended
         change(&configuration)
         return try CurlChannel(configuration: configuration)
@@ -124,9 +124,18 @@ final class CannedServer: Sendable {
             serviceURL: url,
             target: RecordTarget(container: "iCloud.org.example", deviceID: "mine"),
             credentials: ScriptedServer.credentials)
-        configuration.totalSeconds = 30
+        configuration.setLongTimes()
         configuration.dialect = .extended
         change(&configuration)
         return try CurlChannel(configuration: configuration)
+    }
+}
+
+extension ChannelConfiguration {
+    /// Times beyond any run of the tests: on a busy machine a peer may stand still for minutes.
+    mutating func setLongTimes() {
+        connectSeconds = 86_400
+        stallSeconds = 86_400
+        totalSeconds = 86_400
     }
 }

@@ -152,6 +152,21 @@ import Testing
         #expect(published.limits["requestBytes"] == 20_000)
     }
 
+    /// What repeats becomes smaller in zstd than gzip can make anything.
+    @Test func aServiceThatSaysSoIsSentZstd() throws {
+        let world = try World()
+        _ = try world.channel().sendBlocking(.modifyZones([ZoneOperation(.create, zone)]))
+        func sent(_ name: String, _ dialect: ServiceDialect?) throws -> Int64 {
+            let channel = try world.channel { $0.dialect = dialect }
+            _ = try channel.sendBlocking(.caller)
+            let before = channel.byteCount.sent
+            let text = String(repeating: "compressible ", count: 40_000)
+            _ = try channel.sendBlocking(save([name], text: text))
+            return channel.byteCount.sent - before
+        }
+        #expect(try sent("a", nil) + 200 < sent("b", .extended))
+    }
+
     private func handle(to world: World) throws -> CurlHandle {
         var limits = CurlLimits()
         limits.authorityFile = world.server.authorityFile

@@ -25,7 +25,8 @@ import Testing
     private func client(trusting name: String) throws -> CurlHandle {
         var limits = CurlLimits()
         limits.authorityFile = authority(name).authorityFile
-        limits.totalSeconds = 30
+        limits.connectSeconds = 86_400
+        limits.totalSeconds = 86_400
         return try CurlHandle(limits: limits)
     }
 

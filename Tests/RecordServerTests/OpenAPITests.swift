@@ -67,7 +67,7 @@ import Testing
         var known: Set<String> = [
             "/health", "/healthz", "/readyz", "/capabilities", "/openapi.json", "/webcourier",
             "/assets/upload",
-            "/assets/file",
+            "/assets/file", base + "{database}/changes/stream",
         ]
         for path in WireCodec.operationPaths {
             known.insert(base + "{database}/" + path)

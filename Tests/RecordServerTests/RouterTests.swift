@@ -1,4 +1,3 @@
-import CZlib
 import Foundation
 import MirrorTransport
 import Platform
@@ -144,46 +143,6 @@ import Testing
         #expect(try error(answer).retryAfterSeconds == 2.5)
     }
 
-    @Test func bodiesAreCompressedBothWays() throws {
-        let server = try TestServer()
-        let client = try server.client()
-        let plain = try save(String(repeating: "text and more of it; ", count: 10_000))
-        var call = server.post("records/modify", gzip(plain))
-        call.headers.append(("Content-Encoding", "gzip"))
-        let answer = try client.perform(call)
-        #expect(answer.status == 200)
-        #expect(answer.headers["content-encoding"] == "gzip")
-        #expect(answer.body.count > 200_000)
-        #expect(client.byteCount.sent < 20_000 && client.byteCount.received < 20_000)
-        call.headers.append(("Accept-Encoding", "gzip;q=0, br"))
-        let large = try client.perform(call)
-        #expect(large.status == 200 && large.headers["content-encoding"] == nil)
-        #expect(client.byteCount.received > 200_000)
-    }
-
-    @Test func aBombIsStoppedAndABrokenStreamRefused() throws {
-        let server = try TestServer { $0.expandedBytesMax = 6 << 20 }
-        let client = try server.client()
-        let gzipped = [("Content-Encoding", "gzip")]
-        func answer(_ body: Data, _ headers: [(String, String)]) throws -> CurlAnswer {
-            try client.perform(
-                server.post("records/modify", body, headers: TestServer.tokens + headers))
-        }
-        // Beyond the size; then within it, but swelling a thousandfold.
-        for bomb in [noise(7 << 20), Data(count: 5 << 20)] {
-            let stopped = try answer(gzip(bomb), gzipped)
-            #expect(stopped.status == 413)
-            #expect(try error(stopped).code == .limitExceeded)
-        }
-        #expect(try answer(gzip(noise(5 << 20)), gzipped).status == 400)
-        #expect(try answer(gzip(Data(count: 3 << 20)), gzipped).status == 400)
-        #expect(try answer(gzip(Data("[]".utf8)).dropLast(3), gzipped).status == 400)
-        #expect(try answer(Data("plain".utf8), gzipped).status == 400)
-        #expect(try answer(gzip(Data("{}".utf8)) + Data([0]), gzipped).status == 400)
-        #expect(try answer(Data(), gzipped).status == 400)
-        #expect(try answer(Data("{}".utf8), [("Content-Encoding", "br")]).status == 415)
-    }
-
     @Test func aLargeBodyIsTaken() throws {
         let server = try TestServer()
         let client = try server.client()
@@ -262,26 +221,4 @@ import Testing
         let value: Value
         init(_ value: Value) { self.value = value }
     }
-}
-
-/// Bytes that shrink by less than half.
-private func noise(_ count: Int) -> Data {
-    var state: UInt64 = 1
-    return Data(
-        (0..<count).map { _ in
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return UInt8(state >> 60)
-        })
-}
-
-private func gzip(_ data: Data) -> Data {
-    var small = Data(count: diptych_gzip_bound(data.count))
-    var count = small.count
-    let status = small.withUnsafeMutableBytes { target in
-        data.withUnsafeBytes { source in
-            diptych_gzip(source.baseAddress, source.count, target.baseAddress, &count, 9)
-        }
-    }
-    precondition(status == Z_OK)
-    return Data(small.prefix(count))
 }

@@ -97,7 +97,8 @@ final class TestServer {
     func client() throws -> CurlHandle {
         var limits = CurlLimits()
         limits.authorityFile = server.authorityFile
-        limits.totalSeconds = 30
+        limits.connectSeconds = 86_400
+        limits.totalSeconds = 86_400
         return try CurlHandle(limits: limits)
     }
 

@@ -9,7 +9,7 @@ private struct CountingSecrets: SecretSource {
     func bytes(_ count: Int) throws -> [UInt8] { (0..<count).map { UInt8($0) } }
 }
 
-@Suite struct AccountTests {
+@Suite(.everyBackend) struct AccountTests {
     private let container = ServiceFixture.container
 
     @Test func goodTokensNameTheCaller() throws {
@@ -119,18 +119,15 @@ private struct CountingSecrets: SecretSource {
     }
 
     @Test func theFileHoldsNoSecret() throws {
-        try withDatabasePath { path in
-            let service = try ServiceFixture(path: path).service
+        try withStorage { storage in
+            let service = try ServiceFixture(storage).service
             let user = try service.accounts.createUser(label: "Anna")
             let issued = [
                 try service.accounts.issueAPIToken(container: container, label: "app-label"),
                 try service.accounts.issueUserToken(
                     userRecordName: user.userRecordName, label: "l"),
             ]
-            var bytes = Data()
-            for suffix in ["", "-wal"] {
-                bytes += try Data(contentsOf: URL(fileURLWithPath: path + suffix))
-            }
+            let bytes = try storage.contents()
             #expect(bytes.range(of: Data("app-label".utf8)) != nil)
             for token in issued {
                 let secret = try #require(token.secret.split(separator: "_", maxSplits: 2).last)

@@ -6,11 +6,7 @@ import SQLiteDriver
 import Testing
 
 /// Work on a service's database beside the service.
-@Suite struct AdministrationTests {
-    private func epoch(_ path: String) throws -> Int64? {
-        try Connection(path: path, access: .readOnly).value("SELECT epoch FROM service")?.int64
-    }
-
+@Suite(.everyBackend) struct AdministrationTests {
     @Test func aBackupIsOneStateAndTheServiceGoesOn() throws {
         try withDatabasePath { path in
             let fixture = try ServiceFixture(path: path)
@@ -92,16 +88,16 @@ import Testing
     }
 
     @Test func administeringBeginsNoEpoch() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path)
-            let before = try epoch(path)
-            let administration = try ServiceAdministration(path: path, platform: .system)
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
+            let before = try storage.texts("SELECT epoch FROM service")
+            let administration = try storage.administration()
             let user = try administration.accounts.createUser(label: "Ann")
             let token = try administration.accounts.issueUserToken(
                 userRecordName: user.userRecordName, label: "t")
             let api = try administration.accounts.issueAPIToken(
                 container: ServiceFixture.container, label: "t")
-            #expect(try epoch(path) == before)
+            #expect(try storage.texts("SELECT epoch FROM service") == before)
             // The running service knows at once.
             func caller() throws -> Caller {
                 try fixture.service.authenticate(
@@ -115,12 +111,12 @@ import Testing
     }
 
     @Test func theUsageCountsWhatIsThere() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
             try fixture.createZone(ZoneID(zoneName: "empty"))
             for name in ["a", "b", "c"] { try fixture.save(.note(name)) }
             _ = try fixture.modify([RecordOperation(.forceDelete, .note("c"))])
-            let usage = try ServiceAdministration(path: path, platform: .system).usage()
+            let usage = try storage.administration().usage()
             let entry = try #require(usage.first)
             #expect(usage.count == 1 && entry.container == ServiceFixture.container)
             #expect(entry.users == 1 && entry.zones == 2)

@@ -74,8 +74,18 @@ final class AssetFolder {
     let url = FileManager.default.temporaryDirectory
         .appendingPathComponent("diptych-assets-test-\(UUID().uuidString)")
 
+    /// The rows, in the folder or beside it.
+    let storage: ServiceStorage
+
     init() throws {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        let place = try StoragePlace.current.make()
+        guard case .postgres(let address, _) = place else {
+            storage = .file(url.appendingPathComponent("records.sqlite").path)
+            return
+        }
+        storage = .postgres(
+            address, assets: url.appendingPathComponent("records.sqlite-assets").path)
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }

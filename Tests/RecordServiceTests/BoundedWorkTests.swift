@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// One request costs so much and no more, whatever it asks for.
-@Suite struct BoundedWorkTests {
+@Suite(.everyBackend) struct BoundedWorkTests {
     private static func large(_ name: String, tag: String? = nil) -> Record {
         Record(
             recordName: name, recordType: "Note", recordChangeTag: tag,

@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// Every operation, asked by everybody who may come to a zone of Anna's of which a part is shared.
-@Suite struct CrosswiseTests {
+@Suite(.everyBackend) struct CrosswiseTests {
     /// Who asks. `container` and `environment`: the writer, elsewhere; `foreign`: a user who names
     /// Anna's zone in the private database; `app`: an app's token alone.
     private static let callers = [
@@ -66,8 +66,10 @@ import Testing
     func everybodyIsAnsweredAsTheTableSays(operation: String) throws {
         let row = try #require(Self.rows.first { $0[0] == operation })
         #expect(row.count == Self.callers.count + 1)
+        // One service for the row, in which each cell has a container of its own.
+        let service = try ServiceFixture(makesZone: false)
         for (index, name) in Self.callers.enumerated() {
-            let cell = try Cell(name)
+            let cell = try Cell(name, service)
             let before = try cell.whatAnnaHas()
             let answer = try cell.answer(to: operation)
             #expect(answer == row[index + 1], "\(operation) by \(name)")
@@ -107,8 +109,8 @@ private struct Cell {
     private let zone: ZoneID
     private let share: Record
 
-    init(_ name: String) throws {
-        world = try SharingFixture()
+    init(_ name: String, _ service: ServiceFixture) throws {
+        world = try SharingFixture(in: "iCloud.cell.\(name)", of: service)
         share = try world.shareRoot(with: [
             SharingFixture.participant("_bert"), SharingFixture.participant("_carla", .readOnly),
         ])

@@ -6,6 +6,7 @@ import SQLiteDriver
 import Testing
 
 /// A damaged record blocks itself alone, and who runs the service is told which file it is.
+/// Over SQLite alone: PostgreSQL looks after its own pages.
 @Suite struct DamageTests {
     private func withDamage(
         _ sql: String, _ body: (ServiceFixture, Lock<[ServiceNotice]>, String) throws -> Void

@@ -5,8 +5,9 @@ import RecordWire
 import SQLiteDriver
 import Testing
 
+/// Over SQLite alone: The disk under PostgreSQL is its own.
 @Suite struct DiskFailureTests {
-    private static let synchronize: Int32 = 10 | 4 << 8
+    private static let writing: Int32 = 10 | 3 << 8
     private static let full: Int32 = 13
 
     @Test func aWriterWhoseDiskFailedIsClosedAndOpenedAnew() throws {
@@ -18,7 +19,7 @@ import Testing
             try fixture.save(.note("a"))
             fixture.faults.arm(
                 "service.write.beforeCommit",
-                SQLiteFault(code: Self.synchronize, message: "disk I/O error"))
+                SQLiteFault(code: Self.writing, message: "disk I/O error"))
             let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
             #expect(error?.code == .tryAgainLater && (error?.retryAfterSeconds ?? 0) > 0)
             #expect(error?.reason.contains("I/O") == false)
@@ -36,12 +37,41 @@ import Testing
             let fixture = try ServiceFixture(path: path)
             fixture.faults.arm(
                 "service.write.beforeCommit",
-                SQLiteFault(code: Self.synchronize, message: "disk I/O error"))
+                SQLiteFault(code: Self.writing, message: "disk I/O error"))
             #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
             for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
             _ = try ServiceFixture(path: path, seed: 9)
             let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
             #expect(error?.reason.contains("exchanged") == true)
+        }
+    }
+
+    /// The system says once that it could not keep what was written, and then takes its memory for
+    /// the disk: what went well after that would prove nothing.
+    @Test(arguments: [4, 5] as [Int32])
+    func aWriterWhoseDiskDidNotKeepWhatWasWrittenStopsForGood(_ kind: Int32) throws {
+        try withDatabasePath { path in
+            let notices = Lock<[ServiceNotice]>([])
+            let fixture = try ServiceFixture(path: path) { notice in
+                notices.withLock { $0.append(notice) }
+            }
+            try fixture.save(.note("a"))
+            fixture.faults.arm(
+                "service.write.beforeCommit",
+                SQLiteFault(code: 10 | kind << 8, message: "disk I/O error"))
+            for _ in 0..<3 {
+                let error = #expect(throws: RecordError.self) { try fixture.save(.note("b")) }
+                #expect(error?.code == .tryAgainLater && (error?.retryAfterSeconds ?? 0) > 0)
+                #expect(error?.reason.contains("takes no writes") == true)
+                #expect(fixture.service.unreadiness()?.contains("no more writes") == true)
+            }
+            #expect(fixture.faults.count("service.openWriter") == 0)
+            #expect(try fixture.lookup(["a"])[0].record != nil, "reading goes on")
+            #expect(try fixture.changes(since: nil).records.map(\.recordName) == ["a"])
+            #expect(notices.withLock { $0.count } == 1, "it is said once")
+            let again = try ServiceFixture(path: path, seed: 2, makesZone: false)
+            try again.save(.note("b"))
+            #expect(try again.changes(since: nil).records.count == 2)
         }
     }
 

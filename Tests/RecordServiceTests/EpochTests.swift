@@ -5,13 +5,7 @@ import SQLiteDriver
 import Testing
 
 /// Each start of a service writes in an epoch of its own, and knows what it has lost.
-@Suite struct EpochTests {
-    private func copy(_ path: String, to other: String) throws {
-        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path + suffix) {
-            try FileManager.default.copyItem(atPath: path + suffix, toPath: other + suffix)
-        }
-    }
-
+@Suite(.everyBackend) struct EpochTests {
     private func client(
         _ round: Int64, _ nonce: String = "n", witness: String? = nil
     ) -> ClientState {
@@ -40,13 +34,13 @@ import Testing
     }
 
     @Test func theSameNumberOfTwoTimesHasTwoTagsAndTokens() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
             try fixture.save(.note("a"))
-            try copy(path, to: path + ".backup")
+            let copy = try storage.copied()
             let lost = try fixture.save(.note("b", "lost"))
             let lostToken = try fixture.changes(since: nil).syncToken
-            let restored = try ServiceFixture(path: path + ".backup", seed: 2)
+            let restored = try ServiceFixture(copy, seed: 2)
             let other = try restored.save(.note("b", "other"))
             #expect(lost.recordChangeTag != other.recordChangeTag)
             #expect(
@@ -61,11 +55,11 @@ import Testing
     }
 
     @Test func tokensAndTagsOutliveAPlainRestart() throws {
-        try withDatabasePath { path in
-            let first = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let first = try ServiceFixture(storage)
             let saved = try first.save(.note("a"))
             let token = try first.changes(since: nil).syncToken
-            let second = try ServiceFixture(path: path, seed: 2, makesZone: false)
+            let second = try ServiceFixture(storage, seed: 2, makesZone: false)
             try second.save(.note("b"))
             let page = try second.changes(since: token)
             #expect(page.records.map(\.recordName) == ["b"])
@@ -75,12 +69,12 @@ import Testing
     }
 
     @Test func aClientThatSawMoreThanTheServiceHasIsToldSo() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
             try fixture.save(.note("a"))
-            try copy(path, to: path + ".backup")
+            let copy = try storage.copied()
             let lost = try fixture.save(.note("b"))
-            let restored = try ServiceFixture(path: path + ".backup", seed: 2)
+            let restored = try ServiceFixture(copy, seed: 2)
             let witness = client(1, witness: lost.recordChangeTag)
             #expect(
                 code { _ = try modify(restored, .note("c"), witness) } == .changeTokenExpired)
@@ -122,13 +116,13 @@ import Testing
     }
 
     @Test func theLineIsToldWhereItIsNews() throws {
-        try withDatabasePath { path in
-            let first = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let first = try ServiceFixture(storage)
             let reply = try modify(first, .note("a"), client(1))
             #expect(reply.epochs?.epochs.count == 1 && reply.epochs?.newest == 1)
             let tag = try #require(reply.results[0].record?.recordChangeTag)
             #expect(try modify(first, .note("b"), client(2, witness: tag)).epochs == nil)
-            let second = try ServiceFixture(path: path, seed: 2, makesZone: false)
+            let second = try ServiceFixture(storage, seed: 2, makesZone: false)
             let news = try modify(second, .note("c"), client(3, witness: tag)).epochs
             #expect(news?.epochs.map(\.first) == [1, 3] && news?.newest == 3)
         }
@@ -304,11 +298,11 @@ import Testing
     }
 
     @Test func epochsOfAZoneAreBounded() throws {
-        try withDatabasePath { path in
+        try withStorage { storage in
             var line: EpochLine?
             for seed in 1...(EpochLine.epochsMax + 5) {
                 let fixture = try ServiceFixture(
-                    path: path, seed: UInt64(seed), makesZone: seed == 1)
+                    storage, seed: UInt64(seed), makesZone: seed == 1)
                 try fixture.save(.note("a"))
                 line = try fixture.changes(since: nil).epochs
             }

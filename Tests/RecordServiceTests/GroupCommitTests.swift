@@ -6,6 +6,7 @@ import SQLiteDriver
 import Testing
 
 /// Requests that share one transaction.
+/// Over SQLite alone: PostgreSQL groups commits itself.
 @Suite struct GroupCommitTests {
     private struct Damage: Error {}
 

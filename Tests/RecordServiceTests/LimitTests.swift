@@ -3,7 +3,7 @@ import RecordService
 import RecordWire
 import Testing
 
-@Suite struct LimitTests {
+@Suite(.everyBackend) struct LimitTests {
     private let fixture: ServiceFixture
 
     init() throws {

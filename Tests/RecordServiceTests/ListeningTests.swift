@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// Who listens is called after a change of its own database.
-@Suite struct ListeningTests {
+@Suite(.everyBackend) struct ListeningTests {
     private let changes = RecordRequest.zoneChanges(ZoneChanges(zones: []))
 
     private func listen(_ fixture: ServiceFixture, _ calls: Lock<Int>) throws -> ChangeListening {

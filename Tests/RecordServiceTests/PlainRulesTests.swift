@@ -3,7 +3,7 @@ import RecordWire
 import Testing
 
 /// What a service of the plain dialect answers otherwise. (SERVICE §10)
-@Suite struct PlainRulesTests {
+@Suite(.everyBackend) struct PlainRulesTests {
     let fixture: ServiceFixture
 
     init() throws { fixture = try ServiceFixture(dialect: .plain) }

@@ -18,7 +18,7 @@ struct PostgresBackendTests {
         seed: UInt64 = 1, at address: String? = nil, log: @escaping ServiceLog = { _ in }
     ) throws -> ServiceFixture {
         try ServiceFixture(
-            .postgres(StoragePlace.database(address ?? self.address)), seed: seed, faults: faults,
+            .postgres(address ?? self.address), seed: seed, faults: faults,
             log: log)
     }
 
@@ -158,6 +158,95 @@ struct PostgresBackendTests {
         withExtendedLifetime(listenings) {}
     }
 
+    // MARK: The courier between services
+
+    /// A token of Anna's at a service, who has these subscriptions.
+    private func courier(
+        _ subscriptions: [RecordSubscription], at fixture: ServiceFixture
+    ) throws -> String {
+        _ = try fixture.send(
+            .modifySubscriptions(subscriptions.map { SubscriptionOperation(.create, $0) }))
+        let request = CourierToken(apnsEnvironment: "development")
+        guard case .courierToken(let token) = try fixture.send(.createToken(request)) else {
+            throw WrongAnswer()
+        }
+        // The first question makes sure that this service hears what others say.
+        try fixture.service.noticeOtherWriters()
+        return try #require(token.apnsToken)
+    }
+
+    /// Waits for the next notice of a token; nil where none comes.
+    private func next(_ token: String, at fixture: ServiceFixture) throws -> String? {
+        let came = DispatchSemaphore(value: 0)
+        let listening = try fixture.service.listen(forCourierToken: token) { came.signal() }
+        defer { withExtendedLifetime(listening) {} }
+        while true {
+            if let text = try fixture.service.nextNotice(forCourierToken: token) {
+                return String(decoding: text, as: UTF8.self)
+            }
+            guard came.wait(timeout: .now() + 20) == .success else { return nil }
+        }
+    }
+
+    private func query(_ id: String, on events: Set<RecordSubscription.Event>, once: Bool = false)
+        -> RecordSubscription
+    {
+        var made = RecordSubscription(
+            subscriptionID: id, kind: .query(RecordQuery(recordType: "Note")),
+            zoneID: ServiceFixture.zone)
+        made.firesOn = events
+        made.firesOnce = once
+        made.notificationInfo = NotificationInfo()
+        made.notificationInfo?.texts["alertBody"] = "Look"
+        return made
+    }
+
+    @Test func aNoticeOfWhatAnotherServiceTookComesToWhoWaitsHere() throws {
+        let (one, other) = (try fixture(), try fixture(seed: 2))
+        let token = try courier([query("made", on: [.create])], at: other)
+        try one.save(.note("a"))
+        #expect(try next(token, at: other)?.contains("\"rid\":\"a\"") == true)
+        try one.save(.note("a", "again"))
+        _ = try one.modify([RecordOperation(.create, .note("b"))])
+        let second = try next(token, at: other)
+        #expect(second?.contains("\"rid\":\"b\"") == true, "an update is not what it waits for")
+        #expect(second?.contains("Look") == true)
+    }
+
+    @Test func zonesAndDatabasesAreToldAcrossServices() throws {
+        let (one, other) = (try fixture(), try fixture(seed: 2))
+        let token = try courier(
+            [RecordSubscription(subscriptionID: "all", kind: .database)], at: other)
+        try one.createZone(ZoneID(zoneName: "more"))
+        #expect(try next(token, at: other)?.contains("all") == true)
+    }
+
+    @Test func whatFiresOnceFiresOnceForDevicesAtBothServices() throws {
+        let (one, other) = (try fixture(), try fixture(seed: 2))
+        let token = try courier([query("once", on: [.create], once: true)], at: other)
+        let own = try courier([], at: one)
+        try one.save(.note("a"))
+        for (token, fixture) in [(token, other), (own, one)] {
+            let notice = try next(token, at: fixture)
+            #expect(notice?.contains("\"rid\":\"a\"") == true)
+            #expect(notice?.contains("Look") == true)
+        }
+        guard case .subscriptions(let left) = try other.send(.listSubscriptions) else {
+            throw WrongAnswer()
+        }
+        #expect(left.isEmpty)
+        #expect(try other.service.nextNotice(forCourierToken: token) == nil)
+    }
+
+    /// What was said while nobody heard is unknown, so all is told.
+    @Test func whoMissedRingsIsToldThatAnythingMayHaveChanged() throws {
+        let other = try fixture(seed: 2)
+        let token = try courier(
+            [RecordSubscription(subscriptionID: "all", kind: .database)], at: other)
+        try TestServer.endSessions(at: address)
+        #expect(try next(token, at: other)?.contains("all") == true)
+    }
+
     // MARK: Versions
 
     @Test func aNewerVersionThatOnlyAddsGoesBesideThisOne() throws {
@@ -168,6 +257,36 @@ struct PostgresBackendTests {
         let older = try fixture(seed: 3)
         try older.save(.note("b"))
         #expect(try older.changes(since: nil).records.count == 2)
+    }
+
+    @Test func anOlderVersionsTablesAreBroughtUp() throws {
+        let saved = try fixture().save(.note("a"))
+        try TestServer.sql(
+            """
+            DROP TABLE zone_usage, shares, share_members, share_grants, profiles, role_grants,
+                role_members, user_quotas, token_uses, schemas;
+            UPDATE diptych_schema SET version = 1, works_with = 1
+            """, at: address)
+        // Several services are started with the new program.
+        let errors = Lock<[any Error]>([])
+        let address = address
+        DispatchQueue.concurrentPerform(iterations: 3) { number in
+            do {
+                _ = try ServiceFixture(.postgres(address), seed: UInt64(number + 3))
+            } catch {
+                errors.withLock { $0.append(error) }
+            }
+        }
+        #expect(errors.withLock { $0.isEmpty }, "\(errors.withLock { $0 })")
+        let again = try fixture(seed: 9)
+        #expect(try again.lookup(["a"])[0].record == saved)
+        let counted = "SELECT records FROM zone_usage"
+        #expect(try TestServer.sql(counted, at: address) == "1\n")
+        _ = try again.modify([RecordOperation(.create, SharingFixture.share("s", of: "a"))])
+        #expect(
+            try TestServer.sql("SELECT version, works_with FROM diptych_schema", at: address)
+                == "2|2\n")
+        #expect(try TestServer.sql(counted, at: address) == "2\n")
     }
 
     @Test func aNewerVersionThatChangesIsRefused() throws {
@@ -196,7 +315,7 @@ struct PostgresBackendTests {
         DispatchQueue.concurrentPerform(iterations: 6) { number in
             do {
                 let fixture = try ServiceFixture(
-                    .postgres(StoragePlace.database(address)), seed: UInt64(number + 1))
+                    .postgres(address), seed: UInt64(number + 1))
                 try fixture.save(.note("\(number)"))
             } catch {
                 errors.withLock { $0.append(error) }

@@ -43,6 +43,42 @@ import Testing
         return found
     }
 
+    /// Sends again while an index is made; nil for what looks at too many records at once.
+    private func boundedPages(
+        of request: QueryRecords, _ fixture: ServiceFixture
+    ) throws -> [QuerySample.Place]? {
+        while true {
+            do {
+                return try pages(of: request, fixture)
+            } catch let error as RecordError where error.code == .tryAgainLater {
+                continue
+            } catch let error as RecordError where error.code == .limitExceeded {
+                return nil
+            }
+        }
+    }
+
+    /// More records than one request looks at, in the order of several keys.
+    @Test(arguments: 11...14 as ClosedRange<UInt64>)
+    func severalKeysOrderMoreThanOneRequestLooksAt(seed: UInt64) throws {
+        var limits = ServiceLimits()
+        limits.work.rowsMax = 12
+        let fixture = try ServiceFixture(limits: limits)
+        try fixture.createZone(QuerySample.zones[1])
+        var sample = QuerySample(seed: seed)
+        for _ in 0..<220 { try edit(&sample, fixture) }
+        var answered = 0
+        for _ in 0..<400 {
+            let request = sample.query()
+            guard request.query.sorts.count > 1, !request.zoneWide else { continue }
+            guard let found = try boundedPages(of: request, fixture) else { continue }
+            #expect(found == sample.answer(to: request), "\(request)")
+            if found.count > 12 { answered += 1 }
+            try edit(&sample, fixture)
+        }
+        #expect(answered > 10)
+    }
+
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
     func queriesFindWhatPlainSwiftFinds(seed: UInt64) throws {
         let fixture = try ServiceFixture()

@@ -179,9 +179,23 @@ import Testing
             pages += 1
         } while marker != nil
         #expect(found == (0..<10).map { "n\($0)" } && pages == 3)
-        let both = query([], [RecordSort(.field("title")), RecordSort(.field("number"))])
+        // More than four records, each with a title of its own.
+        let both = [RecordSort(.field("title"), ascending: false), RecordSort(.field("number"))]
+        found = []
+        repeat {
+            let page = query([title], both, limit: 3, after: marker)
+            let reply = try patiently { try ask(page, fixture) }
+            found += names(reply)
+            marker = reply.continuationMarker
+        } while marker != nil
+        #expect(found == (0..<10).reversed().map { "n\($0)" })
+        for number in 0..<5 {
+            var equal = note(number)
+            equal.fields["title"] = .string("title 0")
+            try fixture.save(equal, .forceUpdate)
+        }
         let refused = #expect(throws: RecordError.self) {
-            try patiently { try ask(both, fixture) }
+            try patiently { try ask(query([], both.map { RecordSort($0.field) }), fixture) }
         }
         #expect(refused?.code == .limitExceeded)
     }

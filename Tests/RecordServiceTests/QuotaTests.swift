@@ -5,7 +5,7 @@ import SQLiteDriver
 import Testing
 
 /// What users may keep, and what is counted of it.
-@Suite struct QuotaTests {
+@Suite(.everyBackend) struct QuotaTests {
     private func limits(records: Int64? = nil, bytes: Int64? = nil) -> ServiceLimits {
         var limits = ServiceLimits()
         limits.retention.quota = UserQuota(recordsMax: records, bytesMax: bytes)
@@ -21,14 +21,14 @@ import Testing
     }
 
     /// What the counters say and what a look at every record says.
-    private func expectCounted(_ path: String) throws {
-        let connection = try Connection(path: path, access: .readOnly)
-        let counted = try connection.rows(
+    private func expectCounted(_ storage: ServiceStorage) throws {
+        let counted = try storage.texts(
             "SELECT zone, records, bytes FROM zone_usage WHERE records <> 0 ORDER BY zone")
-        let looked = try connection.rows(
+        let looked = try storage.texts(
             """
             SELECT r.zone, count(*), sum(length(r.fields)) FROM records r
-            JOIN zones z ON z.id = r.zone WHERE r.deleted = 0 GROUP BY r.zone ORDER BY r.zone
+            JOIN zones z ON z.id = r.zone WHERE r.deleted = (1 = 0)
+            GROUP BY r.zone ORDER BY r.zone
             """)
         #expect(counted == looked)
     }
@@ -112,8 +112,8 @@ import Testing
     }
 
     @Test func countersAreTheTruthWhateverWasDone() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
             let random = SeededRandomness(seed: 7)
             let kinds: [RecordOperation.Kind] = [
                 .create, .forceUpdate, .forceReplace, .update, .delete, .forceDelete,
@@ -130,13 +130,13 @@ import Testing
                     try fixture.createZone(ServiceFixture.zone)
                 }
             }
-            try expectCounted(path)
+            try expectCounted(storage)
         }
     }
 
     @Test func whatGoesWithItsTargetIsCounted() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path, limits: limits(records: 2))
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage, limits: limits(records: 2))
             try fixture.save(.note("target"))
             var source = Record.note("source")
             source.fields["link"] = .reference(
@@ -144,26 +144,26 @@ import Testing
             try fixture.save(source)
             _ = try fixture.modify([RecordOperation(.forceDelete, .note("target"))])
             #expect(codes(try fixture.modify(saving("a", "b"))) == [nil, nil])
-            try expectCounted(path)
+            try expectCounted(storage)
         }
     }
 
     /// A share is written into its root, too, in the same request.
     @Test func sharesAreCountedWithTheirRoots() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
             _ = try fixture.modify([
                 RecordOperation(.create, .note("root")),
                 RecordOperation(.create, SharingFixture.share("share", of: "root")),
             ])
-            try expectCounted(path)
+            try expectCounted(storage)
             try fixture.save(.note("root", "longer than before"))
             _ = try fixture.modify([RecordOperation(.forceDelete, .note("share"))])
-            try expectCounted(path)
+            try expectCounted(storage)
             _ = try fixture.modify(
                 [RecordOperation(.create, SharingFixture.share("other", of: "root"))])
             _ = try fixture.modify([RecordOperation(.forceDelete, .note("root"))])
-            try expectCounted(path)
+            try expectCounted(storage)
         }
     }
 
@@ -190,7 +190,7 @@ import Testing
                 """)
             let fixture = try ServiceFixture(
                 path: path, limits: limits(records: 2), seed: 2, makesZone: false)
-            try expectCounted(path)
+            try expectCounted(.file(path))
             #expect(codes(try fixture.modify(saving("c", "d"))) == [nil, "QUOTA_EXCEEDED"])
             #expect(try Connection(path: path).pragma("user_version")?.int64 == 4)
         }

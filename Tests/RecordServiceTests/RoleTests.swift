@@ -3,7 +3,7 @@ import RecordWire
 import Testing
 
 /// Roles of a public database, and what they allow with records of a type.
-@Suite struct RoleTests {
+@Suite(.everyBackend) struct RoleTests {
     private let anna: ServiceFixture
     private var accounts: ServiceAccounts { anna.service.accounts }
     private let container = ServiceFixture.container

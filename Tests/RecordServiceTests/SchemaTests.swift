@@ -4,7 +4,7 @@ import RecordWire
 import Testing
 
 /// Schemas: learnt in development, imported, deployed to production.
-@Suite struct SchemaTests {
+@Suite(.everyBackend) struct SchemaTests {
     private let fixture: ServiceFixture
     private var accounts: ServiceAccounts { fixture.service.accounts }
     private let container = ServiceFixture.container

@@ -108,9 +108,10 @@ struct ServiceFixture {
             service = try RecordService(
                 path: path, platform: platform, limits: limits, dialect: dialect,
                 publicAccess: publicAccess, log: log)
-        case .postgres(let database):
+        case .postgres(let address, let assets):
             service = try RecordService(
-                database: database, platform: platform, limits: limits, dialect: dialect,
+                database: StoragePlace.database(address, assets: assets), platform: platform,
+                limits: limits, dialect: dialect,
                 publicAccess: publicAccess, log: log)
         }
         try service.accounts.createContainer(Self.container)

@@ -5,7 +5,7 @@ import RecordWire
 import Testing
 
 /// How shares and parts in them change and end, and shares of whole zones.
-@Suite struct ShareEndTests {
+@Suite(.everyBackend) struct ShareEndTests {
     private let zone = SharingFixture.shared
 
     private func gone(_ user: ServiceFixture) throws {

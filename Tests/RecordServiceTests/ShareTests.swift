@@ -5,7 +5,7 @@ import RecordWire
 import Testing
 
 /// Shares of records with all below them.
-@Suite struct ShareTests {
+@Suite(.everyBackend) struct ShareTests {
     @Test func aShareLeadsFromItsShortGUIDToItsRecords() throws {
         let world = try SharingFixture()
         let share = try world.shareRoot()

@@ -5,6 +5,7 @@ import RecordWire
 import SQLiteDriver
 import Testing
 
+/// Over SQLite alone: `BackendContractTests` has both.
 @Suite struct SharedFileTests {
     /// Runs `count` bodies at once, each on a thread of its own, and throws what one of them threw.
     private func together(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {

@@ -17,6 +17,17 @@ struct SharingFixture {
         carla = Self.other("_carla", anna)
     }
 
+    /// In a container of its own, of a service that is there.
+    init(in container: String, of service: ServiceFixture) throws {
+        try service.service.accounts.createContainer(container)
+        var anna = service
+        anna.target.container = container
+        try anna.createZone(ServiceFixture.zone)
+        self.anna = anna
+        bert = Self.other("_bert", anna)
+        carla = Self.other("_carla", anna)
+    }
+
     /// Another user, who asks the shared database.
     static func other(_ name: String, _ fixture: ServiceFixture) -> ServiceFixture {
         var other = fixture

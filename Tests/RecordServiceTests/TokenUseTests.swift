@@ -4,20 +4,20 @@ import RecordService
 import Testing
 
 /// When tokens were shown last.
-@Suite struct TokenUseTests {
+@Suite(.everyBackend) struct TokenUseTests {
     private func lastUse(_ id: String, _ accounts: ServiceAccounts) throws -> Int64? {
         try accounts.tokens().first { $0.id == id }?.lastUsedAt
     }
 
     @Test func usesAreKeptOnceInAWhileAndAtTheEnd() throws {
-        try withDatabasePath { path in
-            let fixture = try ServiceFixture(path: path)
+        try withStorage { storage in
+            let fixture = try ServiceFixture(storage)
             let accounts = fixture.service.accounts
             let user = try accounts.createUser(label: "Anna")
             let token = try accounts.issueUserToken(
                 userRecordName: user.userRecordName, label: "laptop")
             let id = token.description.id
-            let other = try ServiceAdministration(path: path, platform: .system).accounts
+            let other = try storage.administration().accounts
             #expect(try lastUse(id, accounts) == nil)
             _ = try accounts.bearer(of: token.secret)
             #expect(try lastUse(id, other) == nil)

@@ -3,7 +3,7 @@ import RecordWire
 import Testing
 
 /// Who calls, and who may be found.
-@Suite struct UserTests {
+@Suite(.everyBackend) struct UserTests {
     private let fixture: ServiceFixture
     private let ann: String
     private let bob: String

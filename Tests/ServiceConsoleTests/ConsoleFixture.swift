@@ -62,6 +62,7 @@ struct ConsoleFixture {
             switch answer(request) {
             case .response(let response): return response
             case .wait(let wait): return try #require(wait.answer(true))
+            case .events: throw ConsoleTestError.stream
             }
         case .stream: throw ConsoleTestError.stream
         }

@@ -57,8 +57,8 @@ class Memory:
 
 
 class Soak:
-    def __init__(self, program, folder, seed):
-        self.program, self.folder = os.path.abspath(program), folder
+    def __init__(self, program, folder, seed, devices=DEVICES):
+        self.program, self.folder, self.devices = os.path.abspath(program), folder, devices
         self.random = random.Random(seed)
         self.environment = {name: value for name, value in os.environ.items()
                             if not name.startswith("DIPTYCH")}
@@ -160,11 +160,11 @@ class Soak:
     # The run
 
     def turn(self, service, seconds):
-        for device in DEVICES:
+        for device in self.devices:
             if self.random.random() < 0.6:
                 self.edit(device)
         syncing = [self.sync(device, service)
-                   for device in self.random.sample(DEVICES, self.random.randint(1, 3))]
+                   for device in self.random.sample(self.devices, self.random.randint(1, 3))]
         time.sleep(self.random.uniform(0, seconds))
         victim = self.random.choice(["service"] + ["device"] * len(syncing))
         if victim == "service":
@@ -178,7 +178,7 @@ class Soak:
     def settle(self, service):
         for _ in range(QUIET_ROUNDS_MAX):
             moved = 0
-            for device in DEVICES:
+            for device in self.devices:
                 done = subprocess.run(
                     [self.program, "sync", self.store(device), *service.options, "--json"],
                     capture_output=True, text=True, env=self.environment)
@@ -192,7 +192,7 @@ class Soak:
 
     def check(self, dialect):
         broken, images = [], {}
-        for device in DEVICES:
+        for device in self.devices:
             with open(IMAGE) as image:
                 images[device] = subprocess.run(
                     ["sqlite3", self.store(device)], stdin=image, capture_output=True, text=True,
@@ -204,11 +204,11 @@ class Soak:
             for line in images[device]:
                 if '"nothing"' in line or "||" in line:
                     broken.append(f"{device} has a link to nothing, or a row without a record: {line}")
-        for device in DEVICES[1:]:
-            difference = sorted(set(images[device]) ^ set(images["desk"]))
+        for device in self.devices[1:]:
+            difference = sorted(set(images[device]) ^ set(images[self.devices[0]]))
             if difference:
-                broken.append(f"desk and {device} differ:\n" + "\n".join(difference[:20]))
-        books = self.books("desk")
+                broken.append(f"{self.devices[0]} and {device} differ:\n" + "\n".join(difference[:20]))
+        books = self.books(self.devices[0])
         for title in sorted(self.memory.made - self.memory.deleted - books.keys()):
             broken.append(f"the book '{title}' was saved and is lost")
         if dialect == "extended":
@@ -218,7 +218,7 @@ class Soak:
             if title not in self.memory.deleted and self.memory.counts[title] != count:
                 broken.append(
                     f"'{title}' was lent {self.memory.counts[title]} times, and says {count}")
-        return broken, len(images["desk"])
+        return broken, len(images[self.devices[0]])
 
 
 def main():
@@ -247,4 +247,5 @@ def main():
     sys.exit(1 if broken else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

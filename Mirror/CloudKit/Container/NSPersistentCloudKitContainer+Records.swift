@@ -1,6 +1,7 @@
 internal import Foundation
 public import MirrorEngine
 public import Persistence
+internal import RecordWire
 
 // The records of objects.
 extension NSPersistentCloudKitContainer {
@@ -38,9 +39,10 @@ extension NSPersistentCloudKitContainer {
         pairs(managedObjectIDs) { self.recordID(for: $0) }
     }
 
-    /// Whether an edit of the object could be saved and sent: its store can be written to.
+    /// Whether an edit of the object could be saved and sent: its store can be written to, and
+    /// where it is another's the share lets the user write. As the last round told it.
     public final func canUpdateRecord(forManagedObjectWith objectID: NSManagedObjectID) -> Bool {
-        objectID.persistentStore.map(canModifyManagedObjects) ?? true
+        objectID.persistentStore.map { mayWrite(objectID, in: $0) } ?? true
     }
 
     /// Whether a deletion of the object could be saved and sent.
@@ -48,9 +50,18 @@ extension NSPersistentCloudKitContainer {
         canUpdateRecord(forManagedObjectWith: objectID)
     }
 
-    /// Whether objects of the store can be changed.
+    /// Whether objects of the store can be made and changed; of another's zone, those of a share at
+    /// least.
     public final func canModifyManagedObjects(in store: NSPersistentStore) -> Bool {
-        !store.isReadOnly
+        mayWrite(nil, in: store)
+    }
+
+    private func mayWrite(_ objectID: NSManagedObjectID?, in store: NSPersistentStore) -> Bool {
+        guard !store.isReadOnly else { return false }
+        guard let mirrored = mirror(of: store)?.session.store else { return true }
+        // Of a zone of one's own nothing is asked; what is not known is the service's to say.
+        let permission = try? mirrored.permission(of: objectID?.rowID)
+        return permission != .readOnly && permission != ShareParticipant.Permission.none
     }
 
     /// How an object stands towards the service; nil for one that is not mirrored or not saved. Any
@@ -73,6 +84,6 @@ extension NSPersistentCloudKitContainer {
     }
 
     static func zone(of mirror: StoreMirror) -> CKRecordZone.ID {
-        CKRecordZone.ID(zoneName: mirror.session.store.settings.zoneName)
+        CKRecordZone.ID(mirror.session.store.zoneID)
     }
 }

@@ -3,68 +3,196 @@ internal import MirrorEngine
 internal import ObjectModel
 public import Persistence
 internal import Platform
+internal import RecordWire
 
-// Shares, of which the record service has none, and the removal of a zone.
+// Shares. Unlike at Apple, objects do not move to a zone of their own: their records get a place
+// below a record that is shared, and stay where they are.
 extension NSPersistentCloudKitContainer {
-    /// Always empty: the mirror shares no objects yet.
-    public final func fetchShares(in persistentStore: NSPersistentStore?) throws -> [CKShare] { [] }
+    /// The shares of a store's zone, as the last round told them; of all stores without one. Any
+    /// thread; cost: one look into each store.
+    public final func fetchShares(in persistentStore: NSPersistentStore?) throws -> [CKShare] {
+        try mirroredStores.filter { persistentStore == nil || $0.store === persistentStore }
+            .flatMap { try $0.mirror.shares() }
+    }
 
-    /// Always empty: the mirror shares no objects yet.
+    /// The shares that objects are in; without those that are in none.
     public final func fetchShares(
         matching objectIDs: [NSManagedObjectID]
-    ) throws -> [NSManagedObjectID: CKShare] { [:] }
+    ) throws -> [NSManagedObjectID: CKShare] {
+        var found: [NSManagedObjectID: CKShare] = [:]
+        for id in objectIDs {
+            guard let mirror = mirror(of: id.persistentStore), let row = id.rowID,
+                let share = try mirror.session.store.share(of: row)
+            else { continue }
+            found[id] = mirror.share(share)
+        }
+        return found
+    }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
+    /// Shares saved objects, and all that is linked with them, directly or by others; later what is
+    /// linked with one of them. Returns all of these, the share and its container, once the
+    /// service knows. Nobody takes part before `persistUpdatedShare` tells whom.
+    ///
+    /// `share`: nil for a new one, else one of the store's; a new `CKShare(recordZoneID:)` shares
+    /// the whole zone of the store, all its objects now and later. Throws `CKError`:
+    /// `.alreadyShared` where an object is in another share, `.invalidArguments` for objects that
+    /// are not saved, or not of one mirrored store, `.permissionFailure` in a zone of another's.
     public final func share(
         _ managedObjects: [NSManagedObject], to share: CKShare?
-    ) async throws -> (Set<NSManagedObjectID>, CKShare, CKContainer) { throw CKError.noShares }
+    ) async throws -> (Set<NSManagedObjectID>, CKShare, CKContainer) {
+        try await self.share(managedObjects.map(\.objectID), share)
+    }
 
-    /// Calls back with `CKError.Code.serverRejectedRequest`, at once.
+    /// As the asynchronous call; calls back on a thread of the mirror.
     public final func share(
         _ managedObjects: [NSManagedObject], to share: CKShare?,
         completion:
-            @escaping (Set<NSManagedObjectID>?, CKShare?, CKContainer?, (any Error)?) ->
-            Void
-    ) { completion(nil, nil, nil, CKError.noShares) }
+            @escaping (Set<NSManagedObjectID>?, CKShare?, CKContainer?, (any Error)?) -> Void
+    ) {
+        let ids = managedObjects.map(\.objectID)
+        let carried = Carried((share, completion))
+        perform {
+            do {
+                let (shared, share, container) = try await self.share(ids, carried.value.0)
+                carried.value.1(shared, share, container, nil)
+            } catch {
+                carried.value.1(nil, nil, nil, error)
+            }
+        }
+    }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
+    /// Takes part in shares, whose objects come into the store: one with `databaseScope` shared,
+    /// which is mirrored with no zone yet or with that of these shares. Returns what the service
+    /// says of them then. Throws `CKError`; `.zoneBusy` for a store with the zone of somebody else.
     public final func acceptShareInvitations(
         from metadata: [CKShare.Metadata], into persistentStore: NSPersistentStore
-    ) async throws -> [CKShare.Metadata] { throw CKError.noShares }
+    ) async throws -> [CKShare.Metadata] {
+        guard let place = sharedPlace(of: persistentStore) else {
+            throw CKError(
+                .invalidArguments,
+                "Shares are accepted into a store whose databaseScope is shared.")
+        }
+        guard let zone = metadata.first?.zone else { return [] }
+        guard metadata.allSatisfy({ $0.zone == zone }), place.zone == nil || place.zone == zone
+        else {
+            throw CKError(
+                .zoneBusy,
+                "A store holds the zone of one owner, and this one has another. Add a store with "
+                    + "databaseScope shared for each.")
+        }
+        let address = place.awaiting.address
+        let found: [ShareMetadata]
+        do {
+            let channel = try address.channel(
+                container: place.awaiting.options.containerIdentifier, deviceID: "")
+            found = try await channel.shares(
+                .acceptShares(ShareLookup(metadata.map { .init(shortGUID: $0.shortGUID) })))
+        } catch {
+            throw CKError(error)
+        }
+        let mirror =
+            try mirror(of: persistentStore) ?? bind(persistentStore, to: zone, place.awaiting)
+        _ = try await mirror.sync()
+        return found.map { CKShare.Metadata($0, at: address.url) }
+    }
 
-    /// Calls back with `CKError.Code.serverRejectedRequest`, at once.
+    /// As the asynchronous call; calls back on a thread of the mirror.
     public final func acceptShareInvitations(
         from metadata: [CKShare.Metadata], into persistentStore: NSPersistentStore,
         completion: (([CKShare.Metadata]?, (any Error)?) -> Void)? = nil
-    ) { completion?(nil, CKError.noShares) }
+    ) {
+        let carried = Carried((metadata, completion))
+        perform {
+            do {
+                let found = try await self.acceptShareInvitations(
+                    from: carried.value.0, into: persistentStore)
+                carried.value.1?(found, nil)
+            } catch {
+                carried.value.1?(nil, error)
+            }
+        }
+    }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
+    /// Participants to invite, one for each, with permission to write. Whom the service knows, and
+    /// who lets others find them, has a name; the others are invited by what they were looked for.
+    /// Throws `CKError`.
     public final func fetchParticipants(
         matching lookupInfos: [CKUserIdentity.LookupInfo], into persistentStore: NSPersistentStore
-    ) async throws -> [CKShare.Participant] { throw CKError.noShares }
+    ) async throws -> [CKShare.Participant] {
+        let mirror = try required(persistentStore)
+        let request = UserLookup(.discover, lookupInfos.map(\.wire))
+        guard case .users(let reply) = try await mirror.ask(.lookupUsers(request)) else {
+            throw CKError.unexpected
+        }
+        return lookupInfos.map { info in
+            let known = reply.users.first { $0.lookupInfo == info.wire }
+            return CKShare.Participant(
+                ShareParticipant(
+                    identity: known ?? UserIdentity(lookupInfo: info.wire), permission: .readWrite))
+        }
+    }
 
-    /// Calls back with `CKError.Code.serverRejectedRequest`, at once.
+    /// As the asynchronous call; calls back on a thread of the mirror.
     public final func fetchParticipants(
         matching lookupInfos: [CKUserIdentity.LookupInfo], into persistentStore: NSPersistentStore,
         completion: @escaping ([CKShare.Participant]?, (any Error)?) -> Void
-    ) { completion(nil, CKError.noShares) }
+    ) {
+        let carried = Carried(completion)
+        perform {
+            do {
+                let found = try await self.fetchParticipants(
+                    matching: lookupInfos, into: persistentStore)
+                carried.value(found, nil)
+            } catch {
+                carried.value(nil, error)
+            }
+        }
+    }
 
-    /// Throws `CKError.Code.serverRejectedRequest`: the mirror shares no objects yet.
+    /// Tells the service of a share's participants, permissions and title. Returns it as it stands
+    /// then. Throws `CKError`: `.serverRecordChanged` where it was changed since it was fetched,
+    /// `.permissionFailure` for who does not own it.
     public final func persistUpdatedShare(
         _ share: CKShare, in persistentStore: NSPersistentStore
-    ) async throws -> CKShare { throw CKError.noShares }
+    ) async throws -> CKShare {
+        let mirror = try required(persistentStore)
+        return mirror.share(
+            try await mirror.write(share.wire, share.recordChangeTag == nil ? .create : .update))
+    }
 
-    /// Calls back with `CKError.Code.serverRejectedRequest`, at once.
+    /// As the asynchronous call; calls back on a thread of the mirror.
     public final func persistUpdatedShare(
         _ share: CKShare, in persistentStore: NSPersistentStore,
         completion: ((CKShare?, (any Error)?) -> Void)? = nil
-    ) { completion?(nil, CKError.noShares) }
+    ) {
+        let carried = Carried((share, completion))
+        perform {
+            do {
+                let stored = try await self.persistUpdatedShare(
+                    carried.value.0, in: persistentStore)
+                carried.value.1?(stored, nil)
+            } catch {
+                carried.value.1?(nil, error)
+            }
+        }
+    }
 
-    /// Deletes every object of the store and every record of its zone.
+    /// Ends a share: nobody takes part any more, and its objects leave the stores of those who did.
+    /// Here they stay. Not Apple's. Throws `CKError`.
+    public final func endSharing(
+        _ share: CKShare, in persistentStore: NSPersistentStore
+    ) async throws {
+        let mirror = try required(persistentStore)
+        try await mirror.end(share.recordID.recordName)
+    }
+
+    /// In the store's own zone: deletes every object of the store, every record of its zone and its
+    /// shares. In a zone of another's: leaves it; its objects leave this store, and stay with their
+    /// owner.
     ///
     /// Throws `CKError.Code.zoneNotFound` for a zone that the store is not mirrored with, and
-    /// `CKError` where the service could not be told; the objects are gone then, and the next round
-    /// tells it. Every device loses the objects, as by any deletion.
+    /// `CKError` where the service could not be told; the objects of an own zone are gone then, and
+    /// the next round tells it.
     public final func purgeObjectsAndRecordsInZone(
         with zoneID: CKRecordZone.ID, in persistentStore: NSPersistentStore?
     ) async throws -> CKRecordZone.ID {
@@ -76,6 +204,11 @@ extension NSPersistentCloudKitContainer {
             throw CKError(.zoneNotFound, "No store of this container is mirrored with that zone.")
         }
         for (store, mirror) in chosen {
+            guard !mirror.isShared else {
+                try await mirror.leave()
+                continue
+            }
+            for share in try mirror.shares() { try await mirror.end(share.recordID.recordName) }
             try await deleteObjects(of: store)
             _ = try await mirror.sync()
         }
@@ -87,14 +220,14 @@ extension NSPersistentCloudKitContainer {
         with zoneID: CKRecordZone.ID, in persistentStore: NSPersistentStore?,
         completion: ((CKRecordZone.ID?, (any Error)?) -> Void)? = nil
     ) {
-        let done = completion.map(UncheckedCallback.init)
-        _ = runner.run {
+        let carried = Carried(completion)
+        perform {
             do {
                 let zone = try await self.purgeObjectsAndRecordsInZone(
                     with: zoneID, in: persistentStore)
-                done?.call(zone, nil)
+                carried.value?(zone, nil)
             } catch {
-                done?.call(nil, error)
+                carried.value?(nil, error)
             }
         }
     }
@@ -114,12 +247,79 @@ extension NSPersistentCloudKitContainer {
             }
         }
     }
+
+    private func perform(_ work: @escaping @Sendable () async -> Void) {
+        _ = runner.run(work)
+    }
 }
 
-/// Carries an app's callback to the thread of the mirror on which it is promised to be called.
-private struct UncheckedCallback: @unchecked Sendable {
-    // @unchecked: called once, on one thread.
-    let call: (CKRecordZone.ID?, (any Error)?) -> Void
+// How sharing is done.
+extension NSPersistentCloudKitContainer {
+    private func share(
+        _ ids: [NSManagedObjectID], _ share: CKShare?
+    ) async throws -> (Set<NSManagedObjectID>, CKShare, CKContainer) {
+        let stores = Set(ids.compactMap { $0.persistentStore?.identifier })
+        let rows = ids.compactMap(\.rowID)
+        let store =
+            ids.first?.persistentStore
+            ?? mirroredStores.first { Self.zone(of: $0.mirror) == share?.recordID.zoneID }?.store
+        guard let store, stores.count <= 1, rows.count == ids.count else {
+            throw CKError(
+                .invalidArguments, "Share saved objects of one store; save the context first.")
+        }
+        let mirror = try required(store)
+        guard !mirror.isShared else {
+            throw CKError(.permissionFailure, "Only the owner of a zone shares its objects.")
+        }
+        let container = CKContainer(identifier: mirror.containerIdentifier)
+        // The zone has to be there.
+        _ = try await mirror.sync()
+        if let share, share.rootName == nil {
+            let isNew = share.recordChangeTag == nil
+            let stored = isNew ? mirror.share(try await mirror.write(share.wire, .create)) : share
+            return (Set(ids), stored, container)
+        }
+        let stored: CKShare
+        if let share { stored = share } else { stored = try await mirror.makeShare() }
+        do {
+            guard let root = stored.rootName else { throw CKError.unexpected }
+            let shared = try mirror.session.store.share(rows, below: root)
+            _ = try await mirror.sync()
+            return (Set(shared.map(store.id(for:))), stored, container)
+        } catch {
+            // A share that was made for these objects alone is of no use.
+            if share == nil { try? await mirror.end(stored.recordID.recordName) }
+            throw CKError(error)
+        }
+    }
 
-    init(_ call: @escaping (CKRecordZone.ID?, (any Error)?) -> Void) { self.call = call }
+    private func required(_ store: NSPersistentStore) throws -> StoreMirror {
+        guard let mirror = mirror(of: store) else {
+            throw CKError(
+                .invalidArguments,
+                "The store is mirrored with no zone; load it with cloudKitContainerOptions, or "
+                    + "accept a share into it.")
+        }
+        return mirror
+    }
+
+    private func sharedPlace(
+        of store: NSPersistentStore
+    ) -> (awaiting: AwaitingShare, zone: ZoneID?)? {
+        if let mirror = mirror(of: store) {
+            guard mirror.isShared else { return nil }
+            return (
+                AwaitingShare(mirror.options, mirror.address), mirror.session.store.zoneID
+            )
+        }
+        return awaiting.withLock { $0[store.identifier] }.map { ($0, nil) }
+    }
+}
+
+/// Carries what an app gave to the thread of the mirror on which its callback is promised.
+private struct Carried<Value>: @unchecked Sendable {
+    // @unchecked: used once, on one thread, after the app let go of it.
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
 }

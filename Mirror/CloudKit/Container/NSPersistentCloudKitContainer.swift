@@ -3,6 +3,7 @@ public import MirrorEngine
 public import ObjectModel
 public import Persistence
 package import Platform
+internal import RecordWire
 
 /// A container whose stores are kept equal with a record service, and so with every device of its
 /// user. Source: Apple, NSPersistentCloudKitContainer.
@@ -13,13 +14,17 @@ package import Platform
 /// service tells of changes, and each half minute. Contexts learn of what came as of any other
 /// save.
 ///
-/// Differences from Apple: conflicts go by the options' merge policy and are kept in a log; shares
-/// are not there; `sync()`, `pause()` and `resume()` are.
+/// Differences from Apple: conflicts go by the options' merge policy and are kept in a log; shared
+/// objects stay in their zone, and a store of the shared database has the zone of one owner;
+/// `sync()`, `pause()` and `resume()` are.
 open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Sendable {
     // @unchecked: the mirrors have a lock; the rest is set up before the stores are loaded.
     private static let address = Lock<RecordServiceAddress?>(nil)
     private static let isMetered = Lock(false)
     private let mirrors = Lock<[String: StoreMirror]>([:])
+    /// Stores of the shared database that wait for a share, by identifier.
+    final let awaiting = Lock<[String: AwaitingShare]>([:])
+    final let watching = Lock<(any RunningTask)?>(nil)
     package final var runner: any TaskRunner = SystemTaskRunner()
     package final var sleeper: any Sleeper = SystemSleeper()
 
@@ -49,6 +54,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     }
 
     deinit {
+        watching.withLock { $0.take() }?.cancel()
         for mirror in mirrors.withLock({ $0 }).values { mirror.stop() }
     }
 
@@ -109,26 +115,47 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// Ends the mirroring of a store, which stays open. A round under way ends between two of its
     /// steps; what waits stays in the store, and goes on once it is mirrored again. Any thread.
     public final func stopMirroring(_ store: NSPersistentStore) {
-        mirrors.withLock { $0.removeValue(forKey: store.identifier) }?.stop()
+        awaiting.withLock { _ = $0.removeValue(forKey: store.identifier) }
+        removeMirror(of: store.identifier)?.stop()
+    }
+
+    final func removeMirror(of identifier: String) -> StoreMirror? {
+        mirrors.withLock { $0.removeValue(forKey: identifier) }
     }
 
     private func begin(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions
     ) throws {
-        guard options.databaseScope == .private else {
+        guard options.databaseScope != .public else {
             throw CKError(
                 .badContainer,
-                "Only the private database is mirrored; set databaseScope so.")
+                "The public database is not mirrored; set databaseScope to private or shared.")
         }
         guard let address = options.recordService ?? Self.recordService else {
-            throw CKError(
-                .serviceUnavailable,
-                "No record service is named. Set NSPersistentCloudKitContainer.recordService "
-                    + "before the stores are loaded; 'diptych serve' runs one.")
+            throw CKError.noService
         }
-        let mirror = try StoreMirror(store, options, at: address) {
-            [weak self] event in self?.post(event)
+        guard options.databaseScope == .shared else {
+            try begin(store, options, at: address, zone: nil)
+            return
         }
+        if let zone = try knownZone(of: store, options) {
+            try begin(store, options, at: address, zone: zone)
+        } else {
+            awaiting.withLock { $0[store.identifier] = AwaitingShare(options, address) }
+        }
+        watchForShares()
+    }
+
+    @discardableResult
+    final func begin(
+        _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
+        at address: RecordServiceAddress, zone: ZoneID?
+    ) throws -> StoreMirror {
+        let identifier = store.identifier
+        let mirror = try StoreMirror(
+            store, options, at: address, zone: zone,
+            ended: { [weak self] in self?.shareEnded(identifier) },
+            report: { [weak self] event in self?.post(event) })
         let former = mirrors.withLock { mirrors in
             let former = mirrors[store.identifier]
             mirrors[store.identifier] = mirror
@@ -136,6 +163,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         }
         former?.stop()
         mirror.run(by: runner, sleeper)
+        return mirror
     }
 
     private func post(_ event: Event) {
@@ -177,6 +205,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     }
 
     private func each(_ round: (StoreMirror) async throws -> SyncSummary) async throws -> Bool {
+        try await bindAwaiting()
         var areEqual = true
         var failure: (any Error)?
         let sorted = mirrors.withLock { $0 }.values.sorted {

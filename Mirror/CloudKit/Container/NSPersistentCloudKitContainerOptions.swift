@@ -7,13 +7,18 @@ public import Persistence
 /// Apple's are the identifier and the scope; the rest is not, and left alone changes nothing.
 public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     public let containerIdentifier: String
-    /// Only the private database is mirrored here; loading a store with another throws.
+    /// Whose records the store has: the user's own, or those of another's zone that is shared with
+    /// the user. A store holds one such zone; with several owners have a store for each. Loading a
+    /// store of the public database throws.
     public var databaseScope = CKDatabase.Scope.private
     /// Where the record service is; nil for `NSPersistentCloudKitContainer.recordService`.
     public var recordService: RecordServiceAddress?
     /// The zone of the store's records; nil for Apple's own. Each store of a container needs one
     /// of its own where several are mirrored with one container identifier.
     public var zoneName: String?
+    /// In the shared database: the record name of the user whose zone `zoneName` is. With nil the
+    /// store takes the first zone that is shared with the user and in no other store.
+    public var zoneOwnerName: String?
     /// Who wins where both sides changed a property: rules, by entity and property where asked,
     /// with closures and `NSMergePolicy` among them. At Apple the last writer wins.
     public var mergePolicy = MergePolicy()
@@ -35,6 +40,7 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
         copy.databaseScope = databaseScope
         copy.recordService = recordService
         copy.zoneName = zoneName
+        copy.zoneOwnerName = zoneOwnerName
         copy.mergePolicy = mergePolicy
         copy.sealingKeys = sealingKeys
         copy.hidesIncompleteGraphs = hidesIncompleteGraphs

@@ -24,10 +24,12 @@ public struct RecordServiceAddress: Sendable {
 
     /// A way to a container there. Throws `TransportError` where the address cannot be used.
     func channel(
-        container: String, deviceID: String, bytesPerSecondMax: Int? = nil
+        container: String, deviceID: String, database: String = "private",
+        bytesPerSecondMax: Int? = nil
     ) throws -> CurlChannel {
         let target = RecordTarget(
-            container: container, environment: environment, deviceID: deviceID)
+            container: container, environment: environment, database: database,
+            deviceID: deviceID.isEmpty ? nil : deviceID)
         var configuration = ChannelConfiguration(
             serviceURL: url, target: target, credentials: credentials)
         configuration.authorityFile = authorityFile

@@ -9,19 +9,24 @@ internal import RecordWire
 final class StoreMirror: Sendable {
     let session: MirrorSession
     let storeIdentifier: String
-    let containerIdentifier: String
+    let address: RecordServiceAddress
+    private let given: GivenOptions
     /// What the session was doing last, to say of a failure whether it was an import or export.
     private let step: Lock<MirrorEvent.Kind>
     private let scheduler = Lock<MirrorScheduler?>(nil)
     /// A second way to the service, for requests that wait.
     private let watching: any RecordChannel
+    /// A third, for what is asked beside the rounds.
+    private let asking: any RecordChannel
     private let report: @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     private let known: Lock<Set<UUID>>
-    private let plan: SchedulePlan
+    /// Called once the store's zone is shared no more.
+    private let ended: @Sendable () -> Void
 
     init(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
-        at address: RecordServiceAddress,
+        at address: RecordServiceAddress, zone: ZoneID?,
+        ended: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     ) throws {
         let step = Lock(MirrorEvent.Kind.setup)
@@ -30,15 +35,19 @@ final class StoreMirror: Sendable {
         func channel() throws -> CurlChannel {
             try address.channel(
                 container: options.containerIdentifier, deviceID: MirrorSession.deviceID(of: store),
+                database: zone?.ownerRecordName == nil ? "private" : "shared",
                 bytesPerSecondMax: options.schedule.network.bytesPerSecondMax)
         }
         watching = try channel()
-        plan = options.schedule
+        asking = try channel()
+        given = GivenOptions(options)
+        self.address = address
+        self.ended = ended
         session = try MirrorSession(
             mirroring: store,
             to: MirrorDestination(
                 service: address.url.absoluteString, container: options.containerIdentifier,
-                zone: options.zoneName),
+                zone: zone?.zoneName ?? options.zoneName, zoneOwner: zone?.ownerRecordName),
             through: try channel(), policy: options.mergePolicy, keys: options.sealingKeys,
             hidesIncompleteGraphs: options.hidesIncompleteGraphs,
             assetValueBytesMax: options.assetValueBytesMax,
@@ -52,8 +61,12 @@ final class StoreMirror: Sendable {
         self.step = step
         self.report = report
         storeIdentifier = store.identifier
-        containerIdentifier = options.containerIdentifier
     }
+
+    var containerIdentifier: String { options.containerIdentifier }
+    var options: NSPersistentCloudKitContainerOptions { given.options }
+    /// Whether the zone is another user's.
+    var isShared: Bool { session.store.zoneID.ownerRecordName != nil }
 
     // MARK: Rounds
 
@@ -84,6 +97,7 @@ final class StoreMirror: Sendable {
             try? session.store.logFailure(step.withLock { $0 }, message: error.message)
         }
         tellEvents(failure: error)
+        if (failure as? MirrorError)?.code == .shareEnded { ended() }
         throw error
     }
 
@@ -100,11 +114,20 @@ final class StoreMirror: Sendable {
         }
     }
 
+    /// Asks something beside the rounds. Throws `CKError`.
+    func ask(_ request: RecordRequest) async throws -> RecordResponse {
+        do {
+            return try await asking.send(request)
+        } catch {
+            throw CKError(error)
+        }
+    }
+
     // MARK: By itself
 
     func run(by runner: any TaskRunner, _ sleeper: any Sleeper) {
         let scheduler = MirrorScheduler(
-            session, watching: watching, plan: plan, sleeper: sleeper,
+            session, watching: watching, plan: options.schedule, sleeper: sleeper,
             isMetered: { NSPersistentCloudKitContainer.networkIsMetered },
             round: { [weak self] bytesMax in
                 guard let self else { throw CancellationError() }

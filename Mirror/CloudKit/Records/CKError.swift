@@ -1,5 +1,6 @@
 public import Foundation
 internal import MirrorEngine
+internal import RecordWire
 
 /// The domain of CloudKit's errors.
 public let CKErrorDomain = "CKErrorDomain"
@@ -14,11 +15,15 @@ public struct CKError: CustomNSError, LocalizedError, Sendable {
         case serviceUnavailable = 6
         case requestRateLimited = 7
         case permissionFailure = 10
+        case unknownItem = 11
         case invalidArguments = 12
+        case serverRecordChanged = 14
         case serverRejectedRequest = 15
         case incompatibleVersion = 18
         case operationCancelled = 20
+        case zoneBusy = 23
         case zoneNotFound = 26
+        case alreadyShared = 30
     }
 
     public let code: Code
@@ -47,12 +52,34 @@ extension CKError {
     init(_ error: any Error) {
         switch error {
         case let error as CKError: self = error
+        case let error as RecordError:
+            self.init(Self.code(of: error.code), error.reason, underlying: error)
+        case let error as any ChannelFailure:
+            self.init(.networkUnavailable, error.message, underlying: error)
         case let error as MirrorError:
             self.init(Self.code(of: error.code), error.message, underlying: error)
         case is CancellationError:
             self.init(.operationCancelled, "The sync was cancelled; the next one goes on.")
         default:
             self.init(.internalError, "The sync failed: \(error)", underlying: error)
+        }
+    }
+
+    static let noService = CKError(
+        .serviceUnavailable,
+        "No record service is named. Set NSPersistentCloudKitContainer.recordService before the "
+            + "stores are loaded; 'diptych serve' runs one.")
+    static let unexpected = CKError(
+        .serverRejectedRequest, "The service answered with something else than was asked for.")
+
+    private static func code(of code: RecordError.Code) -> Code {
+        switch code.canonical {
+        case .accessDenied, .authenticationFailed, .authenticationRequired: .permissionFailure
+        case .notFound: .unknownItem
+        case .conflict, .exists: .serverRecordChanged
+        case .throttled: .requestRateLimited
+        case .zoneNotFound: .zoneNotFound
+        default: .serverRejectedRequest
         }
     }
 
@@ -64,6 +91,8 @@ extension CKError {
         case .otherContainer: .badContainer
         case .fieldMismatch, .unknownEntity: .incompatibleVersion
         case .storeNotMirrorable: .invalidArguments
+        case .shareEnded: .zoneNotFound
+        case .alreadyShared: .alreadyShared
         default: .internalError
         }
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import RecordWire
 
 /// A container of the service by its name. Source: Apple, CKContainer.
 public final class CKContainer: NSObject, Sendable {
@@ -6,6 +7,16 @@ public final class CKContainer: NSObject, Sendable {
 
     public init(identifier containerIdentifier: String) {
         self.containerIdentifier = containerIdentifier
+    }
+
+    /// What the address of a share leads to, asked of the service that
+    /// `NSPersistentCloudKitContainer.recordService` names.
+    /// Throws `CKError`: `.unknownItem` where there is no such share for this user.
+    public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
+        guard let address = NSPersistentCloudKitContainer.recordService else {
+            throw CKError.noService
+        }
+        return try await address.shareMetadata(for: url, container: containerIdentifier ?? "")
     }
 }
 
@@ -21,4 +32,32 @@ public final class CKDatabase: NSObject, Sendable {
     public let databaseScope: Scope
 
     init(_ scope: Scope) { databaseScope = scope }
+}
+
+extension RecordServiceAddress {
+    /// What the address of a share leads to. Throws `CKError`.
+    func shareMetadata(for url: URL, container: String) async throws -> CKShare.Metadata {
+        do {
+            let channel = try channel(container: container, deviceID: "")
+            let lookup = ShareLookup([.init(shortGUID: url.lastPathComponent)])
+            let found = try await channel.shares(.resolveShares(lookup))
+            guard let first = found.first else { throw CKError.unexpected }
+            return CKShare.Metadata(first, at: self.url)
+        } catch {
+            throw CKError(error)
+        }
+    }
+}
+
+extension RecordChannel {
+    /// The answers about short GUIDs. Throws the first refusal.
+    func shares(_ request: RecordRequest) async throws -> [ShareMetadata] {
+        guard case .shares(let results) = try await send(request) else { throw CKError.unexpected }
+        return try results.map { result in
+            switch result {
+            case .share(let found): found
+            case .failure(let error): throw error
+            }
+        }
+    }
 }

@@ -160,6 +160,9 @@ struct BatchBuilder {
                 return try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
             }
             var record = try mirror.mapping.record(named: entry.recordName, for: state)
+            if let parent = try mirror.ledger.assignedParent(of: entry.recordName) {
+                record.parent = parent
+            }
             try addForeign(to: &record.fields, of: row.id, upon: nil)
             try addTimes(to: &record, entity: row.id.entity)
             try addCounts(to: &record, entity: row.id.entity, upon: entry.base)
@@ -178,6 +181,11 @@ struct BatchBuilder {
             recordChangeTag: base.recordChangeTag)
         change.fields = try mirror.mapping.fields(of: state, in: slots, upon: base)
         try addForeign(to: &change.fields, of: row.id, upon: base)
+        if let parent = try mirror.ledger.assignedParent(of: entry.recordName),
+            base.parent != parent
+        {
+            change.parent = parent
+        }
         if change.fields.isEmpty {
             return try mirror.ledger.clearUpload(key: entry.key)
         }
@@ -349,16 +357,27 @@ struct BatchBuilder {
     private mutating func add(_ entry: PairEntry) throws {
         let pair = try mirror.placed(entry.pair)
         var record = pair.record(named: entry.recordName)
+        let parent = try parent(of: pair)
         guard let base = entry.base, !base.deleted else {
             record.recordChangeTag = entry.base?.recordChangeTag
+            if let parent { record.parent = parent }
             append(.pair(key: entry.key), .create, record, record)
             return
         }
         record.recordChangeTag = base.recordChangeTag
-        if record.fields == base.fields {
+        let known = base.fields.filter { !SharingField.names.contains($0.key) }
+        if record.fields == known, parent == nil || parent == base.parent {
             return try mirror.ledger.setPair(entry.key, isUploaded: true)
         }
+        if let parent = parent ?? base.parent { record.parent = parent }
         append(.pair(key: entry.key), .update, record, record)
+    }
+
+    /// A pair is shared with its ends.
+    private func parent(of pair: JoinRecord) throws -> String? {
+        guard try mirror.ledger.hasRecordShares() else { return nil }
+        let reach = try ShareReach(mirror: mirror)
+        return try reach.parent(named: pair.first) ?? reach.parent(named: pair.second)
     }
 
     private mutating func addDeletion(of entry: PairEntry) throws {

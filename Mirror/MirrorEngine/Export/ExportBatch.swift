@@ -78,8 +78,11 @@ extension Record {
 
     /// The bytes of a text as a JSON string.
     private static func escapedBytes(_ text: String) -> Int {
-        text.utf8.reduce(2) { sum, byte in
-            sum + (byte < 0x20 ? 6 : byte == 0x22 || byte == 0x5C || byte == 0x2F ? 2 : 1)
+        var text = text
+        return text.withUTF8 { utf8 in
+            utf8.reduce(2) { sum, byte in
+                sum + (byte < 0x20 ? 6 : byte == 0x22 || byte == 0x5C || byte == 0x2F ? 2 : 1)
+            }
         }
     }
 }

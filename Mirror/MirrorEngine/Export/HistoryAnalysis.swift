@@ -42,6 +42,10 @@ struct HistoryAnalysis {
         for row in rows { try note(row, nets[row] ?? NetChange()) }
         try noteEdits(of: rows, nets)
         for row in rows { try noteLinks(of: row, nets[row] ?? NetChange()) }
+        if try mirror.ledger.hasRecordShares() {
+            let live = rows.filter { nets[$0]?.isDeleted == false }
+            try ShareReach(mirror: mirror).follow(live)
+        }
         if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
             try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         }

@@ -82,6 +82,7 @@ struct ReplyRecording {
             let fields = item.archivedFields.isEmpty ? nil : item.archivedFields
             try mirror.ledger.setExported(base, fields: fields, key: key, upTo: transaction)
             try mirror.ledger.confirm(CountOperations(base), of: name)
+            if base.parent != nil { try mirror.ledger.forgetAssignedParent(of: name) }
             try mirror.ledger.dropForeign(of: entry.row)
         case .replay(let key):
             guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
@@ -190,7 +191,7 @@ struct ReplyRecording {
     /// When nobody else wrote to the zone since this device last read it, its own writes need not
     /// be read back.
     private func advanceToken(_ reply: RecordsReply) throws {
-        let zone = try mirror.ledger.zone(mirror.settings.zoneName)
+        let zone = try mirror.ledger.zone(mirror.settings.zoneID)
         guard let token = zone.token, token == reply.previousSyncToken, let next = reply.syncToken
         else { return }
         try mirror.faults.reach("export.beforeTokenWrite")

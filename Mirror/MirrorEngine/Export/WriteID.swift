@@ -27,12 +27,15 @@ struct WriteNaming {
     mutating func writeID(
         of result: Record, fields: Data, transaction: Int64
     ) throws -> String {
-        var message = Array(storeIdentifier.utf8) + [0]
-        message += Array(result.recordName.utf8) + [0]
-        message += Array((result.recordChangeTag ?? "").utf8) + [0]
+        var message: [UInt8] = []
+        message.reserveCapacity(fields.count + 160)
+        for text in [storeIdentifier, result.recordName, result.recordChangeTag ?? ""] {
+            message.append(contentsOf: text.utf8)
+            message.append(0)
+        }
         append(transaction, to: &message)
         append(try time(of: transaction), to: &message)
-        message += fields
+        message.append(contentsOf: fields)
         return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
     }
 
@@ -51,7 +54,7 @@ struct WriteNaming {
                 bytes[6] & 0x0F | 0x80, bytes[7], bytes[8] & 0x3F | 0x80, bytes[9], bytes[10],
                 bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
             )
-        ).uuidString
+        ).spelled
     }
 
     /// The name of what a transaction counted with one object's counter.

@@ -33,6 +33,7 @@ extension RecordImport {
     /// keeps what was edited.
     mutating func applyDeletion(of record: Record) throws {
         guard let entry = try mirror.ledger.entry(named: record.recordName) else {
+            try mirror.ledger.dropShare(record.recordName)
             // A record that could not be read here is gone.
             try dropAside(record.recordName)
             return try mirror.ledger.forgetRefusal(of: record.recordName)

@@ -269,7 +269,9 @@ extension RecordImport {
         try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
         try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
         try mirror.ledger.confirm(CountOperations(arrival.record), of: arrival.record.recordName)
-        let hasMore = try !mirror.ledger.foreign(of: row.id).isEmpty
+        let hasMore =
+            try !mirror.ledger.foreign(of: row.id).isEmpty
+            || mirror.ledger.assignedParent(of: arrival.entry.recordName) != nil
         try mirror.ledger.setNeedsUpload(
             hasMore || merged != arrival.state, key: arrival.entry.key)
     }

@@ -50,6 +50,7 @@ struct RecordImport {
         var pairs: [Record] = []
         var deletions: [Record] = []
         for record in records {
+            if try takeSharing(record) { continue }
             if record.deleted {
                 deletions.append(record)
             } else if record.recordType == RecordNames.pairType {

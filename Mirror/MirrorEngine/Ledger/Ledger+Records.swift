@@ -110,7 +110,7 @@ extension Ledger {
     /// The record name of a row, made up now when it has none; the new line waits for export.
     package func recordName(for row: RowID) throws -> String {
         if let name = try knownName(of: row) { return name }
-        let name = platform.randomness.uuid().uuidString
+        let name = platform.randomness.uuid().spelled
         try addEntry(for: row, named: name, needsUpload: true)
         return name
     }
@@ -141,7 +141,7 @@ extension Ledger {
     package func enqueueUpload(_ row: RowID, transaction: Int64) throws {
         try connection.run(Self.enqueuing, Self.values(row) + [.integer(transaction)])
         if connection.changes == 0 {
-            let name = platform.randomness.uuid().uuidString
+            let name = platform.randomness.uuid().spelled
             try addEntry(for: row, named: name, needsUpload: true, transaction: transaction)
             return
         }
@@ -231,7 +231,8 @@ extension Ledger {
     /// links that wait for their targets.
     package func rename(_ name: String, to other: String) throws {
         for table in [
-            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ANSCKIMPORTPENDINGRELATIONSHIP",
+            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ADIPTYCHROOT",
+            "ANSCKIMPORTPENDINGRELATIONSHIP",
         ] {
             try connection.run(
                 "UPDATE OR REPLACE \(table) SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",

@@ -34,7 +34,8 @@ package struct PageRequest: Hashable, Sendable {
 }
 
 extension Ledger {
-    package func zone(_ name: String) throws -> ZoneEntry {
+    package func zone(_ id: ZoneID) throws -> ZoneEntry {
+        let name = id.zoneName
         let row = try connection.rows(
             "SELECT ZHASRECORDZONENUM, ZCURRENTCHANGETOKEN FROM ANSCKRECORDZONEMETADATA "
                 + "WHERE ZCKRECORDZONENAME = ?", [.text(name)]
@@ -44,7 +45,11 @@ extension Ledger {
                 "INSERT INTO ANSCKRECORDZONEMETADATA (Z_ENT, Z_OPT, ZHASRECORDZONENUM, ZDATABASE, "
                     + "ZCKOWNERNAME, ZCKRECORDZONENAME, ZSUPPORTSATOMICCHANGES, "
                     + "ZSUPPORTSFETCHCHANGES) "
-                    + "VALUES (17015, 1, 0, 1, '__defaultOwner__', ?, 1, 1)", [.text(name)])
+                    + "VALUES (17015, 1, 0, ?, ?, ?, 1, 1)",
+                [
+                    .integer(try database(of: id)),
+                    .text(id.ownerRecordName ?? Self.ownOwner), .text(name),
+                ])
             return ZoneEntry(name: name, exists: false, token: nil)
         }
         let token = row[1].data.map { String(decoding: $0, as: UTF8.self) }
@@ -52,9 +57,26 @@ extension Ledger {
     }
 
     /// The zone with which the store is mirrored; nil before the first round and after a reset.
-    package func knownZoneName() throws -> String? {
-        try connection.value(
-            "SELECT ZCKRECORDZONENAME FROM ANSCKRECORDZONEMETADATA ORDER BY Z_PK LIMIT 1")?.string
+    package func knownZone() throws -> ZoneID? {
+        let row = try connection.rows(
+            "SELECT ZCKRECORDZONENAME, ZCKOWNERNAME FROM ANSCKRECORDZONEMETADATA "
+                + "ORDER BY Z_PK LIMIT 1"
+        ).first
+        guard let row, let name = row[0].string else { return nil }
+        let owner = row[1].string.flatMap { $0 == Self.ownOwner ? nil : $0 }
+        return ZoneID(zoneName: name, ownerRecordName: owner)
+    }
+
+    /// Apple's word for the signed-in user.
+    private static let ownOwner = "__defaultOwner__"
+
+    /// The line of the database that a zone is in: 1 is the private one, 2 the shared one.
+    private func database(of zone: ZoneID) throws -> Int64 {
+        guard zone.ownerRecordName != nil else { return 1 }
+        try connection.run(
+            "INSERT OR IGNORE INTO ANSCKDATABASEMETADATA (Z_PK, Z_ENT, Z_OPT, ZDATABASESCOPENUM, "
+                + "ZDATABASENAME) VALUES (2, 17001, 1, 3, 'shared')")
+        return 2
     }
 
     package func forgetZones() throws {

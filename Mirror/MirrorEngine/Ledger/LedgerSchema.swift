@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and fifteen of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and seventeen of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -198,7 +198,9 @@ enum LedgerSchema {
     /// a table that keeps their order; where they had none, the numbers that served as write IDs
     /// tell it.
     static func upgrade(in connection: Connection) throws {
-        let later = versionTables + countTables + graveTables + eventTables + assetTables
+        let later =
+            versionTables + countTables + graveTables + eventTables + assetTables
+            + Ledger.shareTables
         for sql in reconciliationTables + later {
             try connection.run(sql)
         }
@@ -231,7 +233,7 @@ enum LedgerSchema {
         }
         let own =
             ownTables + reconciliationTables + versionTables + countTables + graveTables
-            + eventTables + assetTables
+            + eventTables + assetTables + Ledger.shareTables
         for sql in indexes + own {
             try connection.run(sql)
         }

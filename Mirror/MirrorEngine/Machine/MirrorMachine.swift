@@ -52,6 +52,8 @@ package struct MirrorMachine: Sendable {
         /// Take a new name for the store, after the round of this number.
         case renewInstance(after: Int64)
         case forgetZone
+        /// The zone of another user's is shared no more: its objects leave the store.
+        case leaveZone
         /// Wait before another try: at least what the service asked for, more with each attempt.
         case wait(attempt: Int, retryAfterSeconds: Double?)
         case finish(RoundResult)
@@ -60,7 +62,7 @@ package struct MirrorMachine: Sendable {
     private enum Phase {
         case idle, preparing, makingZone, fetching, applying, analysing, building, recording
         case sending(ExportBatch)
-        case lookingUp, waiting, losingZone
+        case lookingUp, waiting, losingZone, leavingZone
         case askingAddresses([AssetUpload])
         case uploading(AssetUpload, rest: [AssetTransfer])
         case noting(rest: [AssetTransfer])
@@ -100,10 +102,10 @@ package struct MirrorMachine: Sendable {
     private var landing = AssetLanding()
 
     package init(
-        zoneName: String, limits: RoundLimits = RoundLimits(),
+        zoneID: ZoneID, limits: RoundLimits = RoundLimits(),
         dialect: ServiceDialect = .extended
     ) {
-        zoneID = ZoneID(zoneName: zoneName)
+        self.zoneID = zoneID
         self.dialect = dialect
         bounds = RoundBounds(limits: limits)
     }
@@ -148,6 +150,7 @@ package struct MirrorMachine: Sendable {
         case (.uploading(_, let rest), .outdated): return upload(rest)
         case (.noting(let rest), .noted): return upload(rest)
         case (.waiting, .woke), (.losingZone, .noted): return enter(.preparing, .prepare)
+        case (.leavingZone, .noted): return end(with: .shareEnded(zoneID))
         default: return stop(.stopped, "The mirror met an event that does not fit its state.")
         }
     }
@@ -166,7 +169,7 @@ package struct MirrorMachine: Sendable {
         sends = zone.sends
         landing.begin(waiting: zone.waitingForAssets)
         guard bounds.beginPass() else { return stopStorm() }
-        return zone.exists ? fetch() : makeZone()
+        return zone.exists || isShared ? fetch() : makeZone()
     }
 
     private mutating func makeZone() -> Instruction {
@@ -405,7 +408,11 @@ package struct MirrorMachine: Sendable {
         return enter(.idle, .finish(result))
     }
 
+    /// Zones of others are made, and closed, by their owners.
+    private var isShared: Bool { zoneID.ownerRecordName != nil }
+
     private mutating func forgetZone() -> Instruction {
+        if isShared { return enter(.leavingZone, .leaveZone) }
         result.comparisons += 1
         return enter(.losingZone, .forgetZone)
     }

@@ -29,6 +29,7 @@ struct Reconciliation {
         try importing.flush()
         try mirror.ledger.forgetUnseenDrops()
         try mirror.ledger.forgetUnseenAside()
+        try mirror.ledger.forgetUnseenShares()
         try mirror.ledger.endReconciling()
     }
 
@@ -82,7 +83,13 @@ struct Reconciliation {
 
     /// Whether a record that the zone does not show was deleted so long ago that the deletion is
     /// forgotten.
+    ///
+    /// In a zone of another's it may as well have gone out of the share: the feed of one who sees
+    /// other shares than before begins anew, without what was seen before.
     private func isPurged(_ base: Record?) -> Bool {
+        if mirror.settings.isShared, let base, !base.deleted, base.recordChangeTag != nil {
+            return lostTime?.lostTag(of: base) == nil
+        }
         guard let lostTime, let tag = base?.recordChangeTag.flatMap(ChangeTag.init) else {
             return false
         }

@@ -23,7 +23,7 @@ package enum AttributeCoding {
         case .decimal(let decimal): fields(forDecimal: decimal)
         case .text(let text): (.string(text), nil)
         case .date(let seconds): fields(forDate: seconds)
-        case .uuid(let uuid): (.string(uuid.uuidString), nil)
+        case .uuid(let uuid): (.string(uuid.spelled), nil)
         case .uri(let uri): (.string(uri), nil)
         case .data(let data): (.bytes(data), nil)
         }
@@ -51,7 +51,7 @@ package enum AttributeCoding {
         case (.dateAttributeType, .timestamp(let value)):
             return .date(seconds(value, exact: exact))
         case (.UUIDAttributeType, .string(let text)):
-            guard let uuid = UUID(uuidString: text) else { throw AttributeMismatch() }
+            guard let uuid = UUID(spelled: text) else { throw AttributeMismatch() }
             return .uuid(uuid)
         case (.URIAttributeType, .string(let text)): return .uri(text)
         case (.binaryDataAttributeType, .bytes(let data)),

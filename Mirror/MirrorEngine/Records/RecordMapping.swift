@@ -186,7 +186,10 @@ package struct RecordMapping: Sendable {
     func foreignFields(of record: Record) -> [String: FieldValue?] {
         guard let entity = entity(of: record) else { return [:] }
         let own = treeFields[entity.number] ?? []
-        return record.fields.filter { $0.value != nil && !own.contains($0.key) }
+        let kept = SharingField.names.subtracting([SharingField.parent])
+        return record.fields.filter {
+            $0.value != nil && !own.contains($0.key) && !kept.contains($0.key)
+        }
     }
 
     /// Whether a record says anything of a property.

@@ -24,6 +24,9 @@ enum RecordNames {
     /// Sealed values that were sealed for another record: an extension.
     static let carriedSeals = "CD_carriedSeals"
 
+    /// The type of the record below which the objects of a share are: an extension.
+    static let shareRootType = "CDMirrorShareRoot"
+
     static let importAuthor = "NSCloudKitMirroringDelegate.import"
     /// The mirror among those who read the history.
     static let historyConsumer = "NSCloudKitMirroringDelegate"

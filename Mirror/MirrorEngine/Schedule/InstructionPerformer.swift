@@ -62,6 +62,9 @@ package struct InstructionPerformer: Sendable {
         case .forgetZone:
             try mirrored.forgetZone()
             return .noted
+        case .leaveZone:
+            try mirrored.leaveZone()
+            return .noted
         case .send, .wait, .finish, .upload, .download: return nil
         }
     }

@@ -47,7 +47,7 @@ package struct MirrorRound: Sendable {
         self.performer = performer
         self.retry = retry
         machine = MirrorMachine(
-            zoneName: performer.mirrored.settings.zoneName, limits: limits,
+            zoneID: performer.mirrored.settings.zoneID, limits: limits,
             dialect: performer.dialect)
         instruction = machine.handle(.start)
     }

@@ -11,11 +11,17 @@ public struct MirrorDestination: Hashable, Sendable {
     public var container: String
     /// nil for the zone that NSPersistentCloudKitContainer uses.
     public var zone: String?
+    /// The record name of the user whose zone it is, where that shares it: the channel then leads
+    /// to the shared database. nil for a zone of the user's own.
+    public var zoneOwner: String?
 
-    public init(service: String, container: String, zone: String? = nil) {
+    public init(
+        service: String, container: String, zone: String? = nil, zoneOwner: String? = nil
+    ) {
         self.service = service
         self.container = container
         self.zone = zone
+        self.zoneOwner = zoneOwner
     }
 
     /// What the ledger remembers of it.
@@ -69,8 +75,8 @@ extension MirrorSession {
     ) throws {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
-            store: rows, policy: policy, zoneName: destination.zone, keys: keys,
-            platform: platform
+            store: rows, policy: policy, zoneName: destination.zone,
+            zoneOwner: destination.zoneOwner, keys: keys, platform: platform
         ) { settings in
             settings.hidesIncompleteGraphs = hidesIncompleteGraphs
             if let bytes = assetValueBytesMax { settings.sizes.valueBytesMax = bytes }

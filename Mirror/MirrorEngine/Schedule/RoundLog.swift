@@ -59,6 +59,7 @@ extension MirrorMachine.Instruction {
         case .reconcile: "reconcile"
         case .renewInstance: "renewInstance"
         case .forgetZone: "forgetZone"
+        case .leaveZone: "leaveZone"
         case .wait: "wait"
         case .finish: "finish"
         }

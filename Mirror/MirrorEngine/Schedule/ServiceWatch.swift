@@ -86,7 +86,7 @@ extension MirroredStore {
     package func waitingRequest(seconds: Int?) throws -> RecordRequest? {
         guard let token = try zoneToken() else { return nil }
         var zone = ZoneChanges.Zone(
-            zoneID: ZoneID(zoneName: settings.zoneName), syncToken: token, resultsLimit: 1)
+            zoneID: settings.zoneID, syncToken: token, resultsLimit: 1)
         zone.desiredKeys = []
         var changes = ZoneChanges(zones: [zone])
         changes.waitSeconds = seconds
@@ -97,9 +97,9 @@ extension MirroredStore {
     package func zoneToken() throws -> String? {
         try read { mirror in
             guard try Ledger.exists(in: mirror.ledger.connection),
-                try mirror.ledger.knownZoneName() == settings.zoneName
+                try mirror.ledger.knownZone() == settings.zoneID
             else { return nil }
-            return try mirror.ledger.zone(settings.zoneName).token
+            return try mirror.ledger.zone(settings.zoneID).token
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import ObjectModel
 package import Platform
+package import RecordWire
 package import Stores
 
 /// What stays the same as long as a store is mirrored.
@@ -9,7 +10,8 @@ package struct MirrorSettings: Sendable {
     package let exportOrder: ExportOrder
     package let policy: MergePolicy
     private let ruled: RuledProperties
-    package let zoneName: String
+    /// Where the store's records are; with an owner it is a zone of another user's.
+    package let zoneID: ZoneID
     /// Tells one model from another; computed once, since each round compares it.
     let modelDigest: String
     package let platform: Environment
@@ -21,13 +23,16 @@ package struct MirrorSettings: Sendable {
     /// Transactions of the history that are looked at in one go.
     package var historyTransactionsMax = 500
 
+    package var zoneName: String { zoneID.zoneName }
+    /// Whether the zone is another user's, who shares it.
+    package var isShared: Bool { zoneID.ownerRecordName != nil }
     /// The properties under the rule `latest`, by entity.
     var timedProperties: [Int32: Set<String>] { ruled.timed }
     /// The integers under the rule `counter`, by entity; without entities that have none.
     var countedSlots: [Int32: [Int]] { ruled.counted }
 
     package init(
-        layout: ModelLayout, policy: MergePolicy, zoneName: String?, keys: SealingKeys? = nil,
+        layout: ModelLayout, policy: MergePolicy, zoneID: ZoneID?, keys: SealingKeys? = nil,
         platform: Environment
     ) throws {
         let sealer = keys.map { Sealer(keys: $0, randomness: platform.randomness) }
@@ -38,7 +43,7 @@ package struct MirrorSettings: Sendable {
         self.policy = policy
         ruled = RuledProperties(layout: layout, policy: policy)
         modelDigest = layout.model.versionHashesDigest
-        self.zoneName = zoneName ?? RecordNames.zone
+        self.zoneID = zoneID ?? ZoneID(zoneName: RecordNames.zone)
         self.platform = platform
     }
 

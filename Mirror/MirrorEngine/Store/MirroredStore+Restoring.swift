@@ -63,7 +63,7 @@ extension MirroredStore {
         try mirror.keepForeign(of: grave.record, for: restoring.row.id, isRenamed: true)
         try mirror.ledger.moveLines(
             ofRestored: grave.record.recordName, to: name, isLocal: grave.isLocal,
-            rules: DeletionRule.allCases.map(\.rawValue))
+            rules: DeletionRule.allCases.map(\.rawValue) + [RecordImport.shareEndRule])
         try mirror.ledger.dropGrave(of: grave.record.recordName)
         try mirror.ledger.finish()
         return RestoredObject(

@@ -19,7 +19,7 @@ public final class MirroredStore: Sendable {
 
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
-        keys: SealingKeys? = nil, platform: Environment,
+        zoneOwner: String? = nil, keys: SealingKeys? = nil, platform: Environment,
         adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
@@ -27,7 +27,8 @@ public final class MirroredStore: Sendable {
         assets = AssetFolder(besides: store.url)
         var settings = try MirrorSettings(
             layout: store.layout, policy: policy,
-            zoneName: zoneName ?? Self.knownZone(of: store, platform), keys: keys,
+            zoneID: zoneName.map { ZoneID(zoneName: $0, ownerRecordName: zoneOwner) }
+                ?? Self.knownZone(of: store, platform), keys: keys,
             platform: platform)
         adjust(&settings)
         self.settings = settings
@@ -46,13 +47,13 @@ public final class MirroredStore: Sendable {
     }
 
     /// Where nobody names a zone, the one with which the store is mirrored already.
-    private static func knownZone(
+    package static func knownZone(
         of store: SQLiteRowStore, _ platform: Environment
-    ) throws -> String? {
+    ) throws -> ZoneID? {
         try store.read { transaction in
             let ledger = Ledger(connection: transaction.connection, platform: platform)
             guard try Ledger.exists(in: ledger.connection) else { return nil }
-            return try ledger.knownZoneName()
+            return try ledger.knownZone()
         }
     }
 
@@ -88,7 +89,7 @@ public final class MirroredStore: Sendable {
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             try mirror.ledger.note(dialect)
             try mirror.ledger.retryRefusedForQuota()
-            var zone = try mirror.ledger.zone(settings.zoneName)
+            var zone = try mirror.ledger.zone(settings.zoneID)
             zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()
             zone.client?.wantsWriteIDs =
                 try mirror.ledger.hasWritesUnderWay()
@@ -115,7 +116,7 @@ public final class MirroredStore: Sendable {
     ) throws -> ImportOutcome? {
         let started = now
         let outcome: ImportOutcome? = try write { mirror in
-            guard try mirror.ledger.zone(settings.zoneName).token == request.token,
+            guard try mirror.ledger.zone(settings.zoneID).token == request.token,
                 try request.toldWriteIDs || !mirror.ledger.hasInFlightWrites()
             else { return nil }
             if try mirror.ledger.lacksEchoes(in: page, to: request) {
@@ -374,12 +375,14 @@ public final class MirroredStore: Sendable {
     }
 
     private func checkZone(_ ledger: Ledger) throws {
-        guard let known = try ledger.knownZoneName(), known != settings.zoneName else { return }
+        guard let known = try ledger.knownZone(), known != settings.zoneID else { return }
+        let other = known.zoneName == settings.zoneName ? " of another user" : ""
         throw MirrorError(
             .otherContainer,
-            "The store is mirrored with the zone \(known), not with \(settings.zoneName). "
+            "The store is mirrored with the zone \(known.zoneName), not with "
+                + "\(settings.zoneName)\(other). "
                 + "Use that zone, or run 'diptych reset' to start over with this one.",
-            fields: ["known": known, "asked": settings.zoneName])
+            fields: ["known": known.zoneName, "asked": settings.zoneName])
     }
 
     private var now: Date { settings.platform.clock.now() }

@@ -16,7 +16,7 @@ extension MirroredStore {
             var change = try ModelChange(mirror: mirror, former: former)
             try change.run()
             if !keepsAside {
-                _ = try ledger.zone(settings.zoneName)
+                _ = try ledger.zone(settings.zoneID)
                 try ledger.setToken(nil, zone: settings.zoneName)
                 keepsAside = true
             }

@@ -31,6 +31,8 @@ package enum HTTPOutcome: Sendable {
     case response(HTTPResponse)
     /// The answer is held back until there is something to tell.
     case wait(HTTPWait)
+    /// The answer goes on.
+    case events(HTTPEvents)
 }
 
 /// A request whose answer is held back.

@@ -97,8 +97,11 @@ final class HTTPDaemon: Sendable {
         return request
     }
 
-    func completed(_ connection: OpaquePointer) {
+    func completed(_ incoming: IncomingRequest, on connection: OpaquePointer) {
         held.end(UInt(bitPattern: connection))
+        if let stream = incoming.stream {
+            note(stream.head, bytes: stream.sentBytes, to: incoming, wasHeld: true)
+        }
         connections.enter(.waiting, UInt(bitPattern: connection))
         running.leave()
     }
@@ -109,7 +112,7 @@ final class HTTPDaemon: Sendable {
         bytes: UnsafeRawBufferPointer
     ) -> MHD_Result {
         guard !incoming.isAnswered else { return .YES }
-        if let wait = incoming.wait {
+        if let wait = incoming.waiting?.wait {
             return goOn(wait, of: incoming, on: connection, wasHeld: true)
         }
         let step: IncomingRequest.Step
@@ -174,7 +177,30 @@ final class HTTPDaemon: Sendable {
         case .response(let response):
             send(response, to: incoming, on: connection, wasHeld: false)
         case .wait(let wait): hold(wait, incoming, on: connection)
+        case .events(let events): open(events, incoming, on: connection)
         }
+    }
+
+    // MARK: Answers that go on
+
+    private func open(
+        _ events: HTTPEvents, _ incoming: IncomingRequest, on connection: OpaquePointer
+    ) -> MHD_Result {
+        let id = UInt(bitPattern: connection)
+        let user = incoming.hold.user ?? ""
+        guard held.begin(id, of: user, seconds: configuration.held.heartbeatSeconds),
+            let stream = try? EventStream(
+                events, on: connection, hold: incoming.hold, held: held, connections: connections,
+                clock: platform.clock)
+        else {
+            held.end(id)
+            return send(.tooManyStreams, to: incoming, on: connection, wasHeld: false)
+        }
+        incoming.isAnswered = true
+        incoming.stream = stream
+        counts.withLock { $0.requests += 1 }
+        guard let made = stream.response() else { return .NO }
+        return HTTPDaemon.queue(made, events.head, on: connection)
     }
 
     // MARK: Answers held back
@@ -183,12 +209,13 @@ final class HTTPDaemon: Sendable {
         _ wait: HTTPWait, _ incoming: IncomingRequest, on connection: OpaquePointer
     ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
+        var waiting = IncomingRequest.Waiting(wait: wait)
         if held.begin(id, of: incoming.hold.user ?? "", seconds: wait.seconds) {
             // Who cannot listen is answered with what there is.
-            incoming.listening = try? wait.listen { [held] in held.wake(id) }
-            if incoming.listening == nil { held.end(id) }
+            waiting.listening = try? wait.listen { [held] in held.wake(id) }
+            if waiting.listening == nil { held.end(id) }
         }
-        incoming.wait = wait
+        incoming.waiting = waiting
         return goOn(wait, of: incoming, on: connection, wasHeld: false)
     }
 
@@ -204,7 +231,7 @@ final class HTTPDaemon: Sendable {
             let isLast = held.isLast(id)
             if let response = wait.answer(isLast) ?? (isLast ? HTTPResponse(status: 500) : nil) {
                 held.end(id)
-                incoming.endWait()
+                incoming.waiting = nil
                 return send(response, to: incoming, on: connection, wasHeld: wasHeld)
             }
             connections.enter(.held, id)
@@ -220,20 +247,20 @@ final class HTTPDaemon: Sendable {
         incoming.isAnswered = true
         let response = incoming.holding(response)
         counts.withLock { $0.requests += 1 }
-        note(response, to: incoming, wasHeld: wasHeld)
+        note(response, bytes: response.byteCount, to: incoming, wasHeld: wasHeld)
         connections.enter(.sending(bytes: response.byteCount), id)
         return HTTPDaemon.queue(response, on: connection)
     }
 
     private func note(
-        _ response: HTTPResponse, to incoming: IncomingRequest, wasHeld: Bool
+        _ response: HTTPResponse, bytes: Int, to incoming: IncomingRequest, wasHeld: Bool
     ) {
         guard let log else { return }
         let now = platform.clock.now()
         log(
             AccessLogEntry(
                 time: now, method: incoming.request.method, path: incoming.request.path,
-                status: response.status, bytes: response.byteCount,
+                status: response.status, bytes: bytes,
                 receivedBytes: incoming.bodyBytes,
                 milliseconds: now.timeIntervalSince(incoming.began) * 1_000,
                 wasHeld: wasHeld, facts: response.facts,
@@ -245,6 +272,13 @@ final class HTTPDaemon: Sendable {
         _ response: HTTPResponse, on connection: OpaquePointer
     ) -> MHD_Result {
         guard let made = response.file.map(make) ?? make(response.body) else { return .NO }
+        return queue(made, response, on: connection)
+    }
+
+    /// Gives the library a body with the status and the headers of `response`.
+    private static func queue(
+        _ made: OpaquePointer, _ response: HTTPResponse, on connection: OpaquePointer
+    ) -> MHD_Result {
         defer { MHD_destroy_response(made) }
         for (name, value) in response.headers.fields {
             MHD_add_response_header(made, name, value)
@@ -272,6 +306,17 @@ final class HTTPDaemon: Sendable {
 }
 
 extension HTTPResponse {
+    /// As many answers go on already as there is room for, in all or of one user.
+    fileprivate static var tooManyStreams: HTTPResponse {
+        let text =
+            #"{"serverErrorCode":"TRY_AGAIN_LATER","reason":"Too many requests wait for changes "#
+            + #"already; end some of them, or ask for changes now and then.","retryAfter":5}"#
+        var response = HTTPResponse(status: 503, body: Data(text.utf8))
+        response.headers.append("Content-Type", "application/json; charset=utf-8")
+        response.headers.append("Retry-After", "5")
+        return response
+    }
+
     /// An answer to what is no proper request, in the form of the protocol's errors.
     fileprivate static func badHead(_ status: Int, _ reason: String) -> HTTPResponse {
         let text = #"{"serverErrorCode":"BAD_REQUEST","reason":"\#(reason)"}"#

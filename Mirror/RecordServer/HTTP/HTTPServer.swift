@@ -160,9 +160,9 @@ private let completed: MHD_RequestCompletedCallback = { context, connection, sta
     guard let daemon = daemon(context), let connection, let incoming = state?.pointee else {
         return
     }
-    Unmanaged<IncomingRequest>.fromOpaque(incoming).release()
+    let request = Unmanaged<IncomingRequest>.fromOpaque(incoming).takeRetainedValue()
     state?.pointee = nil
-    daemon.completed(connection)
+    daemon.completed(request, on: connection)
 }
 
 private let accept: MHD_AcceptPolicyCallback = { context, address, _ in

@@ -7,7 +7,7 @@ internal import Platform
 final class HeldRequests: Sendable {
     private struct Entry {
         let user: String
-        let until: Date
+        var until: Date
         /// Whether the library let the connection sleep.
         var isAsleep = false
         /// Something may have happened since the answer was last looked for.
@@ -20,7 +20,7 @@ final class HeldRequests: Sendable {
         var isClosed = false
     }
 
-    private let limits: HeldRequestLimits
+    let limits: HeldRequestLimits
     private let clock: any Clock
     private let state = Lock(State())
 
@@ -51,6 +51,27 @@ final class HeldRequests: Sendable {
             guard let entry = state.entries[connection], !state.isClosed else { return true }
             state.entries[connection]?.wasWoken = false
             return entry.until <= now
+        }
+    }
+
+    /// Why an answer of events is looked at.
+    enum Turn {
+        case woken
+        /// Nothing happened for the time that was given.
+        case timeIsUp
+        /// The server stops.
+        case closed
+    }
+
+    /// An answer of events takes its turn, and has so many seconds more until the next.
+    func turn(_ connection: UInt, seconds: Double) -> Turn {
+        let now = clock.now()
+        return state.withLock { state in
+            guard let entry = state.entries[connection], !state.isClosed else { return .closed }
+            state.entries[connection]?.wasWoken = false
+            guard entry.until <= now else { return .woken }
+            state.entries[connection]?.until = now.addingTimeInterval(seconds)
+            return .timeIsUp
         }
     }
 
@@ -118,6 +139,10 @@ public struct HeldRequestLimits: Sendable {
     /// Of one user.
     public var perUserMax = 32
     public var secondsMax = 60.0
+    /// How long one answer of events goes on before its client has to ask for the rest.
+    public var streamSecondsMax = 3_600.0
+    /// How often such an answer sends a line without meaning where there is no event.
+    public var heartbeatSeconds = 15.0
 
     public init() {}
 }

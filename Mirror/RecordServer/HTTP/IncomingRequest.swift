@@ -16,9 +16,16 @@ final class IncomingRequest: @unchecked Sendable {
     /// Why nothing of the body is kept any more.
     private var dropped: HTTPBody?
     var isAnswered = false
-    /// What is waited for, and by what it is heard.
-    var wait: HTTPWait?
-    var listening: (any Sendable)?
+    /// What is waited for.
+    var waiting: Waiting?
+    /// The answer that goes on.
+    var stream: EventStream?
+
+    struct Waiting {
+        var wait: HTTPWait
+        /// By what it is heard; nil where it is not.
+        var listening: (any Sendable)?
+    }
 
     /// How much of a body is read and dropped when its head was refused, so that the sender hears
     /// why; of a longer one nothing is read.
@@ -144,8 +151,6 @@ final class IncomingRequest: @unchecked Sendable {
         guard case .response(let refusal) = answer(request) else { return response }
         return refusal
     }
-
-    func endWait() { (wait, listening) = (nil, nil) }
 
     private func drop(_ reason: HTTPBody) {
         dropped = reason

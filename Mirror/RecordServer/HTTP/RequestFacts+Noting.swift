@@ -24,6 +24,9 @@ extension HTTPOutcome {
             let answer = wait.answer
             wait.answer = { answer($0)?.noting(facts) }
             return .wait(wait)
+        case .events(var events):
+            events.head = events.head.noting(facts)
+            return .events(events)
         }
     }
 }

@@ -23,7 +23,7 @@ public enum OperationName {
     static func of(_ path: String) -> String {
         switch path {
         case "users/current": "users/caller"
-        case let path where operations.contains(path): path
+        case let path where operations.contains(path) || path == ChangeEvents.operation: path
         default: other
         }
     }
@@ -31,5 +31,6 @@ public enum OperationName {
     private static let operations = Set(OpenAPIOperation.all.map(\.path))
     private static let named = probes.union([
         capabilities, openAPI, courier, assetUpload, assetDownload, console, other,
+        ChangeEvents.operation,
     ])
 }

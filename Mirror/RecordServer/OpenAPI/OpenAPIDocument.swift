@@ -71,6 +71,7 @@ package enum OpenAPIDocument {
                     item(operation, parameters: ["container", "environment"])
             }
         }
+        paths["/database/1/{container}/{environment}/{database}/\(ChangeEvents.operation)"] = stream
         paths["/health"] = reading("Health", "Whether the service answers.")
         paths["/healthz"] = reading("Health", "Whether the process lives.")
         paths["/readyz"] = reading("Health", "Whether the service can do its work.")
@@ -97,6 +98,27 @@ package enum OpenAPIDocument {
         ]
         return paths
     }
+
+    private static let stream: DocumentValue = [
+        "parameters": .list(["container", "environment", "database"].map { parameter($0) }),
+        "get": [
+            "summary": "A zone's changes as server-sent events, each an answer of changes/zone.",
+            "parameters": .list(
+                ["zoneName", "ownerRecordName", "syncToken"].map {
+                    ["name": .text($0), "in": "query", "schema": Schema.text]
+                } + [
+                    ["name": "resultsLimit", "in": "query", "schema": ["type": "integer"]],
+                    ["name": "Last-Event-ID", "in": "header", "schema": Schema.text],
+                ]),
+            "responses": [
+                "200": [
+                    "description": "Events without an end.",
+                    "content": .object([ChangeEvents.contentType: [:]]),
+                ],
+                "default": ["$ref": "#/components/responses/Refusal"],
+            ],
+        ],
+    ]
 
     /// What signs an address stands in it.
     private static let assetKey: DocumentValue = [

@@ -26,39 +26,24 @@ enum Gzip {
         return small.prefix(count)
     }
 
-    /// The body decompressed. Stops as soon as it grows past `bytesMax` or swells beyond belief:
-    /// LIMIT_EXCEEDED; BAD_REQUEST where it is no gzip.
-    static func expand(_ body: Data, bytesMax: Int) throws(RecordError) -> Data {
+    /// How far the body may grow.
+    static func growthMax(of body: Data, bytesMax: Int) -> Int {
+        min(bytesMax, max(freeBytes, body.count * ratioMax))
+    }
+
+    /// The body decompressed. Stops as soon as it grows past `growthMax` bytes.
+    static func expand(_ body: Data, growthMax: Int) throws(RecordError) -> Expansion {
         var stream = z_stream()
         guard diptych_inflate_init(&stream, 15 + 16) == Z_OK else {
             throw RecordError(.internalError, "The body cannot be decompressed now; try again.")
         }
         defer { inflateEnd(&stream) }
-        let outcome = body.withUnsafeBytes { source in
-            inflateAll(
-                &stream, source, growthMax: min(bytesMax, max(freeBytes, body.count * ratioMax)))
-        }
-        switch outcome {
-        case .whole(let data): return data
-        case .tooMuch:
-            throw RecordError(
-                .limitExceeded,
-                "The body grows too large when decompressed; at most \(bytesMax) bytes are taken. "
-                    + "Send less at a time.")
-        case .broken:
-            throw RecordError(.badRequest, "The body is not whole gzip data; send it again.")
-        }
-    }
-
-    private enum Outcome {
-        case whole(Data)
-        case tooMuch
-        case broken
+        return body.withUnsafeBytes { inflateAll(&stream, $0, growthMax: growthMax) }
     }
 
     private static func inflateAll(
         _ stream: inout z_stream, _ source: UnsafeRawBufferPointer, growthMax: Int
-    ) -> Outcome {
+    ) -> Expansion {
         let input = source.bindMemory(to: UInt8.self)
         stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
         stream.avail_in = UInt32(clamping: input.count)

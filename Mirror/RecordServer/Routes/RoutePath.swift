@@ -29,7 +29,10 @@ enum RoutePath {
             return
         default: break
         }
-        let words = path.split(separator: "/").map { String($0).removingPercentEncoding ?? "" }
+        let words = path.split(separator: "/").map { word in
+            guard word.utf8.contains(UInt8(ascii: "%")) else { return String(word) }
+            return String(word).removingPercentEncoding ?? ""
+        }
         switch words {
         case ["health"]: self = .health
         case [OperationName.liveness]: self = .liveness
@@ -110,8 +113,9 @@ struct RouteRefusal: Error {
 
     static let unknownEncoding = RouteRefusal(
         status: 415,
-        error: RecordError(.badRequest, "A body comes plain or with Content-Encoding gzip."),
-        headers: [("Accept-Encoding", "gzip")])
+        error: RecordError(
+            .badRequest, "A body comes plain, or with Content-Encoding gzip or zstd."),
+        headers: [("Accept-Encoding", "zstd, gzip")])
 
     static let encodedAsset = RouteRefusal(
         status: 415,

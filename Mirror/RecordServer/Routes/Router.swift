@@ -64,6 +64,10 @@ package struct Router: Sendable {
             response.headers.append("X-Apple-Request-UUID", uuid)
             return .answer(response)
         case .upload(let upload): return .stream(stream(upload, request, uuid))
+        case .events(let events, let target, let caller):
+            return .read(user: caller.user) { request in
+                stream(events, target, request, uuid, caller)
+            }
         }
     }
 
@@ -95,6 +99,7 @@ package struct Router: Sendable {
         case ask(String, RecordTarget, Authenticator.Admitted)
         case file(HTTPResponse)
         case upload(AssetUpload)
+        case events(ChangeEvents, RecordTarget, Authenticator.Admitted)
     }
 
     private func route(
@@ -116,8 +121,14 @@ package struct Router: Sendable {
             (facts.user, facts.container) = (caller.isWorld ? nil : caller.user, target.container)
             target.deviceID = tokens.deviceID
             target.serviceAddress = request.serviceAddress(scheme: scheme)
+            if operation == ChangeEvents.operation, !isPlain {
+                guard request.method == "GET" else {
+                    throw RouteRefusal.methodNotAllowed(allowed: "GET")
+                }
+                return .events(try ChangeEvents(request), target, caller)
+            }
             try checkMethod(operation, request)
-            try checkEncoding(of: request)
+            _ = try BodyEncoding(of: request)
             return .ask(operation, target, caller)
         case .health, .liveness, .readiness, .capabilities, .openAPI, .assetFile, .courier:
             return try reading(path, request, uuid, &facts)
@@ -378,6 +389,36 @@ package struct Router: Sendable {
         }
     }
 
+    /// An answer that goes on. Who asks is looked at again with each event, as in `news`.
+    private func stream(
+        _ events: ChangeEvents, _ target: RecordTarget, _ request: HTTPRequest, _ uuid: String,
+        _ caller: Authenticator.Admitted
+    ) -> HTTPOutcome {
+        let ask: @Sendable (RecordRequest) throws -> RecordResponse = { question in
+            let began = platform.clock.now()
+            let caller = try door.admit(tokens(of: request, for: target), target.container)
+            defer { throttle.charge(asker(caller, request), since: began) }
+            return try caller.ask(question, target)
+        }
+        do {
+            guard let listen = caller.listen else { throw RouteRefusal.notHere }
+            try events.begin(ask)
+            var head = HTTPResponse(status: 200)
+            head.headers.append("X-Apple-Request-UUID", uuid)
+            head.headers.append("Content-Type", ChangeEvents.contentType)
+            head.headers.append("Cache-Control", "no-store")
+            // A proxy that collects an answer would never pass it on.
+            head.headers.append("X-Accel-Buffering", "no")
+            return .events(
+                HTTPEvents(
+                    head: head, heartbeat: ChangeEvents.heartbeat,
+                    listen: { try listen(events.question, target, $0) },
+                    next: { events.next(ask) }))
+        } catch {
+            return .response(finished(refusal(for: error, uuid), request, uuid))
+        }
+    }
+
     private func checkMethod(_ operation: String, _ request: HTTPRequest) throws {
         let isListing = [
             "zones/list", "subscriptions/list", "users/caller", "users/current", "users/discover",
@@ -391,13 +432,6 @@ package struct Router: Sendable {
                 throw error
             } catch {}
             throw RouteRefusal.methodNotAllowed(allowed: isListing ? "GET, HEAD, POST" : "POST")
-        }
-    }
-
-    private func checkEncoding(of request: HTTPRequest) throws {
-        switch request.headers["Content-Encoding"]?.lowercased() {
-        case nil, "identity", "gzip", "x-gzip": return
-        default: throw RouteRefusal.unknownEncoding
         }
     }
 
@@ -420,9 +454,8 @@ package struct Router: Sendable {
     private func plainBody(of request: HTTPRequest) throws -> Data {
         switch request.body {
         case .bytes(let body):
-            let encoding = request.headers["Content-Encoding"]?.lowercased()
-            let isPlain = encoding == nil || encoding == "identity"
-            return isPlain ? body : try Gzip.expand(body, bytesMax: expandedBytesMax)
+            let encoding = try BodyEncoding(of: request)
+            return try encoding?.expand(body, bytesMax: expandedBytesMax) ?? body
         case .noRoom: throw noRoom
         case .tooLarge:
             throw RecordError(
@@ -451,26 +484,12 @@ package struct Router: Sendable {
     }
 
     private func compress(_ response: inout HTTPResponse, for request: HTTPRequest) {
-        guard AcceptEncoding.takesGzip(request.headers["Accept-Encoding"]),
-            let small = Gzip.compress(response.body)
+        guard response.body.count >= Gzip.bytesMin,
+            let encoding = BodyEncoding(acceptedBy: request.headers["Accept-Encoding"]),
+            let small = encoding.compress(response.body)
         else { return }
         response.body = small
-        response.headers.append("Content-Encoding", "gzip")
+        response.headers.append("Content-Encoding", encoding.rawValue)
         response.headers.append("Vary", "Accept-Encoding")
-    }
-}
-
-/// Reads the header in which a client names the encodings it can undo.
-enum AcceptEncoding {
-    static func takesGzip(_ header: String?) -> Bool {
-        (header ?? "").lowercased().split(separator: ",").contains { part in
-            let words = part.split(separator: ";").map { word in
-                word.filter { !$0.isWhitespace }
-            }
-            guard words.first == "gzip" || words.first == "*" else { return false }
-            return !words.dropFirst().contains {
-                $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0
-            }
-        }
     }
 }

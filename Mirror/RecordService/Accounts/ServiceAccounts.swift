@@ -26,6 +26,18 @@ public final class ServiceAccounts: Sendable {
         self.secrets = secrets
     }
 
+    /// The same, by somebody whom the audit log calls `name`.
+    package func acting(as name: String) -> ServiceAccounts {
+        ServiceAccounts(
+            backend: backend, platform: platform, secrets: secrets, audit: audit?.acting(as: name))
+    }
+
+    /// The last acts that were noted, oldest first; none where no log is kept. Throws
+    /// INTERNAL_ERROR where it cannot be read. Cost: reads the log's last megabyte.
+    package func recentActs(limit: Int) throws(RecordError) -> [AuditEntry] {
+        try audit?.recent(limit: limit) ?? []
+    }
+
     // MARK: Containers
 
     /// Makes the container `name`, such as `iCloud.org.example.notes`; does nothing when it is

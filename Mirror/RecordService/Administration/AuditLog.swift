@@ -32,6 +32,15 @@ public final class AuditLog: Sendable {
     private let actor: String
     private let clock: any Clock
 
+    private init(_ file: URL, _ actor: String, _ clock: any Clock) {
+        self.file = file
+        self.actor = actor
+        self.clock = clock
+    }
+
+    /// The same file, for what somebody else does.
+    func acting(as actor: String) -> AuditLog { AuditLog(file, actor, clock) }
+
     /// `actor` is noted with each act.
     public init(_ file: URL, by actor: String, platform: Environment = .system) {
         self.file = file
@@ -73,13 +82,35 @@ public final class AuditLog: Sendable {
     /// where there is no file. Throws INTERNAL_ERROR for one that cannot be read. Cost: reads it.
     public static func entries(in file: URL) throws(RecordError) -> [AuditEntry] {
         guard FileManager.default.fileExists(atPath: file.path) else { return [] }
-        guard let data = try? Data(contentsOf: file) else {
-            throw RecordError(
-                .internalError, "The audit log \(file.path) cannot be read; look at its rights.")
+        guard let data = try? Data(contentsOf: file) else { throw unreadable(file) }
+        return read(data)
+    }
+
+    private static let recentBytesMax: UInt64 = 1 << 20
+
+    /// The last acts, oldest first; what was noted before the file's last megabyte is left out.
+    func recent(limit: Int) throws(RecordError) -> [AuditEntry] {
+        guard FileManager.default.fileExists(atPath: file.path) else { return [] }
+        do {
+            let handle = try FileHandle(forReadingFrom: file)
+            defer { try? handle.close() }
+            let end = try handle.seekToEnd()
+            try handle.seek(toOffset: end - min(end, Self.recentBytesMax))
+            return Array(Self.read(try handle.readToEnd() ?? Data()).suffix(limit))
+        } catch {
+            throw Self.unreadable(file)
         }
+    }
+
+    private static func read(_ data: Data) -> [AuditEntry] {
         let decoder = JSONDecoder()
         return data.split(separator: 0x0A).compactMap {
             try? decoder.decode(AuditEntry.self, from: $0)
         }
+    }
+
+    private static func unreadable(_ file: URL) -> RecordError {
+        RecordError(
+            .internalError, "The audit log \(file.path) cannot be read; look at its rights.")
     }
 }

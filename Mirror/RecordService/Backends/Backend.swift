@@ -22,11 +22,10 @@ protocol Backend: Sendable {
 
     /// Whether another process may have written since this was last asked.
     func wasChangedElsewhere() throws(RecordError) -> Bool
-    /// Calls `heard` at once where another process says that it has written: to this database, or
-    /// nobody knows to which.
-    func listen(_ heard: @escaping @Sendable (DatabaseKey?) -> Void)
-    /// Says to other processes that something in the database may have been committed.
-    func announce(_ database: DatabaseKey)
+    /// Calls `heard` at once with what another process says that it has done.
+    func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void)
+    /// Says to other processes what may have been committed. Returns at once.
+    func announce(_ notice: CommitNotice)
 
     /// What is wrong with where the rows are, in its own words; empty where it is sound.
     func damage() throws(RecordError) -> [String]
@@ -40,8 +39,8 @@ protocol Backend: Sendable {
 }
 
 extension Backend {
-    func listen(_ heard: @escaping @Sendable (DatabaseKey?) -> Void) {}
-    func announce(_ database: DatabaseKey) {}
+    func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void) {}
+    func announce(_ notice: CommitNotice) {}
 }
 
 /// The rows, inside one transaction.

@@ -99,13 +99,27 @@ struct SyncToken: Hashable {
 /// Base64 that needs no escaping in URLs, without padding. (RFC 4648 §5)
 enum Base64URL {
     static func text(_ bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let standard = Data(bytes).base64EncodedData().lazy.filter { $0 != UInt8(ascii: "=") }
+        let text = standard.map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 
     static func bytes(_ text: String) -> [UInt8]? {
-        let standard = text.replacing("-", with: "+").replacing("_", with: "/")
-        let padding = String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-        return Data(base64Encoded: standard + padding).map { Array($0) }
+        var standard = Data(
+            text.utf8.map { byte in
+                switch byte {
+                case UInt8(ascii: "-"): UInt8(ascii: "+")
+                case UInt8(ascii: "_"): UInt8(ascii: "/")
+                default: byte
+                }
+            })
+        while standard.count % 4 != 0 { standard.append(UInt8(ascii: "=")) }
+        return Data(base64Encoded: standard).map { Array($0) }
     }
 }

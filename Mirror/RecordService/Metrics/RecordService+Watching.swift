@@ -11,6 +11,8 @@ extension RecordService {
     public func unreadiness() -> String? {
         do {
             try backend.probe()
+        } catch let error as RecordError where error == SQLiteFailure.stopped {
+            return "The disk failed to keep what was written; no more writes are taken."
         } catch {
             return "The database does not answer, or the disk does not take what is written."
         }

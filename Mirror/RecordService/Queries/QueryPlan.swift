@@ -47,6 +47,18 @@ struct QueryPlan {
             descending: order.isDescending, isOrdered: true)
     }
 
+    /// The way along the index of the first of several keys; what is equal by it is put in order
+    /// afterwards. nil where there is none.
+    var stepped: Way? {
+        guard order.keys.count > 1, let first = order.keys.first, first.place == nil else {
+            return nil
+        }
+        let ranges = filters.first { $0.key == first.key && $0.ranges != nil }?.ranges ?? [.all]
+        return Way(
+            key: first.key, ranges: order.isDescending ? ranges.reversed() : ranges,
+            descending: order.isDescending, isOrdered: false)
+    }
+
     /// The way along the narrowest index; what it finds is put in order afterwards.
     var gathered: Way {
         Way(
@@ -59,10 +71,11 @@ struct QueryPlan {
 
     /// The indexes that may be read, in one zone or in several.
     func keys(isWide: Bool) -> [QueryIndexKey] {
-        guard let key = ordered?.key else { return [gathered.key] }
-        guard !order.keys.isEmpty, hasExactFilter || isWide, gathered.key != key else {
-            return [key]
+        guard let key = ordered?.key ?? (isWide ? nil : stepped?.key) else {
+            return [gathered.key]
         }
+        let mayGather = hasExactFilter || isWide || ordered == nil
+        guard !order.keys.isEmpty, mayGather, gathered.key != key else { return [key] }
         return [key, gathered.key]
     }
 }

@@ -45,7 +45,7 @@ struct QueryRun {
         var damaged: [String] = []
         /// Where the next page goes on; nil at the end.
         var next: QueryPosition?
-        fileprivate var bytes = 0
+        var bytes = 0
     }
 
     /// So many entries are read at once.
@@ -56,6 +56,11 @@ struct QueryRun {
     func page(after position: QueryPosition?) throws -> Page {
         if let members { return try gather(members, after: position) }
         guard let ordered = plan.ordered else {
+            if let stepped = plan.stepped, zones.count == 1,
+                try count(plan.gathered) > min(Self.gatheredMax, limits.work.rowsMax)
+            {
+                return try step(along: stepped, zones[0], after: position)
+            }
             return try gather(along: plan.gathered, after: position)
         }
         if !plan.order.keys.isEmpty {
@@ -175,17 +180,17 @@ struct QueryRun {
         return count
     }
 
-    private func tooMany() -> RecordError {
+    func tooMany() -> RecordError {
         RecordError(
             .limitExceeded,
             "The query has to put more than \(limits.work.rowsMax) records in order; narrow it by "
-                + "a filter, or sort one zone by one key.")
+                + "a filter, or sort one zone by a key that fewer have in common.")
     }
 
     // MARK: Entries and records
 
     /// Gives the entries of a zone until `body` returns false. Returns whether it never did.
-    private func scan(
+    func scan(
         _ zone: Zone, _ way: QueryPlan.Way, after: QueryEntry?, _ body: (QueryEntry) throws -> Bool
     ) throws -> Bool {
         guard let index = indexes[way.key] else { return true }
@@ -207,7 +212,7 @@ struct QueryRun {
 
     /// The record of an entry where it passes. One with several values in the ranges counts at the
     /// first of them.
-    private func look(
+    func look(
         at entry: QueryEntry, _ zone: Zone, _ way: QueryPlan.Way, _ page: inout Page
     ) throws -> QueriedRecord? {
         guard let record = try passing(entry, zone, &page) else { return nil }
@@ -240,7 +245,7 @@ struct QueryRun {
         page.damaged.append(entry.name)
     }
 
-    private func take(_ row: RecordRow, _ zone: Zone, _ page: inout Page) throws {
+    func take(_ row: RecordRow, _ zone: Zone, _ page: inout Page) throws {
         var row = row
         row.epoch = zone.line.epoch(of: row.change)
         page.records.append(try row.record(in: zone.zoneID, keys: keys))

@@ -6,7 +6,7 @@ internal import RecordWire
 /// the last one is gone, another type may come. Users share no types: each has a database.
 final class FieldTypeSession {
     /// What is known of one field; the use is nil where no record has it.
-    private final class Field {
+    fileprivate final class Field {
         let key: FieldKey
         var use: FieldUse?
         var isChanged = false
@@ -21,8 +21,22 @@ final class FieldTypeSession {
     private let transaction: any BackendTransaction
     /// What records must fit; nil where everything fits.
     private let schema: RecordSchema?
-    /// What was read, by record type and by name.
-    private var known: [ExactName: [ExactName: Field]] = [:]
+    /// What was read of one record type, by name.
+    private final class Table {
+        let recordType: ExactName
+        var fields: [ExactName: Field] = [:]
+
+        init(_ recordType: ExactName) { self.recordType = recordType }
+    }
+
+    /// Fields that were checked, each with the type it gets.
+    struct Checked {
+        fileprivate var fields: [(Field, type: String)] = []
+    }
+
+    private var known: [ExactName: Table] = [:]
+    /// The table that was asked for last: many records of a request have one type.
+    private var latest: Table?
 
     init(
         _ database: Int64, _ transaction: any BackendTransaction, schema: RecordSchema? = nil
@@ -34,15 +48,25 @@ final class FieldTypeSession {
 
     /// Throws BAD_REQUEST when a field has another type than records that are there, or than the
     /// schema says, and for what the schema does not have.
-    func check(_ fields: [String: FieldValue?], of recordType: String) throws {
+    func check(_ fields: [String: FieldValue?], of recordType: String) throws -> Checked {
         try checkSchema(fields, of: recordType)
-        let recordType = ExactName(recordType)
+        let table = table(of: recordType)
+        var checked = Checked()
+        checked.fields.reserveCapacity(fields.count)
         for (name, value) in fields where !SharingField.isReserved(name) {
-            guard let type = value?.schemaType,
-                let use = try field(name, of: recordType).use, use.records > 0, use.type != type
-            else { continue }
-            throw Self.mismatch(name, recordType.text, type, use.type)
+            guard let type = value?.schemaType else { continue }
+            let field = try field(name, of: table)
+            if let use = field.use, use.records > 0, use.type != type {
+                throw Self.mismatch(name, recordType, type, use.type)
+            }
+            checked.fields.append((field, type))
         }
+        return checked
+    }
+
+    /// Takes note of a record that has the checked fields, and none before.
+    func add(_ checked: Checked) {
+        for (field, type) in checked.fields { add(1, to: field, type) }
     }
 
     private func checkSchema(
@@ -76,14 +100,14 @@ final class FieldTypeSession {
     func replace(
         _ old: [String: FieldValue?], with new: [String: FieldValue?], of recordType: String
     ) throws {
-        let recordType = ExactName(recordType)
+        let table = table(of: recordType)
         for (name, value) in new where !SharingField.isReserved(name) {
             guard let type = value?.schemaType, (old[name] ?? nil) == nil else { continue }
-            add(1, to: try field(name, of: recordType), type)
+            add(1, to: try field(name, of: table), type)
         }
         for (name, value) in old where !SharingField.isReserved(name) {
             guard let type = value?.schemaType, (new[name] ?? nil) == nil else { continue }
-            add(-1, to: try field(name, of: recordType), type)
+            add(-1, to: try field(name, of: table), type)
         }
     }
 
@@ -93,28 +117,38 @@ final class FieldTypeSession {
     }
 
     func save() throws {
-        for field in known.values.flatMap(\.values) where field.isChanged {
+        for field in known.values.flatMap(\.fields.values) where field.isChanged {
             guard let use = field.use else { continue }
             try transaction.save(use, of: field.key, in: database)
             field.isChanged = false
         }
     }
 
-    private func field(_ name: String, of recordType: ExactName) throws -> Field {
+    private func table(of recordType: String) -> Table {
+        if let latest, latest.recordType.text.isExactly(recordType) { return latest }
+        let name = ExactName(recordType)
+        let table = known[name] ?? Table(name)
+        known[name] = table
+        latest = table
+        return table
+    }
+
+    private func field(_ name: String, of table: Table) throws -> Field {
         let name = ExactName(name)
-        if let field = known[recordType]?[name] { return field }
-        let key = FieldKey(name.text, of: recordType.text)
+        if let field = table.fields[name] { return field }
+        let key = FieldKey(name.text, of: table.recordType.text)
         let field = Field(key, try transaction.fieldUse(key, in: database))
-        known[recordType, default: [:]][name] = field
+        table.fields[name] = field
         return field
     }
 
     private func add(_ count: Int64, to field: Field, _ type: String) {
-        var use = field.use ?? FieldUse(type: type, records: 0)
-        if use.records <= 0 { use = FieldUse(type: type, records: 0) }
-        use.records = max(0, use.records + count)
-        field.use = use
         field.isChanged = true
+        guard let records = field.use?.records, records > 0 else {
+            field.use = FieldUse(type: type, records: max(0, count))
+            return
+        }
+        field.use?.records = max(0, records + count)
     }
 
     private static func mismatch(

@@ -146,7 +146,8 @@ struct OperationApplier {
         var fields =
             keeping ? try live.map { try RecordArchive.decodeFields($0.fields) } ?? [:] : [:]
         if fields.isEmpty {
-            fields = given.fields.filter { $0.value != nil }
+            let clears = given.fields.values.contains { $0 == nil }
+            fields = clears ? given.fields.filter { $0.value != nil } : given.fields
         } else {
             for (name, value) in given.fields {
                 try checkSpelling(of: name, in: fields)
@@ -160,12 +161,16 @@ struct OperationApplier {
             keeping && live != nil
             ? RecordArchive.encodeFields(given.fields).count : archive.count
         try checkSize(fields.count, archive.count)
-        try sessions.types.check(given.fields, of: type)
+        let types = try sessions.types.check(given.fields, of: type)
         try checkRoom(for: archive.count)
         try sessions.usage.check(archive.count, over: live)
         let move = try shareMove(of: given.recordName, type: type, fields)
         try references.write(given.recordName, fields)
-        try sessions.types.replace(former, with: fields, of: type)
+        if former.isEmpty {
+            sessions.types.add(types)
+        } else {
+            try sessions.types.replace(former, with: fields, of: type)
+        }
         sessions.assets.replace(former, with: fields, of: given.recordName)
         sessions.sharing.begin(move, &counter)
         counter += 1

@@ -29,7 +29,9 @@ struct ReferenceCheck {
     /// too many delete themselves with.
     mutating func write(_ name: String, _ fields: [String: FieldValue?]) throws {
         var bound: Set<ExactName> = []
-        for (field, value) in fields { try checkZone(of: value, in: field) }
+        for (field, value) in fields where value?.mayLead == true {
+            try checkZone(of: value, in: field)
+        }
         for link in ReferenceLinks.links(of: fields) {
             switch link.action {
             case .validate, .parent:

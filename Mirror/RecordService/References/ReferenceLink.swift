@@ -84,6 +84,7 @@ final class ReferenceLinks {
 
     static func links(of fields: [String: FieldValue?]) -> Set<ReferenceLink> {
         var links: Set<ReferenceLink> = []
+        guard fields.values.contains(where: { $0?.mayLead == true }) else { return links }
         for (name, value) in fields {
             if name == SharingField.parent, case .reference(let reference)? = value {
                 let target = ExactName(reference.recordName)
@@ -109,6 +110,16 @@ final class ReferenceLinks {
         case .list(.reference, let elements):
             for element in elements { add(element, to: &links) }
         default: return
+        }
+    }
+}
+
+extension FieldValue {
+    /// Whether it is a reference, or a list of them.
+    var mayLead: Bool {
+        switch self {
+        case .reference, .list(.reference, _): true
+        default: false
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 internal import Platform
 internal import RecordWire
@@ -24,6 +25,7 @@ final class CourierDesk: Sendable {
     }
 
     private let state = Lock(State())
+    private let queue = DispatchQueue(label: "record-service.courier")
     private static let queuesMax = 2_000
     private static let noticesMax = 100
 
@@ -36,6 +38,12 @@ final class CourierDesk: Sendable {
                     .map(\.user))
         }
     }
+
+    /// Those who have a queue.
+    var owners: Set<CourierRow> { state.withLock { Set($0.queues.values.map(\.owner)) } }
+
+    /// Does what takes longer than who asks for it may wait, one after another.
+    func later(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 
     var isEmpty: Bool { state.withLock { $0.queues.isEmpty } }
 

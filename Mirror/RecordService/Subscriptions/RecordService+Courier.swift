@@ -82,36 +82,72 @@ extension RecordService {
 
     // MARK: After a commit
 
-    /// Tells those who wait at the courier of written records. Failures are passed over: who missed
-    /// a notice finds the change in the feed.
+    /// Tells those who wait at the courier, here and at other services, of written records.
+    /// Failures are passed over: who missed a notice finds the change in the feed.
     func deliver(_ rows: [RecordRow], in zone: ZoneID, _ key: DatabaseKey) {
+        guard let written = WrittenRecords(rows, in: zone, key) else { return }
+        backend.announce(.records(written))
+        bring(rows, in: zone, key)
+    }
+
+    /// Tells them of zones that were made or deleted.
+    func deliver(_ zones: [String], _ key: DatabaseKey) {
+        guard !zones.isEmpty else { return }
+        backend.announce(.zones(zones, key))
+        bring(zones, key)
+    }
+
+    /// Tells them that something in a database changed.
+    func deliverChange(in key: DatabaseKey) {
+        backend.announce(.shared(key))
+        bringChange(in: key)
+    }
+
+    /// Tells those who wait here what another service did.
+    func bring(_ notice: CommitNotice) {
+        switch notice {
+        case .database: return
+        case .records(let written):
+            let rows = (try? backend.read { try written.rows($0) }) ?? []
+            bring(rows, in: ZoneID(zoneName: written.zone), written.key)
+        case .zones(let names, let key): bring(names, key)
+        case .shared(let key): bringChange(in: key)
+        case .fired(let fired): courier.put(fired.notice, for: fired.owner)
+        case .anything:
+            for owner in courier.owners {
+                let notices = try? backend.read { try Self.all(of: owner, $0) }
+                for notice in notices ?? [] { courier.put(notice, for: owner) }
+            }
+        }
+    }
+
+    // MARK: To those who wait here
+
+    private func bring(_ rows: [RecordRow], in zone: ZoneID, _ key: DatabaseKey) {
         guard !courier.isEmpty, !rows.isEmpty else { return }
-        deliver(in: key) { subscription, transaction in
+        bring(in: key) { subscription, transaction in
             try SubscriptionMatch(subscription, key, transaction).causes(of: rows, in: zone)
         }
     }
 
-    /// Tells them of zones that were made or deleted.
-    func deliver(_ zones: [ZoneOperation], _ key: DatabaseKey) {
-        guard !courier.isEmpty, !zones.isEmpty else { return }
-        let names = zones.map(\.zoneID.zoneName)
-        deliver(in: key) { subscription, _ in
+    private func bring(_ zones: [String], _ key: DatabaseKey) {
+        guard !courier.isEmpty else { return }
+        bring(in: key) { subscription, _ in
             switch subscription.kind {
             case .database: [.database]
             case .zone:
-                names.filter { $0 == subscription.zoneID?.zoneName }.map { .zone($0) }
+                zones.filter { $0 == subscription.zoneID?.zoneName }.map { .zone($0) }
             case .query: []
             }
         }
     }
 
-    /// Tells them that something in a database changed.
-    func deliverChange(in key: DatabaseKey) {
+    private func bringChange(in key: DatabaseKey) {
         guard !courier.isEmpty else { return }
-        deliver(in: key) { subscription, _ in subscription.kind == .database ? [.database] : [] }
+        bring(in: key) { subscription, _ in subscription.kind == .database ? [.database] : [] }
     }
 
-    private func deliver(
+    private func bring(
         in key: DatabaseKey,
         _ causes: (RecordSubscription, any BackendTransaction) throws -> [CourierNotice.Cause]
     ) {
@@ -128,15 +164,29 @@ extension RecordService {
             let owner = CourierRow(
                 user: user, container: key.container, environment: key.environment)
             for (subscription, causes) in found ?? [] where !causes.isEmpty {
-                for cause in causes.prefix(subscription.firesOnce ? 1 : causes.count) {
-                    courier.put(subscription.notice(of: cause, in: key), for: owner)
+                guard !subscription.firesOnce else {
+                    bringOnce(
+                        FiredSubscription(
+                            owner: owner, key: key, subscription: subscription, cause: causes[0]))
+                    continue
                 }
-                guard subscription.firesOnce else { continue }
-                _ = try? backend.write {
-                    try $0.removeSubscription(subscription.subscriptionID, of: user, in: key)
+                for cause in causes {
+                    courier.put(subscription.notice(of: cause, in: key), for: owner)
                 }
             }
         }
+    }
+
+    /// Of several services that would tell it, the one that removes the subscription does, to those
+    /// who wait at the others too.
+    private func bringOnce(_ fired: FiredSubscription) {
+        let isFirst = try? backend.write {
+            try $0.removeSubscription(
+                fired.subscription.subscriptionID, of: fired.owner.user, in: fired.key)
+        }
+        guard isFirst ?? true else { return }
+        courier.put(fired.notice, for: fired.owner)
+        backend.announce(.fired(fired))
     }
 }
 
@@ -198,7 +248,7 @@ extension RecordRow {
 }
 
 extension RecordSubscription {
-    fileprivate func notice(of cause: CourierNotice.Cause, in key: DatabaseKey) -> CourierNotice {
+    func notice(of cause: CourierNotice.Cause, in key: DatabaseKey) -> CourierNotice {
         CourierNotice(
             container: key.container, database: key.scope, owner: key.owner,
             subscriptionID: subscriptionID, cause: cause, info: notificationInfo)

@@ -148,14 +148,14 @@ struct ArchiveReader {
         return bytes[offset]
     }
 
-    private mutating func run(_ count: Int) throws -> Slice<UnsafeRawBufferPointer> {
+    private mutating func run(_ count: Int) throws -> UnsafeRawBufferPointer {
         guard count <= bytes.count - offset else { throw truncated() }
         defer { offset += count }
-        return bytes[offset..<offset + count]
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
     }
 
     private mutating func text() throws -> String {
-        let utf8 = try run(try count(ofAtLeast: 1))
+        let utf8 = try run(try count(ofAtLeast: 1)).assumingMemoryBound(to: UInt8.self)
         guard let text = String(validating: utf8, as: UTF8.self) else {
             throw malformed("text that is not UTF-8")
         }
@@ -187,8 +187,7 @@ struct ArchiveReader {
     }
 
     private mutating func double() throws -> Double {
-        let word = try run(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return Double(bitPattern: word)
+        Double(bitPattern: UInt64(littleEndian: try run(8).loadUnaligned(as: UInt64.self)))
     }
 
     // MARK: Refusals

@@ -8,6 +8,7 @@ struct FieldReading {
     init(_ field: WireObject) { self.field = field }
 
     func read() throws -> FieldValue? {
+        if let (type, value) = usual { return try single(type, value) }
         if field.isStrict { try checkKeys() }
         let type = try field.string("type")
         let value = try field.wanted(Self.value)
@@ -20,6 +21,21 @@ struct FieldReading {
             throw field.refusal("type", "is missing; an encrypted field needs it")
         }
         return .encrypted(try encryptable(type, value))
+    }
+
+    /// What most fields have: a value and the plain name of its type, each once.
+    private var usual: (FieldType, JSONValue)? {
+        guard field.value.count == 2 else { return nil }
+        var (type, given): (FieldType?, JSONValue?)
+        for member in field.members {
+            if member.isNamed(Self.value) {
+                given = member.value
+            } else if member.isNamed("type") {
+                type = FieldType(spelledBy: member.value)
+            }
+        }
+        guard let type, let given, !given.isNull else { return nil }
+        return (type, given)
     }
 
     /// The types that a schema can encrypt.
@@ -177,5 +193,24 @@ extension FieldReading {
 
     private func untyped() -> RecordError {
         field.refusal(Self.value, "does not tell its type; add `type` to the field")
+    }
+}
+
+extension FieldType {
+    private static let spellings: [(WireKey, FieldType)] = [
+        ("STRING", .string), ("INT64", .int64), ("DOUBLE", .double), ("TIMESTAMP", .timestamp),
+        ("BYTES", .bytes), ("REFERENCE", .reference), ("LOCATION", .location), ("ASSETID", .asset),
+    ]
+
+    /// nil for what is no text, has escapes or is another name.
+    fileprivate init?(spelledBy value: JSONValue) {
+        let node = value.text.nodes[value.index]
+        guard node.kind == .text, !node.hasEscapes else { return nil }
+        let bytes = value.text.bytes(of: node)
+        for (name, type) in Self.spellings where name.matches(bytes) {
+            self = type
+            return
+        }
+        return nil
     }
 }

@@ -3,6 +3,9 @@ internal import Foundation
 /// Appends JSON text to a buffer. Keys come out in the order they are written.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
+    /// The stamp and the zone that were written last: the records of a page have many in common.
+    private var lastStamp: (value: RecordStamp, text: [UInt8])?
+    private var lastZone: (value: ZoneID, text: [UInt8])?
 
     init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
@@ -23,6 +26,29 @@ struct JSONWriter {
             try body(&self, element)
         }
         bytes.append(UInt8(ascii: "]"))
+    }
+
+    mutating func stamp(_ stamp: RecordStamp) {
+        if let lastStamp, lastStamp.value.isExactly(stamp) {
+            return bytes.append(contentsOf: lastStamp.text)
+        }
+        let start = bytes.count
+        object {
+            $0.member("timestamp", stamp.timestamp)
+            $0.member("userRecordName", stamp.userRecordName)
+            $0.member("deviceID", stamp.deviceID)
+        }
+        lastStamp = (stamp, Array(bytes[start...]))
+    }
+
+    mutating func zoneID(_ zone: ZoneID) {
+        if let lastZone, lastZone.value == zone { return bytes.append(contentsOf: lastZone.text) }
+        let start = bytes.count
+        object {
+            $0.member("zoneName", zone.zoneName)
+            $0.member("ownerRecordName", zone.ownerRecordName)
+        }
+        lastZone = (zone, Array(bytes[start...]))
     }
 
     /// Begins a member of the innermost object; its value must follow.

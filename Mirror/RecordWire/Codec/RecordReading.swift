@@ -20,9 +20,11 @@ extension WireObject {
         "pluginFields", "created", "modified", "deleted", "zoneID",
     ]
 
+    private static let allRecordKeys = recordKeys + sharingKeys
+
     /// A name or a type that is absent becomes empty.
     func asRecord() throws -> Record {
-        try allow(Self.recordKeys + Self.sharingKeys)
+        try allow(Self.allRecordKeys)
         var record = Record(
             recordName: try string("recordName") ?? "", recordType: try string("recordType") ?? "",
             recordChangeTag: try string("recordChangeTag"), fields: try fields())

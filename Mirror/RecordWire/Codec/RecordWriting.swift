@@ -8,13 +8,6 @@ extension JSONWriter {
         zoneID(zone)
     }
 
-    mutating func zoneID(_ zone: ZoneID) {
-        object {
-            $0.member("zoneName", zone.zoneName)
-            $0.member("ownerRecordName", zone.ownerRecordName)
-        }
-    }
-
     /// Writes the members of a record into the innermost object. An empty name or type stands for
     /// none.
     mutating func record(_ record: Record, numbersAsStrings: Bool) throws {
@@ -65,11 +58,7 @@ extension JSONWriter {
     private mutating func stamp(_ name: String, _ stamp: RecordStamp?) {
         guard let stamp else { return }
         key(name)
-        object {
-            $0.member("timestamp", stamp.timestamp)
-            $0.member("userRecordName", stamp.userRecordName)
-            $0.member("deviceID", stamp.deviceID)
-        }
+        self.stamp(stamp)
     }
 
     private mutating func value(_ value: FieldValue, numbersAsStrings: Bool) throws {

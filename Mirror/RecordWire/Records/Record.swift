@@ -69,4 +69,11 @@ public struct RecordStamp: Hashable, Sendable, Codable {
         self.userRecordName = userRecordName
         self.deviceID = deviceID
     }
+
+    /// Whether both are spelled by the same bytes.
+    func isExactly(_ other: RecordStamp) -> Bool {
+        timestamp == other.timestamp
+            && userRecordName.map { ExactName($0) } == other.userRecordName.map { ExactName($0) }
+            && deviceID.map { ExactName($0) } == other.deviceID.map { ExactName($0) }
+    }
 }

@@ -30,7 +30,11 @@ public enum SharingField {
     ]
 
     /// Whether no client may call a field of its own so.
-    public static func isReserved(_ name: String) -> Bool { name.utf8.starts(with: "___".utf8) }
+    public static func isReserved(_ name: String) -> Bool {
+        var bytes = name.utf8.makeIterator()
+        let mark = UInt8(ascii: "_")
+        return bytes.next() == mark && bytes.next() == mark && bytes.next() == mark
+    }
 }
 
 extension Record {

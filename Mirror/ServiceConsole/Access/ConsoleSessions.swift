@@ -31,14 +31,7 @@ final class ConsoleSessions: Sendable {
     func begin(
         token: String, from address: ClientAddress
     ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
-        let bearer: TokenBearer
-        do throws(RecordError) {
-            bearer = try accounts.bearer(of: token)
-        } catch {
-            try failures.check(address)
-            failures.note(address)
-            throw error
-        }
+        let bearer = try bearer(of: token, from: address)
         let secret = try accounts.drawnSecret()
         let session = ConsoleSession(
             bearer: bearer, requestToken: try accounts.drawnSecret(), began: clock.now(),
@@ -55,9 +48,34 @@ final class ConsoleSessions: Sendable {
         return (secret, session)
     }
 
-    /// The session of a request. One that changes anything must come from the console's own page.
-    /// Throws AUTHENTICATION_FAILED and ACCESS_DENIED.
+    private func bearer(
+        of token: String, from address: ClientAddress
+    ) throws(RecordError) -> TokenBearer {
+        do throws(RecordError) {
+            return try accounts.bearer(of: token)
+        } catch {
+            try failures.check(address)
+            failures.note(address)
+            throw error
+        }
+    }
+
+    /// The session of one request, whose program shows its token instead of a cookie. No browser
+    /// adds that header by itself, so no other page can send such a request.
+    private func passing(
+        _ token: String, _ request: HTTPRequest
+    ) throws(RecordError) -> ConsoleSession {
+        let now = clock.now()
+        return ConsoleSession(
+            bearer: try bearer(of: token, from: request.address), requestToken: "", began: now,
+            used: now)
+    }
+
+    /// The session of a request. One that changes anything must come from the console's own page,
+    /// or show a token. Throws AUTHENTICATION_FAILED, ACCESS_DENIED and, for a wrong token of an
+    /// address that had many, THROTTLED.
     func session(of request: HTTPRequest) throws(RecordError) -> ConsoleSession {
+        if let token = request.bearerToken { return try passing(token, request) }
         guard let secret = cookie.secret(in: request) else { throw Self.signedOut }
         let key = try ConsoleSecret.key(of: secret)
         let now = clock.now()
@@ -111,6 +129,14 @@ final class ConsoleSessions: Sendable {
 }
 
 extension HTTPRequest {
+    /// What stands behind `Authorization: Bearer`.
+    fileprivate var bearerToken: String? {
+        guard let value = headers["Authorization"] else { return nil }
+        let words = value.split(separator: " ")
+        guard words.count == 2, words[0].lowercased() == "bearer" else { return nil }
+        return String(words[1])
+    }
+
     /// Whether the browser says that one of this server's pages sent it, or says nothing.
     var isFromOwnPage: Bool {
         if let site = headers["Sec-Fetch-Site"], site != "same-origin" { return false }

@@ -26,11 +26,12 @@ extension HTTPRequest {
     static let wishBytesMax = 64 << 10
 
     /// The body, read. Throws BAD_REQUEST.
-    func wish<Wish: Decodable>() throws(RecordError) -> Wish {
-        guard case .bytes(let body) = body, body.count <= Self.wishBytesMax,
+    func wish<Wish: Decodable>(bytesMax: Int = wishBytesMax) throws(RecordError) -> Wish {
+        guard case .bytes(let body) = body, body.count <= bytesMax,
             let wish = try? JSONDecoder().decode(Wish.self, from: body)
         else {
-            throw RecordError(.badRequest, "The request is not what the console's page sends.")
+            throw RecordError(
+                .badRequest, "The request is not what this path takes; docs/CONSOLE.md says what.")
         }
         return wish
     }

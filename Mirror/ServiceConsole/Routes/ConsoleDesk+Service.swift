@@ -37,15 +37,14 @@ extension ConsoleDesk {
                 throw RecordError(.notFound, "There is no token \(id) of yours.")
             }
         }
-        try service.accounts.revoke(tokenID: id)
+        try accounts(of: session).revoke(tokenID: id)
         return try tokens(of: session)
     }
 
     /// Makes an app's token and a user's, or an administrator's; their texts are in this answer and
     /// nowhere else.
-    func issue(_ request: HTTPRequest) throws -> HTTPResponse {
+    func issue(_ request: HTTPRequest, _ accounts: ServiceAccounts) throws -> HTTPResponse {
         let wish: TokenWish = try request.wish()
-        let accounts = service.accounts
         guard let user = wish.user else {
             let made = try accounts.issueAdministratorToken(label: wish.label)
             return try .json(of: IssuedAnswer(administrator: made.secret))

@@ -63,21 +63,28 @@ struct ConsoleDesk: Sendable {
         case .lookAtDevice: return try lookAtDevice(session, request)
         case .settleDevice: return try settleDevice(session, request)
         case .operation: throw RecordError(.internalError, "Operations are answered elsewhere.")
-        case .status, .addContainer, .users, .addUser, .issueToken: break
+        case .status, .addContainer, .users, .addUser, .issueToken, .administration: break
         }
         guard session.isAdministrator else { throw Self.forAdministrators }
+        let accounts = accounts(of: session)
         switch inquiry {
         case .addContainer:
             let wish: ContainerWish = try request.wish()
-            try service.accounts.createContainer(wish.name)
-            return try .json(of: service.accounts.containers())
-        case .users: return try .json(of: service.accounts.users().map(UserAnswer.init))
+            try accounts.createContainer(wish.name)
+            return try .json(of: accounts.containers())
+        case .users: return try .json(of: accounts.users().map(UserAnswer.init))
         case .addUser:
             let wish: UserWish = try request.wish()
-            return try .json(of: UserAnswer(service.accounts.createUser(label: wish.label)))
-        case .issueToken: return try issue(request)
+            return try .json(of: UserAnswer(accounts.createUser(label: wish.label)))
+        case .issueToken: return try issue(request, accounts)
+        case .administration(let asked): return try asked.perform(accounts, request)
         default: return try status()
         }
+    }
+
+    /// Containers, users and tokens; what is done to them is noted under the session's token.
+    func accounts(of session: ConsoleSession) -> ServiceAccounts {
+        service.accounts.acting(as: "token \(session.bearer.label)")
     }
 
     static let forAdministrators = RecordError(

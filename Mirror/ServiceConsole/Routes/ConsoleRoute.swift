@@ -23,6 +23,7 @@ enum ConsoleRoute {
         case revokeToken(String)
         case lookAtDevice, settleDevice
         case schema(RecordTarget)
+        case administration(Administration)
         /// An operation of the protocol.
         case operation(String, RecordTarget)
     }
@@ -71,7 +72,9 @@ enum ConsoleRoute {
         case ("GET", "schema", 4): return .inquiry(.schema(target(words)))
         case ("POST", "database", 5...):
             return .inquiry(.operation(words[4...].joined(separator: "/"), target(words)))
-        default: throw notHere
+        default:
+            guard let asked = Administration(method, words) else { throw notHere }
+            return .inquiry(.administration(asked))
         }
     }
 

@@ -86,13 +86,35 @@ public final class TestServer: Sendable {
         return address(of: name)
     }
 
+    /// The address of a new database with what another of this server holds, by `pg_dump`.
+    public func makeDatabase(copyOf address: String) throws -> String {
+        let made = try makeDatabase()
+        let dump = FileManager.default.temporaryDirectory
+            .appendingPathComponent("diptych-dump-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: dump) }
+        try Data(try Self.dump(at: address).utf8).write(to: dump)
+        try Self.psql(["-d", made, "-f", dump.path])
+        return made
+    }
+
+    /// A database in statements, as `pg_dump` writes them.
+    public static func dump(at address: String) throws -> String {
+        guard let programs else { throw Failure("PostgreSQL is not installed") }
+        return try run(programs.appendingPathComponent("pg_dump").path, ["-d", address])
+    }
+
     /// Runs statements at an address, and returns what `psql` prints of their rows.
     @discardableResult
     public static func sql(_ text: String, at address: String) throws -> String {
+        try psql(["-d", address, "-c", text])
+    }
+
+    @discardableResult
+    private static func psql(_ words: [String]) throws -> String {
         guard let programs else { throw Failure("PostgreSQL is not installed") }
         return try run(
             programs.appendingPathComponent("psql").path,
-            ["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", text])
+            ["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1"] + words)
     }
 
     @discardableResult

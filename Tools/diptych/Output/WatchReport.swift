@@ -8,6 +8,7 @@ struct WatchReport: Sendable {
     let console: Console
     /// The store's path as it was given.
     let store: String
+    var log: DeviceLog?
 
     func begin(service: String) {
         if console.isJSON {
@@ -77,6 +78,7 @@ struct WatchReport: Sendable {
     }
 
     private func tell(_ words: String, _ json: JSON) {
+        log?.write(PlainText.line("\(Timestamp.text(Date())) \(words)"))
         guard !console.isJSON else { return console.emit(json) }
         console.line("\(Timestamp.short(Date()))  \(words)")
     }

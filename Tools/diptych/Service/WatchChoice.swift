@@ -1,12 +1,26 @@
+internal import Foundation
 internal import MirrorEngine
 
 /// How a store is to be kept in sync all the time.
 struct WatchChoice {
+    private static let log = Option(
+        "log", "FILE", setting: true, "with --watch: a line for each round and each change of state"
+    )
+    private static let logBytes = Option(
+        "log-bytes", "N", setting: true, "with --log: where a new file begins (10485760)")
+    private static let logFiles = Option(
+        "log-files", "N", setting: true, "with --log: former files that are kept (5)")
+
+    static let logOptions = [log, logBytes, logFiles]
+
     var plan = SchedulePlan()
     /// Whether the network is said to be paid by the byte.
     var isMetered = false
     /// Whether a unit is to be written that does it, instead of doing it.
     let isInstalled: Bool
+    /// nil where nothing is logged.
+    private(set) var logFile: URL?
+    private(set) var logBounds = DeviceLog.Bounds()
 
     /// nil where a single round is wanted. Throws for options that mean nothing without a watch.
     init?(_ arguments: Arguments, watch: Option, install: Option, interval: Option) throws {
@@ -20,6 +34,13 @@ struct WatchChoice {
             return nil
         }
         isInstalled = arguments.has(install)
+        logFile = arguments.file(Self.log)
+        if let bytes = try arguments.number(Self.logBytes, in: 1024...(1 << 40)) {
+            logBounds.bytesMax = Int64(bytes)
+        }
+        if let files = try arguments.number(Self.logFiles, in: 0...1_000) {
+            logBounds.formerMax = files
+        }
         if let seconds = try arguments.number(interval, in: 1...86_400) {
             plan.intervalSeconds = Double(seconds)
         }

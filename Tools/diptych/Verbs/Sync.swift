@@ -28,7 +28,7 @@ struct Sync: Verb {
     static let manual = Manual(
         name: "sync", summary: "Syncs a store with a record service, once or all the time.",
         operands: ["STORE"],
-        options: kept + KeySource.options + [
+        options: kept + WatchChoice.logOptions + KeySource.options + [
             watch, install, trial, remember, ServiceChannel.trust, moved, ServiceChannel.insecure,
         ],
         notes: [
@@ -49,7 +49,10 @@ struct Sync: Verb {
                     + "that watch one store, one syncs and the others stand by. SIGUSR1 pauses it "
                     + "and lets it go on; SIGTERM or Ctrl-C ends it between two steps, with 0. "
                     + "What fails is told and tried again. --install writes a unit "
-                    + "for systemd, and tells how to start it."),
+                    + "for systemd, and tells how to start it. With --log all of it is kept in a "
+                    + "file, with the names that rounds have in the service's log; a full file is "
+                    + "called FILE.1, and one that logrotate moves away is followed, with and "
+                    + "without SIGHUP."),
             HelpText.wrapped(
                 "--hours, --metered, --max-round and --max-day are for what runs by itself: "
                     + "while they hold rounds up, the watch and 'diptych status' say what is "
@@ -167,16 +170,25 @@ struct Sync: Verb {
             return try SystemdUnit(store: access.url).install(console)
         }
         let device = try mirrored.deviceID()
-        let report = WatchReport(console: console, store: access.name)
+        let log = try choice.logFile.map { try DeviceLog($0, choice.logBounds) }
+        let report = WatchReport(console: console, store: access.name, log: log)
         let session = MirrorSession(
             mirrored: mirrored, container: service.place,
-            channel: try service.carrier(deviceID: device))
+            channel: try service.carrier(deviceID: device), log: Self.roundLog(log))
         let scheduler = MirrorScheduler(
             session, watching: try service.carrier(deviceID: device), plan: choice.plan,
             name: "diptych sync --watch", isMetered: { choice.isMetered }, observe: report.show)
         report.begin(service: service.url)
-        await WatchSignals.run(scheduler)
+        await WatchSignals.run(scheduler, log)
         report.end()
+    }
+
+    /// The rounds by the names that they have in the service's log too.
+    private static func roundLog(_ log: DeviceLog?) -> RoundLog {
+        guard let log else { return RoundLog() }
+        return RoundLog(level: max(1, DebugSwitch.cloudKit.level)) { line in
+            log.write("\(Timestamp.text(Date())) \(DebugSwitch.escaped(line))")
+        }
     }
 
     /// What a round would do, found out on a copy.

@@ -9,21 +9,22 @@ internal import PostgresDriver
 /// make all commits of the server wait for one another. A ring that is lost costs time and nothing
 /// else: who waits asks again when its time is up.
 final class ChangeBell: @unchecked Sendable {
-    // @unchecked: `connection`, `source` and `isMute` are used on `queue` only.
+    // @unchecked: `connection`, `source`, `isMute` and `isOwing` are used on `queue` only.
     private let queue = DispatchQueue(label: "record-service.bell")
     private var connection: PostgresConnection?
     private var source: (any DispatchSourceRead)?
     /// The engine has no LISTEN.
     private var isMute = false
+    /// A ring did not go out: the next one says that anything may have changed.
+    private var isOwing = false
     private let pool: PostgresPool
     private let channel: String
     private let sender: String
-    private let waiting = Lock<Set<DatabaseKey>>([])
-    private let heard = Lock<(@Sendable (DatabaseKey?) -> Void)?>(nil)
+    private let waiting = Lock(CommitNotices())
+    private let heard = Lock<(@Sendable (CommitNotice) -> Void)?>(nil)
 
     /// What NOTIFY carries is less than 8,000 bytes.
     private static let textBytesMax = 7_000
-    private static let anything = "*"
     /// A ring need not be on the disk.
     private static let settings = "SET synchronous_commit = off; SET statement_timeout = 10000"
 
@@ -33,20 +34,21 @@ final class ChangeBell: @unchecked Sendable {
         self.sender = sender
     }
 
-    /// Calls `heard` from now on with what another service has changed; nil: nobody knows what.
-    func listen(_ heard: @escaping @Sendable (DatabaseKey?) -> Void) {
+    /// Calls `heard` from now on with what another service has done.
+    func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void) {
         self.heard.withLock { $0 = heard }
         queue.async { [weak self] in _ = self?.connected() }
     }
 
+    /// Returns at once: it may be the queue itself that lets go of the service.
     func stop() {
-        queue.sync { hangUp() }
+        queue.async { [self] in hangUp() }
     }
 
-    /// Something in the database was committed. Returns at once.
-    func ring(_ database: DatabaseKey) {
+    /// Something was committed. Returns at once.
+    func ring(_ notice: CommitNotice) {
         let isFirst = waiting.withLock { waiting in
-            defer { waiting.insert(database) }
+            defer { waiting.add(notice) }
             return waiting.isEmpty
         }
         if isFirst { queue.async { [weak self] in self?.ringNow() } }
@@ -57,7 +59,7 @@ final class ChangeBell: @unchecked Sendable {
         queue.sync {
             if isMute { return true }
             if connection != nil { return false }
-            _ = connected()
+            if connected() != nil { heard.withLock { $0 }?(.anything) }
             return true
         }
     }
@@ -65,26 +67,27 @@ final class ChangeBell: @unchecked Sendable {
     // MARK: On the queue
 
     private func ringNow() {
-        let databases = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
+        var notices = waiting.withLock { waiting in
+            defer { waiting = CommitNotices() }
+            return waiting.all
         }
-        let words = databases.map(Self.word)
-        let text = words.joined(separator: " ")
+        if isOwing || notices.map(CommitWord.word).joined().utf8.count > Self.textBytesMax {
+            notices = [.anything]
+        }
+        isOwing = true
         guard let connection = connected() else { return }
         do {
-            _ = try connection.rows(
-                "SELECT pg_notify($1, $2)",
-                [
-                    .text(channel),
-                    .text(
-                        sender + " "
-                            + (text.utf8.count > Self.textBytesMax ? Self.anything : text)),
-                ])
+            try say(notices, connection)
+            isOwing = false
             try hear(connection)
         } catch {
             hangUp()
         }
+    }
+
+    private func say(_ notices: [CommitNotice], _ connection: PostgresConnection) throws {
+        let text = ([sender] + notices.map(CommitWord.word)).joined(separator: " ")
+        _ = try connection.rows("SELECT pg_notify($1, $2)", [.text(channel), .text(text)])
     }
 
     private func connected() -> PostgresConnection? {
@@ -108,7 +111,7 @@ final class ChangeBell: @unchecked Sendable {
             } catch {
                 hangUp()
                 // What was said meanwhile is unknown.
-                heard.withLock { $0 }?(nil)
+                heard.withLock { $0 }?(.anything)
                 _ = connected()
             }
         }
@@ -129,26 +132,7 @@ final class ChangeBell: @unchecked Sendable {
             let words = notice.text.split(separator: " ").map(String.init)
             guard let from = words.first, from != sender else { continue }
             let heard = heard.withLock { $0 }
-            for word in words.dropFirst() {
-                heard?(word == Self.anything ? nil : Self.database(word))
-            }
+            for word in words.dropFirst() { heard?(CommitWord.notice(word)) }
         }
-    }
-
-    // MARK: Words
-
-    /// A database as one word: its parts in base64, with dots between.
-    private static func word(_ database: DatabaseKey) -> String {
-        [database.container, database.environment, database.scope, database.owner]
-            .map { Base64URL.text($0.utf8) }.joined(separator: ".")
-    }
-
-    private static func database(_ word: String) -> DatabaseKey? {
-        let parts = word.split(separator: ".", omittingEmptySubsequences: false)
-            .compactMap { Base64URL.bytes(String($0)) }
-            .map { String(decoding: $0, as: UTF8.self) }
-        guard parts.count == 4 else { return nil }
-        return DatabaseKey(
-            container: parts[0], environment: parts[1], scope: parts[2], owner: parts[3])
     }
 }

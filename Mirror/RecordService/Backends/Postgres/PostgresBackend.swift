@@ -20,6 +20,7 @@ final class PostgresBackend: Backend {
     private let failures: PostgresFailure
     private let queue = DispatchQueue(label: "record-service.removing")
     private let isRemoving = Lock(false)
+    private let memory = ReadingMemory()
 
     /// How often a transaction runs again that met another's, and one whose session was lost.
     private static let racesMax = 50
@@ -89,10 +90,11 @@ final class PostgresBackend: Backend {
         do {
             let (result, hasDoomedRecords) = try repeating { connection in
                 try connection.send("BEGIN ISOLATION LEVEL READ COMMITTED")
-                let transaction = PostgresTransaction(connection, isWriting: true)
+                let transaction = PostgresTransaction(connection, memory)
                 let result = try body(transaction)
                 try platform.faults.reach("service.write.beforeCommit")
                 try commit(connection, "service.write.commitSent")
+                transaction.connection.remember()
                 return (result, transaction.hasDoomedRecords)
             }
             if hasDoomedRecords { removeLater() }
@@ -109,7 +111,7 @@ final class PostgresBackend: Backend {
         do {
             return try repeating { connection in
                 try connection.send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                let result = try body(PostgresTransaction(connection, isWriting: false))
+                let result = try body(PostgresTransaction(connection, nil))
                 if let fault = connection.fault { throw fault }
                 try connection.endReading()
                 return result
@@ -142,6 +144,7 @@ final class PostgresBackend: Backend {
             do {
                 return try pool.withConnection(attempt)
             } catch let fault as PostgresFault {
+                memory.forget()
                 if fault.isTransient || fault.isUniqueViolation, races < Self.racesMax {
                     races += 1
                 } else if fault.isLost || fault.isReadOnly, losses < Self.lossesMax {
@@ -155,9 +158,9 @@ final class PostgresBackend: Backend {
 
     // MARK: Other services
 
-    func listen(_ heard: @escaping @Sendable (DatabaseKey?) -> Void) { bell.listen(heard) }
+    func listen(_ heard: @escaping @Sendable (CommitNotice) -> Void) { bell.listen(heard) }
 
-    func announce(_ database: DatabaseKey) { bell.ring(database) }
+    func announce(_ notice: CommitNotice) { bell.ring(notice) }
 
     func wasChangedElsewhere() throws(RecordError) -> Bool { bell.mayHaveMissed() }
 
@@ -192,7 +195,7 @@ final class PostgresBackend: Backend {
     private func removeSlice() throws -> Bool {
         try repeating { connection in
             try connection.send("BEGIN ISOLATION LEVEL READ COMMITTED")
-            let transaction = PostgresTransaction(connection, isWriting: true)
+            let transaction = PostgresTransaction(connection, memory)
             let goesOn = try transaction.removeDoomedSlice()
             try commit(connection, "service.removeSlice.commitSent")
             return goesOn

@@ -17,7 +17,9 @@ enum PostgresSchema {
     }
 
     static let migrations = [
-        Migration(version: 1, worksWith: 1, statements: PostgresTables.statements)
+        Migration(version: 1, worksWith: 1, statements: PostgresTables.first),
+        // A program of version 1 would write without counting.
+        Migration(version: 2, worksWith: 2, statements: PostgresTables.second),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

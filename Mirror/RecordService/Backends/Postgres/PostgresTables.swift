@@ -2,7 +2,11 @@
 /// database's collation, and any text fits. `zone` leads the keys of what a zone holds, so that
 /// these tables can be spread by it.
 enum PostgresTables {
-    static let statements = places + records + queries + assets + accounts + shares + people
+    /// Version 1.
+    static let first = places + records + queries + assets + accounts
+    /// Version 2: what is stored is counted, records are shared, users have roles. Some databases
+    /// of version 1 have these tables already.
+    static let second = usage + shares + people
 
     private static let places = [
         "CREATE TABLE service(one bigint PRIMARY KEY, id bigint NOT NULL, epoch bigint NOT NULL)",
@@ -35,10 +39,6 @@ enum PostgresTables {
             seen_at bigint NOT NULL, PRIMARY KEY (zone, id))
         """,
         "CREATE TABLE doomed_zones(zone bigint PRIMARY KEY, database bigint NOT NULL)",
-        """
-        CREATE TABLE zone_usage(
-            zone bigint PRIMARY KEY, records bigint NOT NULL, bytes bigint NOT NULL)
-        """,
     ]
 
     private static let records = [
@@ -136,25 +136,40 @@ enum PostgresTables {
         "CREATE INDEX couriers_by_user ON couriers(user_name, created_at)",
     ]
 
+    private static let usage = [
+        """
+        CREATE TABLE IF NOT EXISTS zone_usage(
+            zone bigint PRIMARY KEY, records bigint NOT NULL, bytes bigint NOT NULL)
+        """,
+        """
+        INSERT INTO zone_usage(zone, records, bytes)
+            SELECT zone, count(*), sum(length(fields)) FROM records WHERE NOT deleted GROUP BY zone
+            ON CONFLICT (zone) DO NOTHING
+        """,
+    ]
+
     private static let shares = [
         """
-        CREATE TABLE shares(
+        CREATE TABLE IF NOT EXISTS shares(
             zone bigint NOT NULL, name bytea NOT NULL, guid bytea NOT NULL,
             container bytea NOT NULL, environment bytea NOT NULL, owner bytea NOT NULL,
             zone_name bytea NOT NULL, root bytea, PRIMARY KEY (zone, name))
         """,
-        "CREATE UNIQUE INDEX shares_by_guid ON shares(guid)",
+        "CREATE UNIQUE INDEX IF NOT EXISTS shares_by_guid ON shares(guid)",
         """
-        CREATE TABLE share_members(
+        CREATE TABLE IF NOT EXISTS share_members(
             zone bigint NOT NULL, share bytea NOT NULL, record bytea NOT NULL,
             change bigint NOT NULL, gone boolean NOT NULL, time bigint NOT NULL,
             PRIMARY KEY (zone, share, record))
         """,
-        "CREATE INDEX share_members_by_change ON share_members(zone, share, change)",
-        "CREATE INDEX share_members_by_record ON share_members(zone, record) WHERE NOT gone",
-        "CREATE INDEX share_members_by_departure ON share_members(time) WHERE gone",
+        "CREATE INDEX IF NOT EXISTS share_members_by_change ON share_members(zone, share, change)",
         """
-        CREATE TABLE share_grants(
+        CREATE INDEX IF NOT EXISTS share_members_by_record
+            ON share_members(zone, record) WHERE NOT gone
+        """,
+        "CREATE INDEX IF NOT EXISTS share_members_by_departure ON share_members(time) WHERE gone",
+        """
+        CREATE TABLE IF NOT EXISTS share_grants(
             zone bigint NOT NULL, user_name bytea NOT NULL, share bytea NOT NULL,
             writes boolean NOT NULL, PRIMARY KEY (zone, user_name, share))
         """,
@@ -162,26 +177,32 @@ enum PostgresTables {
 
     private static let people = [
         """
-        CREATE TABLE profiles(
+        CREATE TABLE IF NOT EXISTS profiles(
             user_name bytea PRIMARY KEY, email bytea, given_name bytea, family_name bytea,
             discoverable boolean NOT NULL)
         """,
-        "CREATE UNIQUE INDEX profiles_by_email ON profiles(email) WHERE email IS NOT NULL",
         """
-        CREATE TABLE role_grants(
+        CREATE UNIQUE INDEX IF NOT EXISTS profiles_by_email
+            ON profiles(email) WHERE email IS NOT NULL
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS role_grants(
             container bytea NOT NULL, record_type bytea NOT NULL, role bytea NOT NULL,
             creates boolean NOT NULL, reads boolean NOT NULL, writes boolean NOT NULL,
             PRIMARY KEY (container, record_type, role))
         """,
         """
-        CREATE TABLE role_members(
+        CREATE TABLE IF NOT EXISTS role_members(
             container bytea NOT NULL, user_name bytea NOT NULL, role bytea NOT NULL,
             PRIMARY KEY (container, user_name, role))
         """,
-        "CREATE TABLE user_quotas(user_name bytea PRIMARY KEY, records bigint, bytes bigint)",
-        "CREATE TABLE token_uses(token bytea PRIMARY KEY, used_at bigint NOT NULL)",
         """
-        CREATE TABLE schemas(
+        CREATE TABLE IF NOT EXISTS user_quotas(
+            user_name bytea PRIMARY KEY, records bigint, bytes bigint)
+        """,
+        "CREATE TABLE IF NOT EXISTS token_uses(token bytea PRIMARY KEY, used_at bigint NOT NULL)",
+        """
+        CREATE TABLE IF NOT EXISTS schemas(
             container bytea NOT NULL, environment bytea NOT NULL, body bytea NOT NULL,
             PRIMARY KEY (container, environment))
         """,

@@ -4,13 +4,13 @@ internal import RecordWire
 /// Rows of epochs and instances, and what is forgotten.
 extension PostgresTransaction {
     func currentEpoch() throws -> UInt64 {
-        UInt64(bitPattern: try number("SELECT epoch FROM service") ?? 0)
+        UInt64(bitPattern: try number("SELECT epoch FROM service", of: "service") ?? 0)
     }
 
     func epochs(of place: CountedPlace, _ id: Int64) throws -> [EpochLine.Epoch] {
         try all(
             "SELECT epoch, first FROM epochs WHERE place = $1 AND kind = $2 ORDER BY first",
-            [.integer(id), .integer(place.rawValue)]
+            [.integer(id), .integer(place.rawValue)], of: "epochs"
         ) {
             EpochLine.Epoch(id: UInt64(bitPattern: $0.int64(at: 0)), first: $0.int64(at: 1))
         }
@@ -36,7 +36,7 @@ extension PostgresTransaction {
     func instance(_ id: String, in zone: Int64) throws -> InstanceRow? {
         try first(
             "SELECT round, nonce, seen_at FROM instances WHERE zone = $1 AND id = $2",
-            [.integer(zone), .name(id)]
+            [.integer(zone), .name(id)], of: "instances"
         ) {
             InstanceRow(
                 id: id, round: $0.int64(at: 0), nonce: $0.text(at: 1), seenAt: $0.int64(at: 2))

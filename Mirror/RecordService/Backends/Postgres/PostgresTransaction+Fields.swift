@@ -9,7 +9,7 @@ extension PostgresTransaction {
             """
             SELECT type, records FROM field_uses
             WHERE database = $1 AND record_type = $2 AND field = $3
-            """, Self.values(of: field, database)
+            """, Self.values(of: field, database), of: "field_uses"
         ) { FieldUse(type: $0.text(at: 0), records: $0.int64(at: 1)) }
     }
 
@@ -35,7 +35,9 @@ extension PostgresTransaction {
     // MARK: Links
 
     func hasLinks(in zone: Int64) throws -> Bool {
-        try isThere("SELECT 1 FROM reference_links WHERE zone = $1 LIMIT 1", [.integer(zone)])
+        try isThere(
+            "SELECT 1 FROM reference_links WHERE zone = $1 LIMIT 1", [.integer(zone)],
+            of: "reference_links")
     }
 
     func sources(

@@ -11,7 +11,7 @@ extension PostgresTransaction {
             """
             SELECT id, record_type, kind, field, through_zone, through_name FROM query_indexes
             WHERE database = $1 ORDER BY id
-            """, [.integer(database)]
+            """, [.integer(database)], of: "query_indexes"
         ) { row in
             QueryIndexRow(
                 id: row.int64(at: 0), recordType: row.text(at: 1),

@@ -122,7 +122,7 @@ extension PostgresTransaction {
     func schemaText(container: String, environment: String) throws -> String? {
         try first(
             "SELECT body FROM schemas WHERE container = $1 AND environment = $2",
-            [.name(container), .name(environment)]
+            [.name(container), .name(environment)], of: "schemas"
         ) { $0.text(at: 0) }
     }
 

@@ -14,7 +14,7 @@ extension PostgresTransaction {
     }
 
     func hasShares(in zone: Int64) throws -> Bool {
-        try isThere("SELECT 1 FROM shares WHERE zone = $1 LIMIT 1", [.integer(zone)])
+        try isThere("SELECT 1 FROM shares WHERE zone = $1 LIMIT 1", [.integer(zone)], of: "shares")
     }
 
     func countShares(in zone: Int64) throws -> Int {

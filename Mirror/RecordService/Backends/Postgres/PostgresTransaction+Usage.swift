@@ -42,7 +42,8 @@ extension PostgresTransaction {
 
     func quota(of user: String) throws -> UserQuota? {
         try first(
-            "SELECT records, bytes FROM user_quotas WHERE user_name = $1", [.name(user)]
+            "SELECT records, bytes FROM user_quotas WHERE user_name = $1", [.name(user)],
+            of: "user_quotas"
         ) { Self.quota($0, at: 0) }
     }
 

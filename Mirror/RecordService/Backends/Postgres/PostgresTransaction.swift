@@ -6,7 +6,7 @@ internal import RecordWire
 ///
 /// Writes are queued and go to the server with the next reading, or before the transaction ends.
 final class PostgresTransaction: BackendTransaction {
-    let connection: PostgresConnection
+    let connection: TransactionSession
     /// Whether rows of databases and zones that are read are locked until the end.
     let isWriting: Bool
     /// Whether records wait to be removed since this transaction.
@@ -17,22 +17,34 @@ final class PostgresTransaction: BackendTransaction {
     var zoneAhead: Int64?
     var holdsAssets = false
 
-    init(_ connection: PostgresConnection, isWriting: Bool) {
-        self.connection = connection
-        self.isWriting = isWriting
+    /// Without a memory it is a transaction that only reads.
+    init(_ connection: PostgresConnection, _ memory: ReadingMemory?) {
+        self.connection = TransactionSession(connection, memory)
+        isWriting = memory != nil
     }
 
-    private var lock: String { isWriting ? " FOR UPDATE" : "" }
+    /// The first row of a reading that locks it in a writing transaction.
+    private func locked<Row>(
+        _ question: PostgresQuestion, isPlace: Bool, _ row: (PostgresRow) -> Row
+    ) throws -> Row? {
+        guard isWriting else { return try connection.answer(to: question).first.map(row) }
+        return try connection.lock(
+            PostgresQuestion(question.table, question.sql + " FOR UPDATE", question.values),
+            isPlace: isPlace
+        ).first.map(row)
+    }
 
     // MARK: Databases
 
     /// In a writing transaction its other writers wait from here on.
     func database(_ key: DatabaseKey) throws -> DatabaseRow? {
-        try first(
-            """
-            SELECT id, counter, incarnation, floor FROM databases
-            WHERE container = $1 AND environment = $2 AND scope = $3 AND owner = $4\(lock)
-            """, Self.values(of: key)
+        try locked(
+            PostgresQuestion(
+                "databases",
+                """
+                SELECT id, counter, incarnation, floor FROM databases
+                WHERE container = $1 AND environment = $2 AND scope = $3 AND owner = $4
+                """, Self.values(of: key)), isPlace: false
         ) {
             DatabaseRow(
                 id: $0.int64(at: 0), counter: $0.int64(at: 1),
@@ -75,9 +87,10 @@ final class PostgresTransaction: BackendTransaction {
 
     /// In a writing transaction the zone's counter is nobody else's from here on.
     func zone(named name: String, in database: Int64) throws -> ZoneRow? {
-        try first(
-            "SELECT \(Self.zoneColumns) FROM zones WHERE database = $1 AND name = $2\(lock)",
-            [.integer(database), .name(name)], Self.zone)
+        try locked(
+            PostgresQuestion(
+                "zones", "SELECT \(Self.zoneColumns) FROM zones WHERE database = $1 AND name = $2",
+                [.integer(database), .name(name)]), isPlace: true, Self.zone)
     }
 
     func zones(in database: Int64) throws -> [ZoneRow] {
@@ -126,24 +139,38 @@ final class PostgresTransaction: BackendTransaction {
 
     // MARK: Reading
 
+    /// `table`: the one that is read, where the answer holds until that is written to.
     func first<Row>(
-        _ sql: String, _ values: [PostgresValue], _ row: (PostgresRow) throws -> Row
+        _ sql: String, _ values: [PostgresValue], of table: String? = nil,
+        _ row: (PostgresRow) throws -> Row
     ) throws -> Row? {
-        try connection.rows(sql, values).first.map(row)
+        try rows(sql, values, table).first.map(row)
     }
 
     func all<Row>(
-        _ sql: String, _ values: [PostgresValue] = [], _ row: (PostgresRow) throws -> Row
+        _ sql: String, _ values: [PostgresValue] = [], of table: String? = nil,
+        _ row: (PostgresRow) throws -> Row
     ) throws -> [Row] {
-        try connection.rows(sql, values).map(row)
+        try rows(sql, values, table).map(row)
+    }
+
+    private func rows(
+        _ sql: String, _ values: [PostgresValue], _ table: String?
+    ) throws -> PostgresRows {
+        guard let table else { return try connection.rows(sql, values) }
+        return try connection.answer(to: PostgresQuestion(table, sql, values))
     }
 
     /// The first column of the first row.
-    func number(_ sql: String, _ values: [PostgresValue] = []) throws -> Int64? {
-        try first(sql, values) { $0.isNull(at: 0) ? nil : $0.int64(at: 0) } ?? nil
+    func number(
+        _ sql: String, _ values: [PostgresValue] = [], of table: String? = nil
+    ) throws -> Int64? {
+        try first(sql, values, of: table) { $0.isNull(at: 0) ? nil : $0.int64(at: 0) } ?? nil
     }
 
-    func isThere(_ sql: String, _ values: [PostgresValue]) throws -> Bool {
-        try connection.rows(sql, values).count > 0
+    func isThere(
+        _ sql: String, _ values: [PostgresValue], of table: String? = nil
+    ) throws -> Bool {
+        try rows(sql, values, table).count > 0
     }
 }

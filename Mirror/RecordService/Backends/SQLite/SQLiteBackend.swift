@@ -10,7 +10,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     // of `idleReaders` is used by the one call that has taken it out.
     /// Tells this file from another that is put in its place.
     private let fileID: Int64
-    /// nil after the disk failed under it: the next write opens another.
+    /// nil after the disk failed under it: the next write opens another, unless it is `stopped`.
     private var writer: Connection?
     private var isRemoving = false
     /// What the file's version was when it was last asked for.
@@ -22,8 +22,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     private let platform: Environment
     private let lockWaitMilliseconds: Int32
     private let failures: SQLiteFailure
-    /// Whether the disk failed under the last write.
-    private let hasFailed = Lock(false)
+    private let health = Lock(WriterHealth.sound)
 
     private static let memory = ":memory:"
     private static let idleReadersMax = 8
@@ -112,7 +111,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
                 group.add(write)
                 try queue.sync { try group.finish(write, withWriter) }
             }
-            hasFailed.withLock { $0 = false }
+            note(.sound)
             guard let result else {
                 throw RecordError(.internalError, "The service did not do what was asked of it.")
             }
@@ -172,16 +171,24 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     /// Runs `body` on the queue with the writing connection. After a failure of the disk the
     /// connection is closed: what it holds in memory may not be what the file has.
     private func withWriter<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+        guard !hasStopped else { throw SQLiteFailure.stopped }
         let connection = try writer ?? reopened()
         writer = connection
         do {
             return try body(connection)
         } catch let fault as SQLiteFault where fault.isIOFailure && path != Self.memory {
             writer = nil
-            hasFailed.withLock { $0 = true }
+            note(fault.isSyncFailure ? .stopped : .failed)
             idleReaders.withLock { $0 = [] }
             throw fault
         }
+    }
+
+    private var hasStopped: Bool { health.withLock { $0 } == .stopped }
+
+    /// Nothing but a new start follows `stopped`.
+    private func note(_ now: WriterHealth) {
+        health.withLock { if $0 != .stopped { $0 = now } }
     }
 
     private func reopened() throws -> Connection {
@@ -199,8 +206,9 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
     }
 
     /// SQLite counts the commits of other connections; the readers of this one make none. Who asks
-    /// first hears that there were some.
+    /// first hears that there were some. Without a writer to count, there may always be some.
     func wasChangedElsewhere() throws(RecordError) -> Bool {
+        guard !hasStopped else { return true }
         do {
             return try queue.sync {
                 let version = try withWriter { try $0.pragma("data_version")?.int64 }
@@ -220,7 +228,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
 
     func probe() throws {
         _ = try read { try $0.hasContainer("") }
-        guard hasFailed.withLock({ $0 }) else { return }
+        guard health.withLock({ $0 }) != .sound else { return }
         // Only what is written tells whether the disk takes it again.
         try queue.sync {
             try withWriter { writer in
@@ -229,7 +237,7 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
                 }
             }
         }
-        hasFailed.withLock { $0 = false }
+        note(.sound)
     }
 
     /// Writes one state of the rows to a new file, beside readers and writers.
@@ -292,4 +300,14 @@ final class SQLiteBackend: Backend, @unchecked Sendable {
             throw failures.translate(error)
         }
     }
+}
+
+/// How the last write went.
+private enum WriterHealth {
+    case sound
+    /// The disk failed under it; another may go well.
+    case failed
+    /// The disk said that it did not keep what was written. The system forgets what it could not
+    /// write and says so once, so a second try that goes well would prove nothing.
+    case stopped
 }

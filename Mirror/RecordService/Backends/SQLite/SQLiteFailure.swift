@@ -39,6 +39,12 @@ struct SQLiteFailure: Sendable {
             note("The disk of the service is full; nothing is saved. Free space on it.", cause)
             return Self.later("The service's disk is full; nothing was saved.")
         }
+        if fault.isSyncFailure {
+            note(
+                "The disk of the service did not keep what was written. The service takes no more "
+                    + "writes and goes on reading; look at the disk, then start it anew.", cause)
+            return Self.stopped
+        }
         if fault.isIOFailure {
             note("The disk of the service failed; nothing was saved. Look at the disk.", cause)
             return Self.later("The service's disk failed; nothing was saved.")
@@ -66,6 +72,13 @@ struct SQLiteFailure: Sendable {
             .tryAgainLater, "The service's database is busy; nothing was saved. Try again.")
         error.retryAfterSeconds = busyRetrySeconds
         return error
+    }
+
+    /// What every write is told once the disk failed to keep one.
+    static var stopped: RecordError {
+        later(
+            "The service's disk failed to keep what was written, so it takes no writes until it "
+                + "was looked at and started anew; reading goes on.")
     }
 
     private static func later(_ reason: String) -> RecordError {

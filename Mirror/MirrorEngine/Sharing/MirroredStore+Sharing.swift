@@ -1,0 +1,125 @@
+internal import Foundation
+package import Persistence
+internal import Platform
+package import RecordWire
+internal import SQLiteStore
+package import Stores
+
+/// Shares of a mirrored store's zone.
+extension MirroredStore {
+    /// Where the store's records are; with an owner the zone is another user's.
+    package var zoneID: ZoneID { settings.zoneID }
+
+    /// Which zone a store is mirrored with; nil before its first round, and after a share ended.
+    package static func boundZone(
+        of store: NSPersistentStore
+    ) throws -> ZoneID? {
+        guard let rows = store.rowStore as? SQLiteRowStore else { return nil }
+        return try knownZone(of: rows, .system)
+    }
+
+    /// A name for the record below which a new share will be.
+    package var newShareRootName: String {
+        "share-root-\(settings.platform.randomness.uuid().uuidString)"
+    }
+
+    /// The type of the record below which a share is.
+    package static let shareRootType = RecordNames.shareRootType
+
+    /// The zone's shares as the service told them last.
+    package func shares() throws -> [Record] {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { return [] }
+            return try mirror.ledger.shares()
+        }
+    }
+
+    /// The share that an object is in, or will be by the next export; nil for one in none.
+    package func share(of row: RowID) throws -> Record? {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { return nil }
+            let shares = try mirror.ledger.shares()
+            if let whole = shares.first(where: { $0.sharedRoot == nil }) { return whole }
+            guard !shares.isEmpty else { return nil }
+            let reach = try ShareReach(mirror: mirror)
+            var place = try reach.parent(of: row)
+            for _ in 0..<100 {
+                guard let name = place else { return nil }
+                if let share = shares.first(where: { $0.sharedRoot == name }) { return share }
+                place = try reach.parent(named: name)
+            }
+            return nil
+        }
+    }
+
+    /// Keeps a share as the service answered it.
+    package func keep(share: Record) throws {
+        try write { mirror in
+            try makeLedger(mirror)
+            try mirror.ledger.keepShare(share)
+        }
+    }
+
+    /// Forgets a share that was ended.
+    package func drop(share name: String) throws {
+        try write { try $0.ledger.dropShare(name) }
+    }
+
+    /// Puts objects below the root of a share, with all that is linked with them; the next export
+    /// tells it. Returns all of these. Throws `MirrorError` (`.alreadyShared`) where one is in
+    /// another share. Cost: a look at the links of each.
+    package func share(_ rows: [RowID], below root: String) throws -> Set<RowID> {
+        try write { mirror in
+            try makeLedger(mirror)
+            try catchUp(mirror)
+            let shared = try ShareReach(mirror: mirror).share(rows, below: root)
+            try mirror.ledger.finish()
+            return shared
+        }
+    }
+
+    /// What the signed-in user may do with an object of a zone that others own; nil where nothing
+    /// is known of it, or the zone is the user's own.
+    package func permission(of row: RowID?) throws -> ShareParticipant.Permission? {
+        guard settings.isShared else { return nil }
+        let known = try shares()
+        // An object that is not sent yet goes where the user may write at all.
+        var asked = known
+        if let row, let own = try share(of: row) { asked = [own] }
+        let permissions = asked.compactMap(\.currentPermission)
+        if permissions.contains(.readWrite) { return .readWrite }
+        return permissions.first
+    }
+
+    /// The zone is shared no more, or the user has left it: its objects leave the store. What was
+    /// not sent of them is in the conflict log, and can be restored from it.
+    package func leaveZone() throws {
+        try write { mirror in
+            guard try mirror.ledger.knownZone() == settings.zoneID else { return }
+            try catchUp(mirror)
+            var importing = try RecordImport(mirror: mirror)
+            try importing.expelAll()
+            try mirror.ledger.forgetSharedZone()
+            try mirror.ledger.finish()
+        }
+    }
+}
+
+extension Record {
+    /// Of a share: what the user may do who asked for it.
+    package var currentPermission: ShareParticipant.Permission? {
+        guard let id = currentParticipantID else { return nil }
+        return participants?.first { $0.participantID == id }?.permission
+    }
+}
+
+extension MirrorError {
+    /// The zone is closed to the user.
+    static func shareEnded(_ zone: ZoneID) -> MirrorError {
+        MirrorError(
+            .shareEnded,
+            "The zone \(zone.zoneName) is not shared with you any more. Its objects have left the "
+                + "store; what was not sent of them is in the conflict log.",
+            fields: ["zone": zone.zoneName])
+    }
+}

@@ -1,0 +1,63 @@
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+extension RecordImport {
+    /// The rule under which the log tells what was lost with a share.
+    static let shareEndRule = "shareEnded"
+
+    /// Takes a share, or the record below which one shares, out of what comes. Returns whether the
+    /// record was one of these.
+    func takeSharing(_ record: Record) throws -> Bool {
+        if record.recordType == RecordNames.shareRootType { return true }
+        guard record.isShare else { return false }
+        if record.deleted {
+            try mirror.ledger.dropShare(record.recordName)
+        } else {
+            try mirror.ledger.keepShare(record)
+        }
+        return true
+    }
+
+    /// Takes all objects out of the store, since the zone is shared no more. What was never told
+    /// the owner is in the conflict log, and can be restored from it.
+    mutating func expelAll() throws {
+        var rows: [RowID] = []
+        var cursor: Int64 = 0
+        while true {
+            let entries = try mirror.ledger.entries(
+                "WHERE m.Z_PK > ? ORDER BY m.Z_PK LIMIT 500", [.integer(cursor)])
+            guard let last = entries.last else { break }
+            cursor = last.key
+            for entry in entries where !entry.needsCloudDelete {
+                if try keepEdits(of: entry) { rows.append(entry.row) }
+            }
+        }
+        for row in rows { changes.deletes.append(RowDelete(id: row)) }
+        try flush()
+        outcome.applied += rows.count
+    }
+
+    /// Logs what of an object was not told yet, and keeps it whole. Returns whether there is a row.
+    private mutating func keepEdits(of entry: RecordEntry) throws -> Bool {
+        guard let row = try mirror.store.row(entry.row) else { return false }
+        let layout = try mirror.layout(of: row.id)
+        let local = try mirror.state(of: row, named: entry.recordName)
+        let base = entry.base.flatMap { $0.deleted ? nil : $0 }
+            .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) }
+        let edits = local.changes(from: base)
+        for slot in edits {
+            var conflict = deletionConflict(
+                slot, layout, base: base?.value(slot), local: local.value(slot), remote: nil,
+                winner: .remote)
+            conflict.rule = Self.shareEndRule
+            try log(conflict, layout, entry.recordName)
+        }
+        let losesLinks = try logLostLinks(of: entry, by: nil)
+        if losesLinks || !edits.isEmpty {
+            try bury(row, local, named: entry.recordName, base: entry.base)
+        }
+        return true
+    }
+}

@@ -1,0 +1,127 @@
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// Which objects belong to a share of records: those that it was made with, and all that is linked
+/// with one of them, directly or by others.
+///
+/// An object is in one share. It takes its place by the export that gives its record a parent; its
+/// record stays where it is, under its name.
+struct ShareReach {
+    let mirror: MirrorTransaction
+    /// The roots of the shares that are known.
+    private let roots: Set<ExactName>
+    private static let depthMax = 100
+
+    init(mirror: MirrorTransaction) throws {
+        self.mirror = mirror
+        roots = Set(try mirror.ledger.shares().compactMap { $0.sharedRoot.map { ExactName($0) } })
+    }
+
+    /// The record below which an object is shared, or will be; nil for one that is not.
+    func parent(of row: RowID) throws -> String? {
+        guard let entry = try mirror.ledger.entry(for: row) else { return nil }
+        return try parent(of: entry, depth: 0)
+    }
+
+    func parent(named name: String) throws -> String? {
+        try mirror.ledger.entry(named: name).flatMap { try parent(of: $0, depth: 0) }
+    }
+
+    private func parent(of entry: RecordEntry, depth: Int) throws -> String? {
+        if let assigned = try mirror.ledger.assignedParent(of: entry.recordName) {
+            return assigned
+        }
+        guard let base = entry.base, !base.deleted else { return nil }
+        if base.share != nil { return entry.recordName }
+        guard let parent = base.parent, depth < Self.depthMax else { return nil }
+        if roots.contains(ExactName(parent)) { return parent }
+        // A hierarchy that another program made, or one whose share has ended.
+        guard let above = try mirror.ledger.entry(named: parent),
+            try self.parent(of: above, depth: depth + 1) != nil
+        else { return nil }
+        return parent
+    }
+
+    // MARK: Following links
+
+    /// Lets objects that were changed, and what they are linked with, join the share that they have
+    /// come to touch. Cost: a look at each object's links.
+    func follow(_ rows: [RowID]) throws {
+        for row in rows {
+            guard try mirror.store.row(row) != nil else { continue }
+            if let own = try parent(of: row) {
+                try spread(own, from: row)
+            } else if let met = try shared(near: row) ?? onlyPlace(for: row) {
+                try assign(met, to: row)
+                try spread(met, from: row)
+            }
+        }
+    }
+
+    /// Puts objects below `root`, with all that is linked with them. Returns all of these. Throws
+    /// `MirrorError` (`.alreadyShared`) where one is in another share.
+    func share(_ rows: [RowID], below root: String) throws -> Set<RowID> {
+        var found = Set<RowID>()
+        var waiting = rows
+        while let row = waiting.popLast() {
+            guard found.insert(row).inserted else { continue }
+            if let other = try parent(of: row), !other.isExactly(root) {
+                throw MirrorError(
+                    .alreadyShared,
+                    "One of the objects, or one that they are linked with, is in another share. "
+                        + "Share them with that one, or take the link out first.")
+            }
+            waiting += try neighbours(of: row)
+        }
+        for row in found.sorted() where try parent(of: row) == nil { try assign(root, to: row) }
+        return found
+    }
+
+    /// The smallest name among the parents of the objects that one is linked with, so that all
+    /// devices choose the same.
+    private func shared(near row: RowID) throws -> String? {
+        try neighbours(of: row).compactMap { try parent(of: $0) }
+            .min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// In a zone of another's a new object that is linked with nothing belongs to the share, where
+    /// there is one: elsewhere it cannot be.
+    private func onlyPlace(for row: RowID) throws -> String? {
+        guard mirror.settings.isShared, roots.count == 1,
+            try mirror.ledger.entry(for: row)?.base == nil
+        else { return nil }
+        return roots.first?.text
+    }
+
+    private func spread(_ parent: String, from row: RowID) throws {
+        var waiting = try neighbours(of: row)
+        while let next = waiting.popLast() {
+            guard try self.parent(of: next) == nil else { continue }
+            try assign(parent, to: next)
+            waiting += try neighbours(of: next)
+        }
+    }
+
+    private func assign(_ parent: String, to row: RowID) throws {
+        let name = try mirror.ledger.recordName(for: row)
+        try mirror.ledger.assign(parent: parent, to: name)
+        try mirror.enqueueUpload(row)
+        for pair in try mirror.ledger.pairs(of: name)
+        where !pair.needsDelete && pair.isUploaded && pair.base?.parent == nil {
+            try mirror.ledger.setPair(pair.key, isUploaded: false)
+        }
+    }
+
+    /// What an object leads to, and what leads to it.
+    private func neighbours(of row: RowID) throws -> [RowID] {
+        guard let values = try mirror.store.row(row) else { return [] }
+        var found = values.toOnes.compactMap { $0?.target }
+        found += try mirror.store.referrers(of: row).map { $0.0 }
+        for end in mirror.pairs.ends(of: row.entity) {
+            found += try mirror.store.members(of: row, toMany: end.slot).map(\.target)
+        }
+        return try found.filter { try $0 != row && mirror.store.row($0) != nil }
+    }
+}

@@ -1,0 +1,129 @@
+internal import Foundation
+internal import RecordServer
+internal import RecordService
+internal import RecordWire
+
+/// What an administrator's program asks for beside what the page shows: schemas, roles, and what
+/// administrators did.
+enum Administration {
+    case schema(container: String, environment: String)
+    case takeSchema(container: String)
+    case deploySchema(container: String)
+    case roles(container: String)
+    case grant(container: String)
+    case removeGrants(container: String, recordType: String)
+    case addMember(container: String)
+    case removeMember(container: String, role: String, user: String)
+    case acts
+
+    /// nil for a path or a method of something else.
+    init?(_ method: String, _ words: [String]) {
+        switch (method, words.first, words.count) {
+        case ("GET", "schemas", 3): self = .schema(container: words[1], environment: words[2])
+        case ("POST", "schemas", 2): self = .takeSchema(container: words[1])
+        case ("POST", "schemas", 3) where words[2] == "deployment":
+            self = .deploySchema(container: words[1])
+        case ("GET", "roles", 2): self = .roles(container: words[1])
+        case ("POST", "roles", 3) where words[2] == "grants": self = .grant(container: words[1])
+        case ("DELETE", "roles", 4) where words[2] == "grants":
+            self = .removeGrants(container: words[1], recordType: words[3])
+        case ("POST", "roles", 3) where words[2] == "members":
+            self = .addMember(container: words[1])
+        case ("DELETE", "roles", 5) where words[2] == "members":
+            self = .removeMember(container: words[1], role: words[3], user: words[4])
+        case ("GET", "audit", 1): self = .acts
+        default: return nil
+        }
+    }
+
+    private static let actsMax = 500
+    private static let schemaBytesMax = 8 << 20
+
+    /// Throws what the service refuses, and BAD_REQUEST for a body that cannot be read.
+    func perform(_ accounts: ServiceAccounts, _ request: HTTPRequest) throws -> HTTPResponse {
+        switch self {
+        case .schema(let container, let environment):
+            let schema = try accounts.schema(container: container, environment: environment)
+            return try .json(of: SchemaText(text: schema.text))
+        case .takeSchema(let container):
+            let wish: SchemaText = try request.wish(bytesMax: Self.schemaBytesMax)
+            let schema = try RecordSchema(text: wish.text)
+            return try .json(
+                of: ChangedLines(accounts.importSchema(schema, container: container)))
+        case .deploySchema(let container):
+            return try .json(of: ChangedLines(accounts.deploySchema(container: container)))
+        case .roles(let container): return try Self.roles(accounts, container)
+        case .grant(let container):
+            let wish: GrantWish = try request.wish()
+            try accounts.setGrant(wish.grant, container: container)
+            return try Self.roles(accounts, container)
+        case .removeGrants(let container, let recordType):
+            try accounts.removeGrants(recordType: recordType, container: container)
+            return try Self.roles(accounts, container)
+        case .addMember(let container):
+            let wish: MemberWish = try request.wish()
+            try accounts.addRole(wish.role, to: wish.user, container: container)
+            return try Self.roles(accounts, container)
+        case .removeMember(let container, let role, let user):
+            try accounts.removeRole(role, from: user, container: container)
+            return try Self.roles(accounts, container)
+        case .acts: return try .json(of: accounts.recentActs(limit: Self.actsMax))
+        }
+    }
+
+    private static func roles(
+        _ accounts: ServiceAccounts, _ container: String
+    ) throws -> HTTPResponse {
+        try .json(
+            of: RolesAnswer(
+                grants: accounts.grants(container: container).map(GrantWish.init),
+                members: accounts.roleMembers(container: container).map {
+                    MemberWish(role: $0.role, user: $0.userRecordName)
+                }))
+    }
+}
+
+/// A schema in the language of `.ckdb` files.
+struct SchemaText: Codable {
+    var text: String
+}
+
+/// What a schema has got, in lines for people.
+struct ChangedLines: Encodable {
+    var changes: [String]
+
+    init(_ difference: SchemaDifference) { changes = difference.lines }
+}
+
+/// What a role may do with records of a type.
+struct GrantWish: Codable {
+    var recordType: String
+    var role: String
+    var creates: Bool
+    var reads: Bool
+    var writes: Bool
+
+    init(_ grant: RoleGrant) {
+        recordType = grant.recordType
+        role = grant.role
+        creates = grant.creates
+        reads = grant.reads
+        writes = grant.writes
+    }
+
+    var grant: RoleGrant {
+        RoleGrant(
+            recordType: recordType, role: role, creates: creates, reads: reads, writes: writes)
+    }
+}
+
+/// A user who has a role.
+struct MemberWish: Codable {
+    var role: String
+    var user: String
+}
+
+struct RolesAnswer: Encodable {
+    var grants: [GrantWish]
+    var members: [MemberWish]
+}

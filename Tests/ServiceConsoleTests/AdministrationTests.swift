@@ -1,0 +1,112 @@
+import Foundation
+import RecordServer
+import RecordService
+import RecordWire
+import ServiceConsole
+import Testing
+
+/// What an administrator's program does with a token in a header.
+@Suite struct AdministrationTests {
+    private func ask(
+        _ fixture: ConsoleFixture, _ method: String, _ path: String, _ body: String = "",
+        token: String? = nil
+    ) throws -> HTTPResponse {
+        let token = token ?? fixture.administrator.secret
+        return try fixture.send(
+            method, "/console/api/" + path, body, headers: [("Authorization", "Bearer \(token)")])
+    }
+
+    private static let schema =
+        "DEFINE SCHEMA\\n\\nRECORD TYPE Note (\\n    text STRING QUERYABLE\\n);\\n"
+
+    @Test func aTokenLetsInWithoutASession() throws {
+        let fixture = try ConsoleFixture()
+        let status = try ask(fixture, "GET", "status")
+        #expect(status.status == 200)
+        #expect(status.headers["Set-Cookie"] == nil)
+        let added = try ask(fixture, "POST", "users", #"{"label":"Cleo"}"#)
+        #expect(added.status == 200)
+        #expect(try ask(fixture, "GET", "users").list().count == 3)
+        #expect(try ask(fixture, "GET", "status", token: "dpt_1_2").status == 401)
+        let ofUser = try ask(fixture, "GET", "users", token: fixture.tokenOfAnna.secret)
+        #expect(ofUser.status == 403)
+    }
+
+    @Test func guessingIsSlowAndHurtsNobodyWithAGoodOne() throws {
+        let fixture = try ConsoleFixture()
+        for _ in 0..<30 { _ = try ask(fixture, "GET", "status", token: "dpt_1_2") }
+        #expect(try ask(fixture, "GET", "status", token: "dpt_1_2").status == 429)
+        #expect(try ask(fixture, "GET", "status").status == 200)
+    }
+
+    @Test func aRevokedTokenDoesNothing() throws {
+        let fixture = try ConsoleFixture()
+        try fixture.service.accounts.revoke(tokenID: fixture.administrator.description.id)
+        #expect(try ask(fixture, "POST", "users", #"{"label":"Cleo"}"#).status == 401)
+        #expect(try fixture.service.accounts.users().count == 2)
+    }
+
+    @Test func schemasAreTakenInAndDeployed() throws {
+        let fixture = try ConsoleFixture()
+        let path = "schemas/" + ConsoleFixture.container
+        let taken = try ask(fixture, "POST", path, #"{"text":"\#(Self.schema)"}"#)
+        #expect(taken.status == 200, "\(taken.text)")
+        let added = try #require(taken.object()["changes"] as? [String])
+        #expect(added.contains { $0.contains("Note") })
+        let development = try ask(fixture, "GET", path + "/development").object()
+        #expect((development["text"] as? String)?.contains("RECORD TYPE Note") == true)
+        let deployed = try ask(fixture, "POST", path + "/deployment", "{}")
+        #expect(try deployed.object()["changes"] as? [String] == added)
+        let production = try ask(fixture, "GET", path + "/production").object()
+        #expect((production["text"] as? String)?.contains("RECORD TYPE Note") == true)
+        #expect(try ask(fixture, "POST", path, #"{"text":"RECORD ("}"#).status == 400)
+        #expect(try ask(fixture, "GET", path + "/elsewhere").status == 404)
+        #expect(try ask(fixture, "GET", "schemas/iCloud.nobody/development").status == 404)
+    }
+
+    @Test func rolesAreGivenAndTaken() throws {
+        let fixture = try ConsoleFixture()
+        let path = "roles/" + ConsoleFixture.container
+        let grant =
+            #"{"recordType":"Note","role":"editors","creates":true,"reads":true,"writes":true}"#
+        #expect(try ask(fixture, "POST", path + "/grants", grant).status == 200)
+        let member = #"{"role":"editors","user":"\#(fixture.anna.userRecordName)"}"#
+        let after = try ask(fixture, "POST", path + "/members", member).object()
+        #expect((after["grants"] as? [Any])?.count == 1)
+        #expect((after["members"] as? [Any])?.count == 1)
+        let members = path + "/members/editors/" + fixture.anna.userRecordName
+        #expect(try ask(fixture, "DELETE", members).status == 200)
+        #expect(try ask(fixture, "DELETE", members).status == 404)
+        let empty = try ask(fixture, "DELETE", path + "/grants/Note").object()
+        #expect((empty["grants"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func onlyAdministratorsAsk() throws {
+        let fixture = try ConsoleFixture()
+        let container = ConsoleFixture.container
+        let asked = [
+            ("GET", "schemas/\(container)/development"), ("POST", "schemas/\(container)"),
+            ("POST", "schemas/\(container)/deployment"), ("GET", "roles/\(container)"),
+            ("POST", "roles/\(container)/grants"), ("POST", "roles/\(container)/members"),
+            ("DELETE", "roles/\(container)/grants/Note"),
+            ("DELETE", "roles/\(container)/members/editors/x"), ("GET", "audit"),
+        ]
+        for (method, path) in asked {
+            let answer = try ask(fixture, method, path, token: fixture.tokenOfAnna.secret)
+            #expect(answer.status == 403, "\(method) \(path)")
+            #expect(try fixture.send(method, "/console/api/" + path).status == 401)
+        }
+    }
+
+    @Test func actsAreNotedUnderTheTokensName() throws {
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("diptych-acts-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let fixture = try ConsoleFixture(audit: AuditLog(file, by: "root"))
+        _ = try ask(fixture, "POST", "users", #"{"label":"Cleo"}"#)
+        let acts = try ask(fixture, "GET", "audit").list()
+        let last = try #require(acts.last)
+        #expect(last["act"] as? String == "userAdded" && last["by"] as? String == "token desk")
+        #expect(acts.first?["by"] as? String == "root")
+    }
+}

@@ -20,11 +20,9 @@ final class TrialStorage: Sendable {
         switch place {
         case .sqlite: storage = .file(folder.appendingPathComponent("service.sqlite").path)
         case .postgres:
-            var database = try PostgresDatabase(
-                address: TestServer.shared.get().makeDatabase(),
-                assetsFolder: folder.appendingPathComponent("assets").path)
-            database.sessionsMax = 6
-            storage = .postgres(database)
+            storage = .postgres(
+                try TestServer.shared.get().makeDatabase(),
+                assets: folder.appendingPathComponent("assets").path)
         }
     }
 
@@ -39,8 +37,9 @@ final class TrialStorage: Sendable {
             clock: clock, randomness: SeededRandomness(seed: number), faults: OneFault())
         switch storage {
         case .file(let path): return try RecordService(path: path, platform: platform)
-        case .postgres(let database):
-            return try RecordService(database: database, platform: platform)
+        case .postgres(let address, let assets):
+            return try RecordService(
+                database: StoragePlace.database(address, assets: assets), platform: platform)
         }
     }
 }

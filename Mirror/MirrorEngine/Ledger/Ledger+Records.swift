@@ -48,8 +48,8 @@ extension Ledger {
             + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHCONFLICT c WHERE c.ZWINNER = 'waiting' "
             + "AND c.ZRECORDNAME = m.ZCKRECORDNAME) "
             + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = "
-            + "m.ZCKRECORDNAME) "
-            + "ORDER BY m.Z_PK LIMIT ?"
+            + "m.ZCKRECORDNAME)" + (try withoutOutside("m.ZCKRECORDNAME"))
+            + " ORDER BY m.Z_PK LIMIT ?"
         return try entries(sql: sql, [.integer(key), SQLiteValue(limit)])
     }
 

@@ -84,6 +84,7 @@ import Testing
         #expect(try desk.texts("Note").isEmpty)
         let lost = try #require(desk.container.mirroredStore(of: desk.store)).conflicts()
         #expect(lost.last?.local == .string("private"))
+        #expect(try desk.container.status(of: desk.store)?.keptHere == 0)
     }
 
     @Test func linksToWhatIsOutsideWaitForIt() async throws {

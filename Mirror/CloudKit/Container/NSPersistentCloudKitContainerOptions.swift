@@ -27,6 +27,10 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     public var sealingKeys: SealingKeys?
     /// Whether an imported object is shown only with those its to-ones lead to.
     public var hidesIncompleteGraphs = false
+    /// Which objects are sent to the service; nil: all. At Apple a configuration of the model says
+    /// it, which counts here too. Another selection may be set at any load: what it lets in is sent
+    /// then.
+    public var selection: SyncSelection?
     /// When rounds run by themselves, and what they may take of the network.
     public var schedule = SchedulePlan()
     /// Bytes of a string, binary or transformable value above which it travels as an asset; nil for
@@ -45,6 +49,7 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
         copy.sealingKeys = sealingKeys
         copy.hidesIncompleteGraphs = hidesIncompleteGraphs
         copy.schedule = schedule
+        copy.selection = selection
         copy.assetValueBytesMax = assetValueBytesMax
         return copy
     }

@@ -49,7 +49,7 @@ final class StoreMirror: Sendable {
                 service: address.url.absoluteString, container: options.containerIdentifier,
                 zone: zone?.zoneName ?? options.zoneName, zoneOwner: zone?.ownerRecordName),
             through: try channel(), policy: options.mergePolicy, keys: options.sealingKeys,
-            hidesIncompleteGraphs: options.hidesIncompleteGraphs,
+            hidesIncompleteGraphs: options.hidesIncompleteGraphs, selection: options.selection,
             assetValueBytesMax: options.assetValueBytesMax,
             observe: { progress in
                 switch progress {

@@ -42,8 +42,9 @@ struct HistoryAnalysis {
         for row in rows { try note(row, nets[row] ?? NetChange()) }
         try noteEdits(of: rows, nets)
         for row in rows { try noteLinks(of: row, nets[row] ?? NetChange()) }
+        let live = rows.filter { nets[$0]?.isDeleted == false }
+        try SelectionReach(mirror: mirror).settle(live)
         if try mirror.ledger.hasRecordShares() {
-            let live = rows.filter { nets[$0]?.isDeleted == false }
             try ShareReach(mirror: mirror).follow(live)
         }
         if nets.contains(where: { mayLeaveOneEnd($0.key, $0.value) }) {
@@ -208,6 +209,7 @@ struct HistoryAnalysis {
 
     private func noteDeletion(of row: RowID) throws {
         guard let entry = try mirror.ledger.entry(for: row) else { return }
+        if try mirror.ledger.isOutside(entry.recordName) { return try forgetOutside(entry) }
         for pair in try mirror.ledger.pairs(of: entry.recordName) {
             try mirror.ledger.queuePairDeletion(pair)
         }
@@ -220,6 +222,15 @@ struct HistoryAnalysis {
         }
     }
 
+    /// What is outside of the selection is deleted here alone.
+    private func forgetOutside(_ entry: RecordEntry) throws {
+        for pair in try mirror.ledger.pairs(of: entry.recordName) {
+            try mirror.ledger.removePair(pair)
+        }
+        try mirror.ledger.setOutside(false, entry.recordName)
+        try mirror.ledger.removeEntry(entry)
+    }
+
     /// The first look at a store, or one after its history was purged: every row is compared with
     /// its base.
     private func fullScan() throws -> Int {
@@ -229,12 +240,14 @@ struct HistoryAnalysis {
         for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false
-            for row in try mirror.store.ids(matching: query) {
+            let rows = try mirror.store.ids(matching: query)
+            defer { noted += rows.count }
+            for row in rows {
                 if waiting.contains(row) { try takeBackDeletion(of: row, insertedIn: last) }
                 try mirror.ledger.enqueueUpload(row, transaction: last)
                 try mirror.comparePairs(of: row)
-                noted += 1
             }
+            try SelectionReach(mirror: mirror).settle(rows)
         }
         try noteMissingRows()
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))

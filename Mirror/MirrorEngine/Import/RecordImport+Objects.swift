@@ -54,9 +54,13 @@ extension RecordImport {
             if try isDeletedAgain(record) { return nil }
             try mirror.ledger.removeAlias(of: record.recordName)
         }
+        let known = try mirror.ledger.entry(named: record.recordName)
+        if known == nil, isLeftOut(layout) {
+            try keepAside(record, .notSelected)
+            return nil
+        }
         guard var state = try readableState(of: record, layout) else { return nil }
         try dropAside(record.recordName)
-        let known = try mirror.ledger.entry(named: record.recordName)
         let isEcho = known.map { $0.base?.recordChangeTag == record.recordChangeTag } ?? false
         if isEcho && known?.base?.deleted != true { return nil }
         // What is deleted here and stays so is not held up by a content that cannot be had.

@@ -18,6 +18,8 @@ public struct KeptRecord: Hashable, Sendable {
         case incompleteGraph
         /// A value that is an asset could not be fetched; tried again in each round.
         case missingAsset
+        /// Nothing of its entity is to come here (`SyncSelection`).
+        case notSelected
     }
 
     public let recordName: String

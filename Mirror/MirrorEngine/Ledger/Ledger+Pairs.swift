@@ -61,8 +61,9 @@ extension Ledger {
     package func pendingPairs(after key: Int64, limit: Int) throws -> [PairEntry] {
         try pairs(
             "(p.ZISUPLOADED = 0 OR p.ZNEEDSDELETE = 1) AND p.Z_PK > ? AND NOT EXISTS "
-                + "(SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = p.ZCKRECORDID) "
-                + "ORDER BY p.Z_PK LIMIT ?", [.integer(key), SQLiteValue(limit)])
+                + "(SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = p.ZCKRECORDID)"
+                + (try withoutOutside("p.ZRECORDNAME, p.ZRELATEDRECORDNAME"))
+                + " ORDER BY p.Z_PK LIMIT ?", [.integer(key), SQLiteValue(limit)])
     }
 
     /// Whether the ledger knows any pair.

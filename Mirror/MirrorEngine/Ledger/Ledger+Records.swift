@@ -48,8 +48,8 @@ extension Ledger {
             + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHCONFLICT c WHERE c.ZWINNER = 'waiting' "
             + "AND c.ZRECORDNAME = m.ZCKRECORDNAME) "
             + "AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = "
-            + "m.ZCKRECORDNAME) "
-            + "ORDER BY m.Z_PK LIMIT ?"
+            + "m.ZCKRECORDNAME)" + (try withoutOutside("m.ZCKRECORDNAME"))
+            + " ORDER BY m.Z_PK LIMIT ?"
         return try entries(sql: sql, [.integer(key), SQLiteValue(limit)])
     }
 
@@ -231,13 +231,13 @@ extension Ledger {
     /// links that wait for their targets.
     package func rename(_ name: String, to other: String) throws {
         for table in [
-            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ADIPTYCHROOT",
-            "ANSCKIMPORTPENDINGRELATIONSHIP",
+            "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ANSCKIMPORTPENDINGRELATIONSHIP",
         ] {
             try connection.run(
                 "UPDATE OR REPLACE \(table) SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",
                 [.text(other), .text(name)])
         }
+        try renameSharing(name, to: other)
     }
 
     /// Keeps `record` as the merge base of a line. What was sent before is thereby answered.
@@ -308,6 +308,7 @@ extension Ledger {
         try connection.run(
             "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try forgetCounts(of: entry.recordName)
+        if try hasOutside() { try setOutside(false, entry.recordName) }
         try dropReplay(of: entry.recordName)
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "

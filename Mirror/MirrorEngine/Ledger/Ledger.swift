@@ -92,6 +92,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let retryAt = LedgerKey(text: "DiptychRetryAt")
     /// Why rounds do not begin by themselves (`MirrorHold`).
     package static let hold = LedgerKey(text: "DiptychHold")
+    /// What is to be sent, as it was at the last look (`SyncSelection`).
+    package static let selection = LedgerKey(text: "DiptychSelection")
     /// How many bytes were moved on a day, where that is bounded.
     package static let bytesDay = LedgerKey(text: "DiptychBytesDay")
     package static let bytesOfDay = LedgerKey(text: "DiptychBytesOfDay")

@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and seventeen of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and eighteen of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -200,7 +200,7 @@ enum LedgerSchema {
     static func upgrade(in connection: Connection) throws {
         let later =
             versionTables + countTables + graveTables + eventTables + assetTables
-            + Ledger.shareTables
+            + Ledger.shareTables + [Ledger.outsideTable]
         for sql in reconciliationTables + later {
             try connection.run(sql)
         }
@@ -233,7 +233,7 @@ enum LedgerSchema {
         }
         let own =
             ownTables + reconciliationTables + versionTables + countTables + graveTables
-            + eventTables + assetTables + Ledger.shareTables
+            + eventTables + assetTables + Ledger.shareTables + [Ledger.outsideTable]
         for sql in indexes + own {
             try connection.run(sql)
         }

@@ -9,6 +9,7 @@ final class RareTables {
         case replays = "ADIPTYCHREPLAY"
         case foreign = "ADIPTYCHFOREIGN"
         case deletions = "ADIPTYCHDELETED"
+        case outside = "ADIPTYCHOUTSIDE"
         case roots = "ADIPTYCHROOT"
         case pendingLinks = "ANSCKIMPORTPENDINGRELATIONSHIP"
     }

@@ -59,6 +59,8 @@ extension MirrorSession {
     /// to-ones lead to, or the end of what the service has to tell; else it is shown at once, and
     /// such a link is nil until then.
     ///
+    /// `selection` says which objects are sent; nil: all.
+    ///
     /// The store must be an SQLite store that keeps history. Its ledger is made by the first round.
     /// Throws `MirrorError` for a store that cannot be mirrored, or a model whose userInfo names an
     /// unknown merge rule.
@@ -70,7 +72,8 @@ extension MirrorSession {
         mirroring store: NSPersistentStore, to destination: MirrorDestination,
         through channel: any RecordChannel, policy: MergePolicy = MergePolicy(),
         keys: SealingKeys? = nil, hidesIncompleteGraphs: Bool = false,
-        assetValueBytesMax: Int? = nil, platform: Environment = .system,
+        selection: SyncSelection? = nil, assetValueBytesMax: Int? = nil,
+        platform: Environment = .system,
         observe: @escaping @Sendable (SyncProgress) -> Void = { _ in }
     ) throws {
         let rows = try Self.rows(of: store)
@@ -79,6 +82,7 @@ extension MirrorSession {
             zoneOwner: destination.zoneOwner, keys: keys, platform: platform
         ) { settings in
             settings.hidesIncompleteGraphs = hidesIncompleteGraphs
+            settings.scope.selection = selection
             if let bytes = assetValueBytesMax { settings.sizes.valueBytesMax = bytes }
         }
         self.init(

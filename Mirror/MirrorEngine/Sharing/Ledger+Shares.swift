@@ -79,6 +79,14 @@ extension Ledger {
             [.text(name), .text(parent)])
     }
 
+    /// The object goes on under another name.
+    func renameSharing(_ name: String, to other: String) throws {
+        guard try hasShareTables() else { return }
+        try connection.run(
+            "UPDATE OR REPLACE ADIPTYCHROOT SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",
+            [.text(other), .text(name)])
+    }
+
     /// The record is where it was to be put.
     func forgetAssignedParent(of name: String) throws {
         guard try mayHold(.roots) else { return }
@@ -95,7 +103,7 @@ extension Ledger {
             "ANSCKRECORDZONEMETADATA", "ADIPTYCHINFLIGHT", "ADIPTYCHEDIT", "ADIPTYCHREFUSAL",
             "ADIPTYCHSEEN", "ADIPTYCHREPLAY", "ADIPTYCHDELETED", "ADIPTYCHASIDE",
             "ADIPTYCHFOREIGN", "ADIPTYCHHELD", "ADIPTYCHCOUNT", "ADIPTYCHSHARE", "ADIPTYCHROOT",
-            "ADIPTYCHRECEIPT",
+            "ADIPTYCHRECEIPT", "ADIPTYCHOUTSIDE",
         ] { try connection.run("DELETE FROM \(table)") }
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZWINNER = 'waiting'")

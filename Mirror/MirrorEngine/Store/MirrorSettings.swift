@@ -18,7 +18,11 @@ package struct MirrorSettings: Sendable {
     /// Records that one export batch may hold.
     package var batchRecordsMax = 400
     /// New objects are held back while others are to come that they lead to.
-    package var hidesIncompleteGraphs = false
+    package var hidesIncompleteGraphs: Bool {
+        get { scope.hidesIncompleteGraphs }
+        set { scope.hidesIncompleteGraphs = newValue }
+    }
+    package var scope = MirrorScope()
     package var sizes = TravelSizes()
     /// Transactions of the history that are looked at in one go.
     package var historyTransactionsMax = 500
@@ -57,6 +61,13 @@ package struct MirrorSettings: Sendable {
                 || changed.contains(String(property.prefix { $0 != "." }))
         }
     }
+}
+
+/// What of the store and the zone is shown and sent.
+package struct MirrorScope: Sendable {
+    package var hidesIncompleteGraphs = false
+    /// nil: all objects are sent.
+    package var selection: SyncSelection?
 }
 
 /// The properties of which the ledger keeps more than their values, by their rules.

@@ -12,6 +12,8 @@ public enum ObjectSyncState: Hashable, Sendable {
     /// The service will not take it as it is; the reason is the service's. Sent again when it
     /// changes.
     case refused(reason: String)
+    /// Is not to be sent (`SyncSelection`).
+    case keptHere
     /// Waits for a decision in the conflict log.
     case undecided
 }
@@ -36,6 +38,7 @@ extension Ledger {
         let waits = try connection.value(
             "SELECT 1 FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting' AND ZRECORDNAME = ?", [name])
         if waits != nil { return .undecided }
+        if try isOutside(entry.recordName) { return .keptHere }
         let refusal = try connection.rows(
             "SELECT ZREASON FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [name]
         ).first

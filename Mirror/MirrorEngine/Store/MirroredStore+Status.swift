@@ -30,6 +30,8 @@ public struct MirrorStatus: Sendable {
     /// Records that this version of the model cannot apply: they are kept as they are for one that
     /// can, and nothing is written over them.
     public let keptForLater: [KeptRecord]
+    /// Objects that are not to be sent (`SyncSelection`).
+    public let keptHere: Int
     let rounds: Rounds
 
     /// How rounds run by themselves.
@@ -80,6 +82,7 @@ extension MirroredStore {
                 refusals: try ledger.refusals(),
                 initialImportCompleted: try ledger.setting(.initialImport) != nil,
                 keptForLater: try ledger.keptRecords(),
+                keptHere: try ledger.outsideCount(),
                 rounds: MirrorStatus.Rounds(
                     activity: try ledger.activity(), hold: try ledger.hold(),
                     waitingSince: try ledger.date(.waitingSince)))
@@ -123,14 +126,17 @@ extension Ledger {
             "SELECT sum(ZNEEDSUPLOAD = 1 AND ZENCODEDRECORDASSET IS NULL), "
                 + "sum(ZNEEDSUPLOAD = 1 AND ZENCODEDRECORDASSET IS NOT NULL), "
                 + "sum(ZNEEDSCLOUDDELETE = 1) FROM ANSCKRECORDMETADATA "
-                + "WHERE ZNEEDSUPLOAD = 1 OR ZNEEDSCLOUDDELETE = 1"
+                + "WHERE (ZNEEDSUPLOAD = 1 OR ZNEEDSCLOUDDELETE = 1)"
+                + (try withoutOutside("ZCKRECORDNAME"))
         ) { row in
             pending.inserts = Int(row.int64(at: 0))
             pending.updates = Int(row.int64(at: 1))
             pending.deletes = Int(row.int64(at: 2))
         }
         pending.pairs = try count(
-            "ANSCKMIRROREDRELATIONSHIP WHERE ZISUPLOADED = 0 OR ZNEEDSDELETE = 1")
+            "ANSCKMIRROREDRELATIONSHIP WHERE (ZISUPLOADED = 0 OR ZNEEDSDELETE = 1)"
+                + (try withoutOutside(
+                    "ANSCKMIRROREDRELATIONSHIP.ZRECORDNAME, ZRELATEDRECORDNAME")))
         pending.deletes += try count("ANSCKRECORDZONEMOVERECEIPT WHERE ZNEEDSCLOUDDELETE = 1")
         return pending
     }

@@ -84,6 +84,10 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror)
+            if try SelectionReach(mirror: mirror).notice() {
+                var importing = try RecordImport(mirror: mirror)
+                try importing.applyLeftOut()
+            }
             try Unlocking(mirror: mirror).run()
             try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }

@@ -275,7 +275,7 @@ struct ModelChange {
                 try mirror.ledger.keepRefusal(of: kept.recordName, unreadable)
             case .missingAsset:
                 try mirror.ledger.keepRefusal(of: kept.recordName, RecordImport.missingAsset)
-            case .unknownEntity, .unknownRelationship, .incompleteGraph: break
+            case .unknownEntity, .unknownRelationship, .incompleteGraph, .notSelected: break
             }
         }
     }

@@ -1,0 +1,48 @@
+internal import SQLiteDriver
+
+/// Objects that are not to be sent, by the names of their records.
+extension Ledger {
+    static let outsideTable =
+        "CREATE TABLE IF NOT EXISTS ADIPTYCHOUTSIDE (ZRECORDNAME VARCHAR PRIMARY KEY) WITHOUT ROWID"
+
+    func setOutside(_ isOutside: Bool, _ name: String) throws {
+        if isOutside {
+            rare.note(.outside)
+            try connection.run(
+                "INSERT OR IGNORE INTO ADIPTYCHOUTSIDE (ZRECORDNAME) VALUES (?)", [.text(name)])
+        } else if try mayHold(.outside) {
+            try connection.run(
+                "DELETE FROM ADIPTYCHOUTSIDE WHERE ZRECORDNAME = ?", [.text(name)])
+        }
+    }
+
+    func isOutside(_ name: String) throws -> Bool {
+        guard try hasOutside() else { return false }
+        return try connection.value(
+            "SELECT 1 FROM ADIPTYCHOUTSIDE WHERE ZRECORDNAME = ?", [.text(name)]) != nil
+    }
+
+    /// The tables of an older version of this library have none.
+    func hasOutside() throws -> Bool {
+        let isThere = try connection.value(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHOUTSIDE'")
+        return try isThere != nil && mayHold(.outside)
+    }
+
+    /// Ends a condition on lines: those are left out whose record, called `columns`, is outside.
+    func withoutOutside(_ columns: String) throws -> String {
+        guard try hasOutside() else { return "" }
+        return " AND NOT EXISTS (SELECT 1 FROM ADIPTYCHOUTSIDE o "
+            + "WHERE o.ZRECORDNAME IN (\(columns)))"
+    }
+
+    func outsideCount() throws -> Int {
+        guard try hasOutside() else { return 0 }
+        return Int(try connection.value("SELECT count(*) FROM ADIPTYCHOUTSIDE")?.int64 ?? 0)
+    }
+
+    func forgetOutside() throws {
+        guard try hasOutside() else { return }
+        try connection.run("DELETE FROM ADIPTYCHOUTSIDE")
+    }
+}

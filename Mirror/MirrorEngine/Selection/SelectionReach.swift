@@ -1,0 +1,87 @@
+internal import Foundation
+internal import ObjectModel
+internal import Predicates
+internal import RecordWire
+internal import SQLiteDriver
+internal import SQLiteStore
+internal import Stores
+
+/// Notes which objects are outside of what is to be sent.
+struct SelectionReach {
+    let mirror: MirrorTransaction
+    private static let rowsMax = 500
+
+    private var selection: SyncSelection? { mirror.settings.scope.selection }
+
+    /// Looks at objects that were saved. Cost: a query for each of their entities that has a rule.
+    func settle(_ rows: [RowID]) throws {
+        guard let selection else { return }
+        for (number, rows) in Dictionary(grouping: rows, by: \.entity) {
+            guard let layout = mirror.mapping.layout.entity(number) else { continue }
+            switch selection.rule(of: layout.entity) {
+            case .all: continue
+            case .nothing: try note(rows, inside: [])
+            case .matching(let condition):
+                for start in stride(from: 0, to: rows.count, by: Self.rowsMax) {
+                    let part = Array(rows[start..<min(start + Self.rowsMax, rows.count)])
+                    try note(part, inside: matching(condition, part))
+                }
+            }
+        }
+    }
+
+    /// Where the selection is another than at the last look, all objects are looked at. Returns
+    /// whether it was: what was kept aside because of it may come then.
+    func notice() throws -> Bool {
+        let known = try mirror.ledger.setting(.selection)?.string ?? ""
+        let text = selection?.text ?? ""
+        guard known != text else { return false }
+        try mirror.ledger.set(.selection, to: text.isEmpty ? .null : .text(text))
+        try mirror.ledger.forgetOutside()
+        for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {
+            var query = RowQuery(entity: entity.number)
+            query.includesSubentities = false
+            try settle(mirror.store.ids(matching: query))
+        }
+        return true
+    }
+
+    private func matching(_ condition: PredicateNode, _ rows: [RowID]) throws -> Set<RowID> {
+        guard let entity = rows.first?.entity else { return [] }
+        var query = RowQuery(entity: entity)
+        query.includesSubentities = false
+        let among = NSPredicate(format: "SELF IN %@", argumentArray: [rows])
+        query.predicate = .and([condition, node(of: among)])
+        return Set(try mirror.store.ids(matching: query))
+    }
+
+    private func note(_ rows: [RowID], inside: Set<RowID>) throws {
+        for row in rows {
+            guard let name = try mirror.ledger.knownName(of: row) else { continue }
+            try mirror.ledger.setOutside(!inside.contains(row), name)
+        }
+    }
+}
+
+extension RecordImport {
+    /// Whether nothing of an entity is to come to this device.
+    func isLeftOut(_ entity: EntityLayout) -> Bool {
+        guard let selection = mirror.settings.scope.selection else { return false }
+        if case .nothing = selection.rule(of: entity.entity) { return true }
+        return false
+    }
+
+    /// Lets what was left out come, as far as the selection has it now.
+    mutating func applyLeftOut() throws {
+        var after = ""
+        while true {
+            let records = try mirror.ledger.aside(after: after, limit: 200)
+            guard let last = records.last else { return }
+            after = last.recordName
+            let chosen = records.filter { record in
+                mirror.mapping.entity(of: record).map { !isLeftOut($0) } ?? false
+            }
+            if !chosen.isEmpty { try apply(chosen) }
+        }
+    }
+}

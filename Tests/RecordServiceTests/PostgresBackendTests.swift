@@ -184,7 +184,7 @@ struct PostgresBackendTests {
             if let text = try fixture.service.nextNotice(forCourierToken: token) {
                 return String(decoding: text, as: UTF8.self)
             }
-            guard came.wait(timeout: .now() + 20) == .success else { return nil }
+            guard came.wait(timeout: .now() + 120) == .success else { return nil }
         }
     }
 

@@ -10,7 +10,7 @@ import os, shutil, subprocess, sys, tempfile, time
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import processes, several
 
-DEVICES = ["desk", "phone", "tablet"]
+DEVICES = ["desk", "phone", "tablet", "watch"]
 POINT = "before_the_mistake"
 
 

@@ -152,8 +152,14 @@ let sourceTests = Target.testTarget(
     name: "SourceTests", dependencies: ["CoreData"], path: "Tests/SourceTests",
     exclude: ["README.md"], plugins: [.plugin(name: "CoreDataModels")])
 
+/// Keys that sign what a service is to verify.
+let keyTesting = Target.target(
+    name: "KeyTesting", dependencies: ["COpenSSL"], path: "Tests/Support/KeyTesting",
+    swiftSettings: house)
+
 let testTargets: [Target] = [
     postgresTesting,
+    keyTesting,
     faultFiles,
     sourceTests,
     tests("SQLiteDriverTests", uses: ["SQLiteDriver", "Platform"]),
@@ -164,7 +170,7 @@ let testTargets: [Target] = [
         "RecordServerTests",
         uses: [
             "RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform", "CZlib",
-            "CZstd",
+            "KeyTesting", "CZstd",
         ]),
     tests(
         "MirrorTransportTests",
@@ -175,7 +181,10 @@ let testTargets: [Target] = [
     tests("RecordWireTests", uses: ["RecordWire"]),
     tests(
         "ServiceConsoleTests",
-        uses: ["ServiceConsole", "RecordServer", "RecordService", "RecordWire", "Platform"]),
+        uses: [
+            "ServiceConsole", "RecordServer", "RecordService", "RecordWire", "Platform",
+            "MirrorTransport", "KeyTesting",
+        ]),
     tests(
         "CloudKitTests",
         uses: [
@@ -206,7 +215,7 @@ let testTargets: [Target] = [
         "RecordServiceTests",
         uses: [
             "RecordService", "RecordWire", "Platform", "SQLiteDriver", "PostgresDriver",
-            "PostgresTesting", "FaultFiles",
+            "PostgresTesting", "KeyTesting", "FaultFiles",
         ]),
     tests("ObjectModelTests", uses: ["ObjectModel", "Predicates", "SQLiteDriver", "CZlib"]),
     tests("CommandTests", uses: ["diptych", "SQLiteDriver", "PostgresTesting"]),

@@ -67,6 +67,20 @@ extension Authenticator {
             admitted.isWorld = caller == .world
             return admitted
         }
+        signed = { signature, operation, target in
+            let signer = try service.signer(signature, of: operation, target: target)
+            return Signed(user: signer.caller.userRecordName) { bodyHash, paths in
+                let caller = try service.prove(signer, bodyHash: bodyHash, paths: paths)
+                var admitted = Admitted(
+                    user: caller.userRecordName,
+                    ask: { try service.handle($0, target: $1, caller: caller) },
+                    listen: {
+                        try service.listen(for: $0, target: $1, caller: caller, changed: $2)
+                    })
+                admitted.stillGood = { try service.requireGood(signer) }
+                return admitted
+            }
+        }
         courier = CourierDoor(
             user: { try service.user(ofCourierToken: $0) },
             next: { try service.nextNotice(forCourierToken: $0) },

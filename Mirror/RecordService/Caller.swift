@@ -2,7 +2,7 @@
 public struct Caller: Hashable, Sendable {
     /// Empty for who is not signed in.
     public var userRecordName: String
-    /// The token that was shown: addresses of assets that are given out end with it.
+    /// The token or key that was shown: addresses of assets that are given out end with it.
     public var tokenID: String?
 
     /// Names a caller whose identity somebody else has checked. `RecordService.authenticate` checks

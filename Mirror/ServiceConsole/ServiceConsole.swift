@@ -15,9 +15,10 @@ public final class ServiceConsole: Sendable {
     private let hour: RecentHour
 
     /// A console of `service`. `isEncrypted`: the server itself speaks TLS. `statistics` tells what
-    /// the server does at the moment; it is asked when somebody looks.
+    /// the server does at the moment; it is asked when somebody looks. By `provider` users sign in.
     public init(
         service: RecordService, isEncrypted: Bool, platform: Environment = .system,
+        provider: SignInProvider? = nil,
         statistics: @escaping @Sendable () -> ServerActivity = { ServerActivity() }
     ) {
         hour = RecentHour(clock: platform.clock)
@@ -26,7 +27,7 @@ public final class ServiceConsole: Sendable {
             clock: platform.clock)
         desk = ConsoleDesk(
             service: service, sessions: sessions, hour: hour, clock: platform.clock,
-            statistics: statistics)
+            provider: provider, statistics: statistics)
     }
 
     /// Puts the console before the routes of a server, and counts what it answers.
@@ -58,6 +59,19 @@ public final class ServiceConsole: Sendable {
         }
     }
 
+    /// A browser that goes somewhere sends no body.
+    private func forBrowser(
+        _ request: HTTPRequest,
+        _ answer: @escaping @Sendable (ConsoleDesk, HTTPRequest) throws -> HTTPResponse
+    ) throws(RecordError) -> Admission {
+        guard request.headers["Transfer-Encoding"] == nil,
+            request.headers["Content-Length"].map({ $0 == "0" }) ?? true
+        else { throw RecordError(.badRequest, "Nothing but an address is taken here.") }
+        return .read(user: "") { [desk] request in
+            .response(desk.answerAsPage { try answer($0, request) })
+        }
+    }
+
     /// Answers paths of the console; nil for all others.
     package func admit(_ request: HTTPRequest) -> Admission? {
         guard request.path == Self.path || request.path.hasPrefix(Self.path + "/") else {
@@ -69,6 +83,9 @@ public final class ServiceConsole: Sendable {
             case .elsewhere(let path): return .answer(.redirect(to: path))
             case .signIn:
                 return try forAnybody(request) { try $0.signIn($1) }
+            case .ways: return .answer(desk.answer { try $0.ways() })
+            case .leave: return try forBrowser(request) { try $0.leave($1) }
+            case .comeBack: return try forBrowser(request) { try $0.comeBack($1) }
             case .device: return try forAnybody(request) { try $0.beginDevice($1) }
             case .deviceOutcome: return try forAnybody(request) { try $0.deviceOutcome($1) }
             case .inquiry(let inquiry):

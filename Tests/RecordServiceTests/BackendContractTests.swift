@@ -257,14 +257,17 @@ import Testing
         let shared = try Shared(place)
         defer { shared.remove() }
         let services = try shared.services()
+        var token: String?
         for number in 0..<30 {
             try services[0].save(.note("old-\(number)"))
             _ = try services[0].modify([
                 RecordOperation(
                     .forceDelete, Record(recordName: "old-\(number)", recordType: ""))
             ])
+            if number == 9 { token = try services[0].changes(since: nil).syncToken }
         }
-        let token = try services[0].changes(since: nil, limit: 1).syncToken
+        // Who began after the deletions has none of what was deleted.
+        let beginner = try services[0].changes(since: nil, limit: 1).syncToken
         for fixture in services { fixture.clock.advance(seconds: 86_400 * 200) }
         let errors = inParallel(services) { thread, fixture in
             if thread < 2 { return try fixture.service.forgetOldDeletions() }
@@ -274,6 +277,7 @@ import Testing
         let all = try services[1].changes(since: nil).records
         #expect(all.count == 20 && !all.contains { $0.deleted })
         #expect(try services[0].changes(since: token).failure?.code == .changeTokenExpired)
+        #expect(try services[0].changes(since: beginner).records.count == 20)
     }
 
     // MARK: Names and failures

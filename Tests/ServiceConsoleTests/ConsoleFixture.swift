@@ -21,13 +21,17 @@ struct ConsoleFixture {
 
     let service: RecordService
     let console: ServiceConsole
-    let clock = HandClock()
+    let clock: HandClock
     let anna: ServiceUser
     let ben: ServiceUser
     let administrator: IssuedToken
     let tokenOfAnna: IssuedToken
 
-    init(isEncrypted: Bool = true, audit: AuditLog? = nil) throws {
+    init(
+        isEncrypted: Bool = true, audit: AuditLog? = nil, clock: HandClock = HandClock(),
+        provider: SignInProvider? = nil
+    ) throws {
+        self.clock = clock
         var platform = Environment.system
         platform.clock = clock
         service = try RecordService(platform: platform, audit: audit)
@@ -39,23 +43,27 @@ struct ConsoleFixture {
         tokenOfAnna = try accounts.issueUserToken(
             userRecordName: anna.userRecordName, label: "laptop")
         console = ServiceConsole(
-            service: service, isEncrypted: isEncrypted, platform: platform,
+            service: service, isEncrypted: isEncrypted, platform: platform, provider: provider,
             statistics: { ServerActivity(connections: 3, requests: 70, heldRequests: 2) })
     }
 
     /// Sends a request by hand and returns its answer.
     func send(
         _ method: String, _ path: String, _ body: String = "",
-        headers: [(String, String)] = []
+        headers: [(String, String)] = [], from address: String? = nil
     ) throws -> HTTPResponse {
         var fields = HTTPHeaders()
         for (name, value) in headers { fields.append(name, value) }
         fields.append("Content-Length", "\(body.utf8.count)")
         let parts = path.split(separator: "?", maxSplits: 1)
-        let request = HTTPRequest(
+        var request = HTTPRequest(
             method: method, path: String(parts[0]),
             query: HTTPQuery(parts.count > 1 ? String(parts[1]) : ""), headers: fields,
             body: .bytes(Data(body.utf8)))
+        if let address {
+            let parts = address.split(separator: ".").compactMap { UInt64($0) }
+            request.address = ClientAddress(prefix: parts.reduce(0) { $0 << 8 | $1 })
+        }
         switch try #require(console.admit(request)) {
         case .answer(let response): return response
         case .read(_, let answer):
@@ -64,7 +72,7 @@ struct ConsoleFixture {
             case .wait(let wait): return try #require(wait.answer(true))
             case .events: throw ConsoleTestError.stream
             }
-        case .stream: throw ConsoleTestError.stream
+        case .stream, .signed: throw ConsoleTestError.stream
         }
     }
 

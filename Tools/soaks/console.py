@@ -136,8 +136,8 @@ class Browser:
     def sign_in(self, url, token):
         self.driver.get(url + "/console")
         self.until(lambda driver: driver.find_elements(By.NAME, "token"), "no form")
-        # By keyboard: the field has the focus.
-        self.driver.switch_to.active_element.send_keys(token, Keys.ENTER)
+        # By keyboard alone.
+        self.driver.find_element(By.NAME, "token").send_keys(token, Keys.ENTER)
 
     def shoot(self, name):
         self.driver.save_screenshot(str(self.folder / f"{name}.png"))

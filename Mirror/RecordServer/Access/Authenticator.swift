@@ -1,3 +1,4 @@
+package import Foundation
 package import RecordService
 package import RecordWire
 
@@ -19,6 +20,9 @@ package struct Authenticator: Sendable {
         package var isWorld = false
         /// nil where the service tells nobody of changes: no answer is held back.
         package var listen: Listening?
+        /// Throws where the caller is not let in any more; nil for who shows tokens, which are
+        /// looked at again.
+        package var stillGood: (@Sendable () throws -> Void)?
 
         package init(user: String, ask: @escaping Asking, listen: Listening? = nil) {
             self.user = user
@@ -34,7 +38,27 @@ package struct Authenticator: Sendable {
             @Sendable (_ key: String) throws -> (file: AssetFile, userRecordName: String)
     }
 
+    /// A server that signed its request; who it is is proved once the body came.
+    package struct Signed: Sendable {
+        /// In whose name it asks, for limits.
+        package var user: String
+        /// Lets it in by the SHA-256 of the body (nil: an empty one) and the paths it may have
+        /// signed, of which one is enough.
+        package var prove: @Sendable (_ bodyHash: Data?, _ paths: [String]) throws -> Admitted
+
+        package init(
+            user: String,
+            prove: @escaping @Sendable (_ bodyHash: Data?, _ paths: [String]) throws -> Admitted
+        ) {
+            self.user = user
+            self.prove = prove
+        }
+    }
+
     package var admit: @Sendable (AccessTokens, _ container: String) throws -> Admitted
+    /// nil where no keys are taken.
+    package var signed:
+        (@Sendable (RequestSignature, _ operation: String, RecordTarget) throws -> Signed)?
     /// nil for a service without assets.
     package var assets: Assets?
 

@@ -1,7 +1,12 @@
+package import Foundation
+
 /// What a server makes of a request's head, before a byte of its body is kept.
 package enum Admission: Sendable {
     /// The body is read, and given to `answer` with the head. `user` is whose memory it is.
     case read(user: String, answer: @Sendable (HTTPRequest) -> HTTPOutcome)
+    /// The body is read in the memory of a user who is still to be proved, by its SHA-256 among
+    /// others, which is made while it comes; nil for an empty body.
+    case signed(user: String, answer: @Sendable (HTTPRequest, _ bodyHash: Data?) -> HTTPOutcome)
     /// The body is taken piece by piece, and nothing of it is held.
     case stream(HTTPStream)
     /// The request is answered without its body.

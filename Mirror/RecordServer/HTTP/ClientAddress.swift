@@ -12,7 +12,7 @@ package struct ClientAddress: Hashable, Sendable {
     private init(bytes: UInt64) { self.bytes = bytes }
 
     /// An address of IPv4, or the first 64 bits of one of IPv6.
-    init(prefix: UInt64) { bytes = prefix }
+    package init(prefix: UInt64) { bytes = prefix }
 
     init(_ address: UnsafePointer<sockaddr>?) {
         guard let address else {

@@ -92,6 +92,8 @@ package struct HTTPHeaders: Sendable {
 ///
 /// A plus sign stays a plus sign: base64 tokens hold it more often than forms hold spaces.
 package struct HTTPQuery: Sendable {
+    /// As sent, percent-encoded.
+    package let text: String
     private var items: [(name: String, value: String)] = []
     /// How many parts there are, also those that cannot be read.
     package private(set) var count = 0
@@ -99,6 +101,7 @@ package struct HTTPQuery: Sendable {
     private static let itemsMax = 100
 
     package init(_ text: some StringProtocol) {
+        self.text = String(text)
         for part in text.split(separator: "&", omittingEmptySubsequences: false) {
             count += 1
             guard !part.isEmpty, count <= Self.itemsMax else { continue }

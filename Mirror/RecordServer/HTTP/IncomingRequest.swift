@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RecordService
 
 /// One request on its way in: what has come so far, and whether it is too much.
 final class IncomingRequest: @unchecked Sendable {
@@ -9,7 +10,7 @@ final class IncomingRequest: @unchecked Sendable {
     let hold: BufferLedger.Hold
     private let limits: HTTPConfiguration
     private var admission: Admission?
-    private var body = Data()
+    private var kept = Kept()
     private var received = 0
     /// Of the body, those that went elsewhere than into memory.
     private var streamed = 0
@@ -20,6 +21,13 @@ final class IncomingRequest: @unchecked Sendable {
     var waiting: Waiting?
     /// The answer that goes on.
     var stream: EventStream?
+
+    /// The body so far.
+    private struct Kept {
+        var bytes = Data()
+        /// Where somebody is to be proved by it.
+        var hash: RunningSHA256?
+    }
 
     struct Waiting {
         var wait: HTTPWait
@@ -71,7 +79,7 @@ final class IncomingRequest: @unchecked Sendable {
             dropped = .bytes(Data())
             let length = announced ?? (isChunked ? .max : 0)
             return waits || length > Self.refusedBytesMax ? .answer : .readOn
-        case .read(let user, _):
+        case .read(let user, _), .signed(let user, _):
             hold.user = user
             guard let announced, announced > limits.bodyBytesMax else { return .readOn }
             dropped = .tooLarge
@@ -117,7 +125,8 @@ final class IncomingRequest: @unchecked Sendable {
             } else if !hold.grow(by: bytes.count) {
                 drop(.noRoom)
             } else {
-                body.append(contentsOf: bytes)
+                note(bytes)
+                kept.bytes.append(contentsOf: bytes)
             }
         }
         let isFlood = received - limits.bodyBytesMax > limits.discardedBytesMax
@@ -128,16 +137,31 @@ final class IncomingRequest: @unchecked Sendable {
     func outcome() -> HTTPOutcome {
         switch admission {
         case .answer(let response): return .response(response)
-        case .read(_, let answer):
-            request.body = dropped ?? .bytes(body)
-            body = Data()
-            let outcome = answer(request)
-            request.body = .bytes(Data())
-            hold.release()
-            return outcome
+        case .read(_, let answer): return outcome(of: answer)
+        case .signed(let user, let answer):
+            let bodyHash = try? kept.hash?.digest()
+            // What comes of it is asked for once: a second time nothing is proved anew.
+            admission = .read(user: user) { answer($0, bodyHash) }
+            return outcome { answer($0, bodyHash) }
         case .stream(let stream): return .response(stream.finish())
         case nil: return .response(HTTPResponse(status: 400))
         }
+    }
+
+    private func outcome(of answer: (HTTPRequest) -> HTTPOutcome) -> HTTPOutcome {
+        request.body = dropped ?? .bytes(kept.bytes)
+        kept = Kept()
+        let outcome = answer(request)
+        request.body = .bytes(Data())
+        hold.release()
+        return outcome
+    }
+
+    /// Where no digest can be made, nobody is proved by it.
+    private func note(_ bytes: UnsafeRawBufferPointer) {
+        guard case .signed = admission else { return }
+        if kept.hash == nil { kept.hash = try? RunningSHA256() }
+        try? kept.hash?.update(bytes)
     }
 
     /// Counts an answer's bytes among those that are held; where there is no room for them, the
@@ -154,7 +178,7 @@ final class IncomingRequest: @unchecked Sendable {
 
     private func drop(_ reason: HTTPBody) {
         dropped = reason
-        body = Data()
+        kept = Kept()
         hold.release()
     }
 }

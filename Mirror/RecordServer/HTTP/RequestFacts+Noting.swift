@@ -38,6 +38,8 @@ extension Admission {
         case .answer(let response): return .answer(response.noting(facts))
         case .read(let user, let answer):
             return .read(user: user) { answer($0).noting(facts) }
+        case .signed(let user, let answer):
+            return .signed(user: user) { answer($0, $1).noting(facts) }
         case .stream(let stream):
             return .stream(
                 HTTPStream(

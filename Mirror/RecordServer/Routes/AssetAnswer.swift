@@ -72,7 +72,7 @@ enum ByteRange: Equatable {
 extension HTTPRequest {
     /// The server's address as the client calls it; nil where that is not to be seen. A proxy that
     /// speaks TLS says so; who lies about it spoils the addresses of its own answers only.
-    func serviceAddress(scheme: String) -> String? {
+    package func serviceAddress(scheme: String) -> String? {
         guard let host = headers["Host"], !host.isEmpty,
             host.utf8.allSatisfy({ byte in
                 switch byte {

@@ -6,14 +6,14 @@ internal import RecordWire
 /// Turns HTTP requests into requests of the service, and its answers into HTTP. Holds no rule of
 /// its own.
 package struct Router: Sendable {
-    private let door: Authenticator
+    let door: Authenticator
     /// nil where the service publishes nothing: it speaks the plain dialect.
     private let capabilities: ServerCapabilities?
     private let bodyBytesMax: Int
     private let expandedBytesMax: Int
     private let platform: Environment
     private let failureLog: FailureLog?
-    private let throttle: Throttle
+    let throttle: Throttle
     private let throttlesAddresses: Bool
     private let scheme: String
     private let health: HealthAnswers
@@ -60,6 +60,8 @@ package struct Router: Sendable {
             return .read(user: caller.user) { request in
                 outcome(of: operation, target, caller, request, uuid)
             }
+        case .askSigned(let operation, let target, let guest):
+            return signed(operation, target, guest, request, uuid)
         case .file(var response):
             response.headers.append("X-Apple-Request-UUID", uuid)
             return .answer(response)
@@ -97,6 +99,7 @@ package struct Router: Sendable {
         case answer(Data)
         case wait(user: String, HTTPWait)
         case ask(String, RecordTarget, Authenticator.Admitted)
+        case askSigned(String, RecordTarget, Authenticator.Signed)
         case file(HTTPResponse)
         case upload(AssetUpload)
         case events(ChangeEvents, RecordTarget, Authenticator.Admitted)
@@ -117,10 +120,17 @@ package struct Router: Sendable {
             return .upload(upload)
         case .operation(let operation, var target):
             let tokens = tokens(of: request, for: target)
-            let caller = try admitted(tokens, target.container, request)
-            (facts.user, facts.container) = (caller.isWorld ? nil : caller.user, target.container)
             target.deviceID = tokens.deviceID
             target.serviceAddress = request.serviceAddress(scheme: scheme)
+            facts.container = target.container
+            if let guest = try signedGuest(of: operation, target, request) {
+                facts.user = guest.user
+                try checkMethod(operation, request)
+                _ = try BodyEncoding(of: request)
+                return .askSigned(operation, target, guest)
+            }
+            let caller = try admitted(tokens, target.container, request)
+            facts.user = caller.isWorld ? nil : caller.user
             if operation == ChangeEvents.operation, !isPlain {
                 guard request.method == "GET" else {
                     throw RouteRefusal.methodNotAllowed(allowed: "GET")
@@ -225,7 +235,7 @@ package struct Router: Sendable {
         }
     }
 
-    private func lettingIn<Guest>(_ request: HTTPRequest, _ body: () throws -> Guest) throws
+    func lettingIn<Guest>(_ request: HTTPRequest, _ body: () throws -> Guest) throws
         -> Guest
     {
         let began = platform.clock.now()
@@ -251,7 +261,7 @@ package struct Router: Sendable {
         caller.isWorld ? .address(request.address) : .user(caller.user)
     }
 
-    private func refusal(for error: any Error, _ uuid: String) -> HTTPResponse {
+    func refusal(for error: any Error, _ uuid: String) -> HTTPResponse {
         switch error {
         case let refusal as RouteRefusal:
             var response = refused(refusal.error, status: refusal.status, uuid)
@@ -266,7 +276,7 @@ package struct Router: Sendable {
         }
     }
 
-    private func finished(
+    func finished(
         _ response: HTTPResponse, _ request: HTTPRequest, _ uuid: String
     ) -> HTTPResponse {
         var response = response
@@ -343,7 +353,7 @@ package struct Router: Sendable {
 
     // MARK: Questions
 
-    private func outcome(
+    func outcome(
         of operation: String, _ target: RecordTarget, _ caller: Authenticator.Admitted,
         _ request: HTTPRequest, _ uuid: String
     ) -> HTTPOutcome {
@@ -363,7 +373,7 @@ package struct Router: Sendable {
                     seconds: Double(question.waitSeconds),
                     listen: { try listen(question, target, $0) },
                     answer: { isLast in
-                        news(of: question, target, isLast: isLast, request, uuid)
+                        news(of: question, target, caller, isLast: isLast, request, uuid)
                     }))
         } catch {
             return .response(finished(refusal(for: error, uuid), request, uuid))
@@ -373,12 +383,17 @@ package struct Router: Sendable {
     /// The answer to a question that waits; nil while there is nothing to tell and time is left.
     /// Who asks is looked at again, for a token may have been revoked meanwhile.
     private func news(
-        of question: RecordRequest, _ target: RecordTarget, isLast: Bool, _ request: HTTPRequest,
-        _ uuid: String
+        of question: RecordRequest, _ target: RecordTarget, _ former: Authenticator.Admitted,
+        isLast: Bool, _ request: HTTPRequest, _ uuid: String
     ) -> HTTPResponse? {
         do {
             let began = platform.clock.now()
-            let caller = try door.admit(tokens(of: request, for: target), target.container)
+            var caller = former
+            if let stillGood = former.stillGood {
+                try stillGood()
+            } else {
+                caller = try door.admit(tokens(of: request, for: target), target.container)
+            }
             defer { throttle.charge(asker(caller, request), since: began) }
             let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
@@ -451,7 +466,7 @@ package struct Router: Sendable {
         return error
     }
 
-    private func plainBody(of request: HTTPRequest) throws -> Data {
+    func plainBody(of request: HTTPRequest) throws -> Data {
         switch request.body {
         case .bytes(let body):
             let encoding = try BodyEncoding(of: request)

@@ -1,15 +1,30 @@
 internal import Foundation
 public import RecordWire
 
-/// Who a token stands for, whatever container it is shown to.
+/// By what somebody was let in, and with what a session ends.
+public enum SignInProof: Hashable, Sendable {
+    /// A token of this name.
+    case token(String)
+    /// The password as it was set at this time, in milliseconds since 1970.
+    case password(changedAt: Int64)
+    /// What a provider calls the user.
+    case identity(issuer: String, subject: String)
+}
+
+/// Who a token or a password stands for, whatever container it is shown to.
 public struct TokenBearer: Hashable, Sendable {
     /// nil for an administrator.
     public var userRecordName: String?
-    public var tokenID: String
-    /// What the token is called.
+    public var proof: SignInProof
+    /// What the token or the user is called.
     public var label: String
 
     public var isAdministrator: Bool { userRecordName == nil }
+
+    /// nil for who showed no token.
+    public var tokenID: String? {
+        if case .token(let id) = proof { id } else { nil }
+    }
 }
 
 extension ServiceAccounts {
@@ -47,6 +62,24 @@ extension ServiceAccounts {
         return word
     }
 
+    /// Throws AUTHENTICATION_FAILED where what let the bearer in was revoked or changed.
+    package func requireGood(_ bearer: TokenBearer) throws(RecordError) {
+        switch bearer.proof {
+        case .token(let id): try requireGood(tokenID: id)
+        case .password(let changedAt):
+            let user = bearer.userRecordName ?? ""
+            guard try backend.read({ try $0.password(of: user) })?.changedAt == changedAt else {
+                throw RecordError(.authenticationFailed, "The password was changed; sign in.")
+            }
+        case .identity(let issuer, let subject):
+            let user = try backend.read { try $0.identity(issuer: issuer, subject: subject) }
+            guard let user, user == bearer.userRecordName else {
+                throw RecordError(
+                    .authenticationFailed, "The provider lets you in here no more; sign in.")
+            }
+        }
+    }
+
     /// Names who shows a user's or an administrator's token. Throws AUTHENTICATION_FAILED for any
     /// other, in the same words whatever is wrong with it.
     public func bearer(of token: String) throws(RecordError) -> TokenBearer {
@@ -54,8 +87,8 @@ extension ServiceAccounts {
             guard let found = try? good(TokenRotation.issued(token), kind) else { continue }
             guard kind == .administrator || found.userRecordName != nil else { continue }
             return TokenBearer(
-                userRecordName: kind == .user ? found.userRecordName : nil, tokenID: found.id,
-                label: found.label)
+                userRecordName: kind == .user ? found.userRecordName : nil,
+                proof: .token(found.id), label: found.label)
         }
         throw RecordError(
             .authenticationFailed,

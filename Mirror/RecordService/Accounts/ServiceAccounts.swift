@@ -15,6 +15,7 @@ public final class ServiceAccounts: Sendable {
     /// Containers are never removed, so those seen once exist.
     private let seen = Lock<Set<ExactName>>([])
     let uses = TokenUses()
+    let usedSignatures = UsedSignatures()
 
     init(
         backend: any Backend, platform: Environment, secrets: any SecretSource,
@@ -83,12 +84,17 @@ public final class ServiceAccounts: Sendable {
 
     /// Makes a user with a random record name.
     public func createUser(label: String) throws(RecordError) -> ServiceUser {
-        let name = platform.randomness.uuid().uuidString.replacing("-", with: "").lowercased()
-        let user = ServiceUser(userRecordName: "_\(name)", label: label)
+        let user = newUser(label: label)
         let now = platform.milliseconds
         try backend.write { try $0.add(user, at: now) }
         try audit?.note(.userAdded, user.userRecordName, ["label": label])
         return user
+    }
+
+    /// A user nobody knows yet.
+    func newUser(label: String) -> ServiceUser {
+        let name = platform.randomness.uuid().uuidString.replacing("-", with: "").lowercased()
+        return ServiceUser(userRecordName: "_\(name)", label: label)
     }
 
     /// All users by record name.
@@ -218,13 +224,17 @@ public final class ServiceAccounts: Sendable {
         return row.description
     }
 
-    /// Throws AUTHENTICATION_FAILED where the user's token was revoked; nil stands for callers that
-    /// somebody else lets in.
+    /// Throws AUTHENTICATION_FAILED where the user's token, or the server's key, was revoked; nil
+    /// stands for callers that somebody else lets in.
     package func requireGood(tokenID: String?) throws(RecordError) {
         guard let tokenID else { return }
-        guard let row = try backend.read({ try $0.token(tokenID) }),
-            row.description.revokedAt == nil
-        else { throw Self.refused(.user) }
+        let isGood = try backend.read { transaction in
+            if let token = try transaction.token(tokenID) {
+                return token.description.revokedAt == nil
+            }
+            return try transaction.serverKey(tokenID).map { $0.key.revokedAt == nil } ?? false
+        }
+        guard isGood else { throw Self.refused(.user) }
     }
 
     private static func refused(_ kind: TokenDescription.Kind) -> RecordError {

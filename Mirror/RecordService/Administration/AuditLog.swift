@@ -7,6 +7,8 @@ public struct AuditEntry: Hashable, Sendable, Codable {
     /// What was done.
     public enum Act: String, Hashable, Sendable, Codable {
         case containerMade, userAdded, tokenMade, tokenRevoked, tokensTakenIn, quotaChanged
+        case serverKeyAdded, serverKeyRevoked, passwordChanged, passwordRemoved
+        case identityLinked, identitiesRemoved
         case profileChanged, grantChanged, roleChanged, schemaImported, schemaDeployed
         /// An administrator's change of records or zones, in the name of their user.
         case recordsChanged

@@ -1,6 +1,6 @@
 internal import COpenSSL
-internal import Foundation
-internal import RecordWire
+package import Foundation
+package import RecordWire
 
 /// The SHA-256 by which an asset's content is named.
 struct AssetChecksum: Hashable, Sendable {
@@ -41,10 +41,10 @@ struct AssetChecksum: Hashable, Sendable {
 }
 
 /// SHA-256 of bytes that come piece by piece.
-final class RunningSHA256 {
+package final class RunningSHA256 {
     private let context: OpaquePointer
 
-    init() throws(RecordError) {
+    package init() throws(RecordError) {
         guard let context = EVP_MD_CTX_new() else { throw Self.failed }
         self.context = context
         guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { throw Self.failed }
@@ -52,7 +52,7 @@ final class RunningSHA256 {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    func update(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
+    package func update(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
         guard EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 else {
             throw Self.failed
         }
@@ -67,6 +67,9 @@ final class RunningSHA256 {
         else { throw Self.failed }
         return checksum
     }
+
+    /// As `finish`, in 32 bytes.
+    package func digest() throws(RecordError) -> Data { try finish().bytes }
 
     private static let failed = RecordError(
         .internalError, "OpenSSL cannot compute SHA-256 on this machine.")

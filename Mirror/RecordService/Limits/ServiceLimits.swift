@@ -74,6 +74,9 @@ public struct RetentionLimits: Hashable, Sendable, Codable {
     public var instancesPerZoneMax = 1000
     /// Days after which deletions may be forgotten. Who was away longer reads the zone anew.
     public var deletionDaysMax = 180
+    /// How far the date of a server's signature may be from the present; a signature that changed
+    /// something is remembered as long, so that it is good once.
+    public var signatureSkewSeconds = 600
 
     public init() {}
 }

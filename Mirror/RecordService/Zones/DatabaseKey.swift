@@ -36,6 +36,14 @@ struct DatabaseKey: Hashable {
         owner = target.database == Self.publicScope ? "" : caller.userRecordName
     }
 
+    /// Throws BAD_REQUEST for another environment than there are.
+    static func check(environment: String) throws(RecordError) {
+        guard environments.contains(where: { $0.isExactly(environment) }) else {
+            throw RecordError(
+                .badRequest, "The environment is \(environments.joined(separator: " or ")).")
+        }
+    }
+
     private init(_ courier: CourierRow, scope: String) {
         container = courier.container
         environment = courier.environment

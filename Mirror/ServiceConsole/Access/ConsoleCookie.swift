@@ -4,13 +4,16 @@ internal import RecordServer
 struct ConsoleCookie: Sendable {
     /// Whether the server itself speaks TLS; where it does not, a proxy before it may.
     let isEncrypted: Bool
+    var name = "diptych-console"
+    /// From which other pages a browser sends it: by `Lax` it comes along where another site sends
+    /// the browser here.
+    var sameSite = "Strict"
 
-    private static let plainName = "diptych-console"
     /// A browser takes a cookie of this prefix over TLS only, and for one host only.
-    private static let secureName = "__Host-diptych-console"
+    private var secureName: String { "__Host-\(name)" }
 
     func secret(in request: HTTPRequest) -> String? {
-        let name = isSecure(request) ? Self.secureName : Self.plainName
+        let name = isSecure(request) ? secureName : self.name
         for pair in (request.headers["Cookie"] ?? "").split(separator: ";") {
             let parts = pair.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[0].filter({ $0 != " " }) == name else { continue }
@@ -30,8 +33,8 @@ struct ConsoleCookie: Sendable {
     private func text(_ value: String, _ request: HTTPRequest, lasting: String) -> String {
         let start =
             isSecure(request)
-            ? "\(Self.secureName)=\(value); Secure" : "\(Self.plainName)=\(value)"
-        return "\(start); Path=/; HttpOnly; SameSite=Strict\(lasting)"
+            ? "\(secureName)=\(value); Secure" : "\(name)=\(value)"
+        return "\(start); Path=/; HttpOnly; SameSite=\(sameSite)\(lasting)"
     }
 
     private func isSecure(_ request: HTTPRequest) -> Bool {

@@ -13,6 +13,7 @@ final class ConsoleSessions: Sendable {
     private let clock: any Clock
     private let sessions = Lock<[String: ConsoleSession]>([:])
     private let failures: FailureMeter<ClientAddress>
+    private let passwords: PasswordGate
 
     private static let sessionsMax = 1_000
     private static let idleSeconds = 30.0 * 60
@@ -23,6 +24,7 @@ final class ConsoleSessions: Sendable {
         self.cookie = cookie
         self.clock = clock
         failures = FailureMeter(clock: clock, failuresMax: 30, within: 60)
+        passwords = PasswordGate(clock: clock)
     }
 
     /// Lets the bearer of a token in, whatever others tried from the same address. Returns the
@@ -32,6 +34,40 @@ final class ConsoleSessions: Sendable {
         token: String, from address: ClientAddress
     ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
         let bearer = try bearer(of: token, from: address)
+        return try begin(bearer)
+    }
+
+    /// Lets who has a name and its password in. Throws AUTHENTICATION_FAILED, THROTTLED for who
+    /// guesses, TRY_AGAIN_LATER where others are looked at.
+    func begin(
+        name: String, password: String, from address: ClientAddress
+    ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
+        let accounts = accounts
+        return try begin(
+            passwords.pass(name, from: address) { () throws(RecordError) in
+                try accounts.bearer(name: name, password: password)
+            })
+    }
+
+    /// Changes a user's own password; all sessions that began with the former end. Throws
+    /// ACCESS_DENIED where the former is another, and as `begin(name:password:from:)`.
+    func changePassword(
+        from former: String, to password: String, _ session: ConsoleSession,
+        _ address: ClientAddress
+    ) throws(RecordError) {
+        guard let user = session.bearer.userRecordName else {
+            throw RecordError(.badRequest, "An administrator's token has no password.")
+        }
+        let accounts = accounts
+        try passwords.pass(user, from: address) { () throws(RecordError) in
+            try accounts.changePassword(of: user, from: former, to: password)
+        }
+    }
+
+    /// Lets in who was let in elsewhere.
+    func begin(
+        _ bearer: TokenBearer
+    ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
         let secret = try accounts.drawnSecret()
         let session = ConsoleSession(
             bearer: bearer, requestToken: try accounts.drawnSecret(), began: clock.now(),
@@ -93,7 +129,7 @@ final class ConsoleSessions: Sendable {
         }
         guard let found else { throw Self.signedOut }
         do throws(RecordError) {
-            try accounts.requireGood(tokenID: found.bearer.tokenID)
+            try accounts.requireGood(found.bearer)
         } catch  where error.code == .authenticationFailed {
             sessions.withLock { $0[key] = nil }
             throw Self.signedOut

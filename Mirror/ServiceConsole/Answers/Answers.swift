@@ -12,6 +12,8 @@ struct SessionAnswer: Encodable {
     var requestToken: String
     /// Whether requests may wait for changes.
     var waits: Bool
+    /// Whether it began with a password, which can be changed.
+    var hasPassword: Bool
 
     init(_ session: ConsoleSession, _ dialect: ServiceDialect) {
         isAdministrator = session.isAdministrator
@@ -19,6 +21,7 @@ struct SessionAnswer: Encodable {
         label = session.bearer.label
         requestToken = session.requestToken
         waits = dialect == .extended
+        hasPassword = if case .password = session.bearer.proof { true } else { false }
     }
 }
 
@@ -75,7 +78,7 @@ struct TokenAnswer: Encodable {
     /// Whether the session that asks began with it.
     var isOwn: Bool
 
-    init(_ token: TokenDescription, own: String) {
+    init(_ token: TokenDescription, own: String?) {
         id = token.id
         kind = token.kind.rawValue
         container = token.container

@@ -25,8 +25,8 @@ extension HTTPResponse {
         HTTPResponse(console: status, type: "application/json; charset=utf-8", body)
     }
 
-    static func redirect(to path: String) -> HTTPResponse {
-        var response = HTTPResponse(console: 308, type: "text/plain; charset=utf-8", Data())
+    static func redirect(to path: String, status: Int = 308) -> HTTPResponse {
+        var response = HTTPResponse(console: status, type: "text/plain; charset=utf-8", Data())
         response.headers.append("Location", path)
         return response
     }

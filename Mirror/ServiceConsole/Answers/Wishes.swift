@@ -4,7 +4,15 @@ internal import RecordWire
 
 /// What the page sends.
 struct SignInWish: Decodable {
-    var token: String
+    /// Or a name and its password.
+    var token: String?
+    var name: String?
+    var password: String?
+}
+
+struct PasswordWish: Decodable {
+    var former: String
+    var password: String
 }
 
 struct ContainerWish: Decodable {

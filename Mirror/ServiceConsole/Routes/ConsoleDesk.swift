@@ -14,11 +14,16 @@ struct ConsoleDesk: Sendable {
     let started: Date
     let usage = UsageMemory()
     let devices: DeviceSignIns
+    /// nil where nobody signs in by one.
+    let provider: ProviderDesk?
 
     init(
         service: RecordService, sessions: ConsoleSessions, hour: RecentHour, clock: any Clock,
-        statistics: @escaping @Sendable () -> ServerActivity
+        provider: SignInProvider?, statistics: @escaping @Sendable () -> ServerActivity
     ) {
+        self.provider = provider.map {
+            ProviderDesk($0, accounts: service.accounts, clock: clock)
+        }
         self.service = service
         self.sessions = sessions
         self.hour = hour
@@ -56,6 +61,7 @@ struct ConsoleDesk: Sendable {
         switch inquiry {
         case .session: return try .json(of: SessionAnswer(session, service.dialect))
         case .signOut: return try signOut(request)
+        case .changePassword: return try changePassword(session, request)
         case .containers: return try .json(of: service.accounts.containers())
         case .tokens: return try tokens(of: session)
         case .revokeToken(let id): return try revoke(id, session)
@@ -97,10 +103,30 @@ struct ConsoleDesk: Sendable {
             throw RecordError(.accessDenied, "Sign in on the console's own page.")
         }
         let wish: SignInWish = try request.wish()
-        let (secret, session) = try sessions.begin(token: wish.token, from: request.address)
+        let (secret, session) = try begin(wish, request)
         var response = try HTTPResponse.json(of: SessionAnswer(session, service.dialect))
         response.headers.append("Set-Cookie", sessions.cookie.header(secret, for: request))
         return response
+    }
+
+    private func begin(
+        _ wish: SignInWish, _ request: HTTPRequest
+    ) throws(RecordError) -> (secret: String, session: ConsoleSession) {
+        if let token = wish.token { return try sessions.begin(token: token, from: request.address) }
+        guard let name = wish.name, let password = wish.password else {
+            throw RecordError(.badRequest, "Sign in with a token, or with a name and a password.")
+        }
+        return try sessions.begin(name: name, password: password, from: request.address)
+    }
+
+    /// The session that asked ends with the others.
+    private func changePassword(
+        _ session: ConsoleSession, _ request: HTTPRequest
+    ) throws -> HTTPResponse {
+        let wish: PasswordWish = try request.wish()
+        try sessions.changePassword(
+            from: wish.former, to: wish.password, session, request.address)
+        return try signOut(request)
     }
 
     private func signOut(_ request: HTTPRequest) throws -> HTTPResponse {

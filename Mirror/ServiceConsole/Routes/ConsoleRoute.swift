@@ -7,6 +7,10 @@ enum ConsoleRoute {
     case file(SiteFile)
     case elsewhere(String)
     case signIn
+    /// How one may sign in.
+    case ways
+    /// The browser goes to the provider, and comes back.
+    case leave, comeBack
     /// A device asks to be let in.
     case device
     /// A device asks what became of it.
@@ -15,7 +19,7 @@ enum ConsoleRoute {
 
     /// What somebody who is signed in wants.
     enum Inquiry {
-        case session, signOut
+        case session, signOut, changePassword
         case status
         case containers, addContainer
         case users, addUser
@@ -43,6 +47,8 @@ enum ConsoleRoute {
         _ words: [String], _ request: HTTPRequest
     ) throws(RecordError) -> ConsoleRoute {
         if words.isEmpty, request.path.hasSuffix("/") { return .elsewhere("/console") }
+        if request.method == "GET", words == ["sign-in"] { return .leave }
+        if request.method == "GET", words == ["signed-in"] { return .comeBack }
         guard ["GET", "HEAD"].contains(request.method), words.count < 2,
             let file = SiteFile(words.first ?? "")
         else { throw notHere }
@@ -54,8 +60,10 @@ enum ConsoleRoute {
     ) throws(RecordError) -> ConsoleRoute {
         switch (method, words.first, words.count) {
         case ("POST", "session", 1): return .signIn
+        case ("GET", "ways", 1): return .ways
         case ("GET", "session", 1): return .inquiry(.session)
         case ("DELETE", "session", 1): return .inquiry(.signOut)
+        case ("POST", "password", 1): return .inquiry(.changePassword)
         case ("POST", "device", 1): return .device
         case ("POST", "device", 2) where words[1] == "token": return .deviceOutcome
         case ("POST", "device", 2) where words[1] == "look": return .inquiry(.lookAtDevice)

@@ -1,9 +1,34 @@
 // A user's own devices.
 
-import { button, confirmed, element, table, tell, time, trying } from "/console/elements.js";
+import {
+    button, confirmed, element, labelled, table, tell, time, trying,
+} from "/console/elements.js";
 import { service } from "/console/service.js";
 
-export async function account(main) {
+function secretField(name, autocomplete) {
+    return element("input", { name, type: "password", required: true, autocomplete });
+}
+
+/** Where the password changes, all sessions that began with the former end: also this one. */
+function passwordForm() {
+    const former = secretField("former", "current-password");
+    const next = secretField("next", "new-password");
+    next.minLength = 8;
+    const form = element("form", { class: "panel", "aria-label": "Password" },
+        element("h2", {}, "Password"), labelled("Present password", former),
+        labelled("New password", next), element("button", {}, "Change and sign in anew"));
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        trying(async () => {
+            await service.changePassword(former.value, next.value);
+            window.dispatchEvent(new Event("signed-out"));
+            tell("The password is changed; sign in with it.");
+        });
+    });
+    return form;
+}
+
+export async function account(main, context) {
     const list = element("div", {});
     const show = (tokens) => {
         const good = tokens.filter((token) => !token.revoked);
@@ -23,6 +48,7 @@ export async function account(main) {
         tell("The device is signed out.");
     });
     main.append(element("h1", {}, "Your devices"), list);
+    if (context.session.hasPassword) main.append(passwordForm());
     const tokens = await trying(() => service.tokens());
     if (tokens) show(tokens);
 }

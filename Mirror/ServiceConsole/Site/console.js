@@ -78,8 +78,8 @@ function showSignIn() {
     const token = element("input", {
         name: "token", type: "password", required: true, autocomplete: "off",
     });
-    const form = element("form", { class: "panel sign-in", "aria-label": "Sign in" },
-        element("h1", {}, "Record service"), labelled("Token", token),
+    const form = element("form", { class: "panel sign-in", "aria-label": "Sign in by token" },
+        element("h2", {}, "By token"), labelled("Token", token),
         element("button", { class: "main" }, "Sign in"),
         element("p", { class: "soft" },
             "An administrator’s token is made by ",
@@ -93,8 +93,35 @@ function showSignIn() {
             begin(found);
         });
     });
-    main.replaceChildren(form);
-    token.focus();
+    const provider = element("div", {});
+    main.replaceChildren(
+        element("h1", {}, "Record service"), provider, passwordForm(), form);
+    main.querySelector("input").focus();
+    service.ways().then((ways) => {
+        if (!ways.provider) return;
+        provider.append(element("p", { class: "panel sign-in" },
+            element("a", { class: "main", href: "/console/sign-in" },
+                `Sign in by ${ways.provider}`)));
+    }, () => undefined);
+}
+
+function passwordForm() {
+    const name = element("input", { name: "name", required: true, autocomplete: "username" });
+    const password = element("input", {
+        name: "password", type: "password", required: true, autocomplete: "current-password",
+    });
+    const form = element("form", { class: "panel sign-in", "aria-label": "Sign in by password" },
+        element("h2", {}, "By password"), labelled("Name", name), labelled("Password", password),
+        element("button", { class: "main" }, "Sign in"));
+    form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        trying(async () => {
+            const found = await service.signInByPassword(name.value, password.value);
+            password.value = "";
+            begin(found);
+        });
+    });
+    return form;
 }
 
 function begin(found) {

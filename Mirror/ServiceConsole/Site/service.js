@@ -45,7 +45,11 @@ function placePath(place) {
 
 export const service = {
     session: async () => remember(await ask("GET", "/session")),
+    ways: () => ask("GET", "/ways"),
     signIn: async (token) => remember(await ask("POST", "/session", { token })),
+    signInByPassword: async (name, password) =>
+        remember(await ask("POST", "/session", { name, password })),
+    changePassword: (former, password) => ask("POST", "/password", { former, password }),
     signOut: () => ask("DELETE", "/session"),
     status: () => ask("GET", "/status"),
     containers: () => ask("GET", "/containers"),

@@ -17,6 +17,7 @@ struct ServiceReport {
         case "users": try listUsers()
         case "tokens": try listTokens()
         case "quotas": try listQuotas()
+        case "keys": try listKeys()
         default: try listUsage()
         }
     }
@@ -35,13 +36,14 @@ struct ServiceReport {
     private func listUsers() throws {
         let users = try service.accounts.users()
         guard !console.isJSON else { return try users.map(json).forEach(console.emit) }
+        let names = try service.accounts.passwordNames()
         show(
-            ["USER", "LABEL", "EMAIL", "FOUND"],
+            ["USER", "LABEL", "EMAIL", "FOUND", "SIGNS IN AS"],
             try users.map { user in
                 let profile = try service.accounts.profile(of: user.userRecordName)
                 return [
                     user.userRecordName, user.label, profile.emailAddress ?? "",
-                    profile.isDiscoverable ? "yes" : "no",
+                    profile.isDiscoverable ? "yes" : "no", names[user.userRecordName] ?? "",
                 ]
             })
     }
@@ -104,6 +106,38 @@ struct ServiceReport {
                     token.label, Self.day(token.createdAt), token.revokedAt.map(Self.day) ?? "",
                 ]
             })
+    }
+
+    // MARK: Keys
+
+    func print(_ key: ServerKey) {
+        guard console.isJSON else { return console.line(key.id) }
+        console.emit(json(key))
+    }
+
+    private func listKeys() throws {
+        let keys = try service.accounts.serverKeys()
+        guard !console.isJSON else { return keys.map(json).forEach(console.emit) }
+        show(
+            ["ID", "CONTAINER", "ENVIRONMENT", "USER", "LABEL", "MADE", "USED", "REVOKED"],
+            keys.map { key in
+                [
+                    key.id, key.container, key.environment, key.userRecordName, key.label,
+                    Self.day(key.createdAt), key.lastUsedAt.map(Self.day) ?? "",
+                    key.revokedAt.map(Self.day) ?? "",
+                ]
+            })
+    }
+
+    private func json(_ key: ServerKey) -> JSON {
+        [
+            "id": .string(key.id), "container": .string(key.container),
+            "environment": .string(key.environment),
+            "userRecordName": .string(key.userRecordName), "label": .string(key.label),
+            "createdAt": .string(Self.day(key.createdAt)),
+            "lastUsedAt": key.lastUsedAt.map { .string(Self.day($0)) } ?? .null,
+            "revokedAt": key.revokedAt.map { .string(Self.day($0)) } ?? .null,
+        ]
     }
 
     private func listQuotas() throws {

@@ -7,9 +7,14 @@ internal import ServiceConsole
 final class ConsolePage: Sendable {
     private let server = Lock<RecordServer?>(nil)
 
-    init(of service: RecordService, in configuration: inout ServerConfiguration) {
+    init(
+        of service: RecordService, in configuration: inout ServerConfiguration,
+        _ provider: SignInProvider?
+    ) {
         let isEncrypted = if case .off = configuration.tls { false } else { true }
-        let console = ServiceConsole(service: service, isEncrypted: isEncrypted) { [server] in
+        let console = ServiceConsole(service: service, isEncrypted: isEncrypted, provider: provider)
+        {
+            [server] in
             guard let server = server.withLock({ $0 }) else { return ServerActivity() }
             let statistics = server.statistics
             return ServerActivity(

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import RecordServer
 internal import RecordService
+internal import ServiceConsole
 
 /// What `serve` is told beside what it serves and where: its log, its figures, its limits.
 struct ServeSettings: Sendable {
@@ -30,11 +31,15 @@ struct ServeSettings: Sendable {
         "listeners", "N", setting: true, "requests that may wait for changes at once (500)")
     private static let rate = Option(
         "rate", "N", setting: true, "units a second that one user may spend (1000)")
+    private static let signatureSkew = Option(
+        "signature-skew", "SECONDS", setting: true,
+        "how far a server's signature may be from the present (600)")
 
-    static let options = [
-        metrics, log, logFormat, logLevel, trustedProxy, quotaRecords, quotaBytes,
-        quotaAssetBytes, connections, listeners, rate,
-    ]
+    static let options =
+        [
+            metrics, log, logFormat, logLevel, trustedProxy, quotaRecords, quotaBytes,
+            quotaAssetBytes, connections, listeners, rate, signatureSkew,
+        ] + ProviderChoice.options
 
     /// Where figures are to be had; nil: nowhere.
     let metricsPlace: ListenPlace?
@@ -43,6 +48,8 @@ struct ServeSettings: Sendable {
     let format: LogFormat
     let level: LogLevel
     let proxies: [AddressNetwork]
+    /// By which users sign in at the console; nil: by none.
+    let provider: SignInProvider?
     private(set) var limits = ServiceLimits()
     private(set) var http = HTTPConfiguration()
 
@@ -60,6 +67,7 @@ struct ServeSettings: Sendable {
             try arguments.choice(Self.logLevel, among: LogLevel.allCases.map(\.rawValue))
             .flatMap(LogLevel.init) ?? .info
         proxies = try Self.networks(arguments.value(Self.trustedProxy) ?? "")
+        provider = try ProviderChoice.provider(arguments)
         let counts = 0...Self.mostOfAll
         limits.retention.quota = UserQuota(
             recordsMax: try arguments.number(Self.quotaRecords, in: counts).map(Int64.init),
@@ -71,6 +79,9 @@ struct ServeSettings: Sendable {
             limits.throttle.unitsPerSecond = rate
             limits.throttle.unitsSavedMax = max(limits.throttle.unitsSavedMax, rate)
         }
+        limits.retention.signatureSkewSeconds =
+            try arguments.number(Self.signatureSkew, in: 1...86_400)
+            ?? limits.retention.signatureSkewSeconds
         try setConnections(arguments)
         http.trustedProxies = proxies
     }

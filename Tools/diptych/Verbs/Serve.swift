@@ -144,7 +144,8 @@ struct Serve: Verb {
         let container = try access.container(named: containerName)
         let made = try access.prepare(container, warn: logbook.warn)
         var configuration = configuration(logbook)
-        let page = hasConsole ? ConsolePage(of: service, in: &configuration) : nil
+        let page =
+            hasConsole ? ConsolePage(of: service, in: &configuration, settings.provider) : nil
         let server = RecordServer(service: service, configuration: configuration)
         page?.show(server)
         let url = try server.start()

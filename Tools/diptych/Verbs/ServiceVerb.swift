@@ -7,33 +7,37 @@ internal import RecordWire
 struct ServiceVerb: Verb {
     private static let data = Option(
         "data", "DIR", setting: true, "the service's data folder, as of serve")
-    private static let add = Option("add", "NAME", "containers, users: make this one")
+    private static let add = Option("add", "NAME", "containers, users, keys: make this one")
     private static let issue = Option("issue", "USER", "tokens: make tokens for this user")
     private static let container = Option(
-        "container", "ID", setting: true, "tokens, roles, schema: the container they are for")
+        "container", "ID", setting: true, "tokens, keys, roles, schema: the container they are for")
     private static let profile = Option(
         "profile", "USER", "users: change what is known of this one")
     private static let tokenFile = Option(
         "token-file", "FILE", "tokens: where to write what --issue made")
     private static let administrator = Option(
         "administrator", "NAME", "tokens: make one for the console's administrator")
-    private static let revoke = Option("revoke", "ID", "tokens: make this one useless")
+    private static let revoke = Option("revoke", "ID", "tokens, keys: make this one useless")
     private static let set = Option("set", "USER", "quotas: change what this user may keep")
 
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
         options: [data, RecordPlace.database, add, profile] + UserDetails.options
-            + [issue, container, tokenFile, administrator, revoke] + RoleDeed.options
-            + SchemaDeed.options + [set] + QuotaChoice.options,
+            + SignInDeed.options + [issue, container, tokenFile, administrator, revoke]
+            + RoleDeed.options
+            + SchemaDeed.options + KeyDeed.options + [set] + QuotaChoice.options,
         readsSettingsBesideStore: false,
         notes: [
             """
             WORK is one of
               status        what each container holds
               containers    lists containers; --add ID makes one
-              users         lists users; --add LABEL makes one, --profile USER changes one
+              users         lists users; --add LABEL makes one, --profile USER changes one,
+                            --password USER lets one sign in at the console by password
               tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
+              keys          lists servers' keys; --add NAME with --public-key, --container and
+                            --environment registers one; --revoke
               roles         lists what roles may do in the public database of --container, and
                             who has them; --grant, --ungrant, --give, --take
               schema        prints the schema of --container; --environment, --import, --diff,
@@ -57,6 +61,11 @@ struct ServiceVerb: Verb {
                 "tokens for a device of that user"
             ),
             (
+                "diptych service keys --data records --add importer --public-key public.pem "
+                    + "--container iCloud.local.diptych --environment production",
+                "a program that signs its requests to the public database"
+            ),
+            (
                 "diptych service roles --data records --container iCloud.local.diptych "
                     + "--grant _icloud --type Note --rights create,read",
                 "users make and read notes for all; --grant _creator lets them change their own"
@@ -73,7 +82,8 @@ struct ServiceVerb: Verb {
         ])
 
     private enum Work: String, CaseIterable {
-        case status, containers, users, tokens, roles, schema, quotas, audit, backup, restore
+        case status, containers, users, tokens, keys, roles, schema, quotas, audit, backup
+        case restore
         var takesFile: Bool { self == .backup || self == .restore }
     }
 
@@ -82,8 +92,10 @@ struct ServiceVerb: Verb {
         case add(String)
         case addUser(String, UserDetails)
         case changeUser(String, UserDetails)
+        case password(SignInDeed)
         case roles(RoleDeed, container: String)
         case schema(SchemaDeed, container: String)
+        case addKey(KeyDeed)
         case issue(user: String, container: String, file: URL)
         case issueAdministrator(label: String, file: URL)
         case revoke(String)
@@ -120,10 +132,16 @@ struct ServiceVerb: Verb {
             return .schema(
                 try SchemaDeed(arguments), container: try arguments.required(container))
         }
+        if let deed = try SignInDeed(arguments) { return .password(deed) }
         if let name = arguments.value(profile) {
             return .changeUser(name, try UserDetails(arguments))
         }
         if let name = arguments.value(add) {
+            if work == .keys {
+                return .addKey(
+                    try KeyDeed(
+                        label: name, container: try arguments.required(container), arguments))
+            }
             return work == .users ? .addUser(name, try UserDetails(arguments)) : .add(name)
         }
         if let id = arguments.value(revoke) { return .revoke(id) }
@@ -161,16 +179,19 @@ struct ServiceVerb: Verb {
     private static func checkOptions(of work: Work, _ arguments: Arguments) throws {
         let deeds =
             [add, profile, issue, administrator, revoke, set] + RoleDeed.deeds
-            + SchemaDeed.deeds
+            + SchemaDeed.deeds + SignInDeed.deeds
         let given = deeds.filter { arguments.has($0) }
         let ofRoles = [RoleDeed.type, RoleDeed.rights, RoleDeed.user]
-        let details = (UserDetails.options + ofRoles + QuotaChoice.options)
+        let details =
+            (UserDetails.options + ofRoles + QuotaChoice.options + KeyDeed.options
+            + SignInDeed.details)
             .filter { arguments.has($0) }
         let fitting: [Option] =
             switch work {
             case .containers: [add]
-            case .users: [add, profile] + UserDetails.options
+            case .users: [add, profile] + UserDetails.options + SignInDeed.options
             case .tokens: [issue, administrator, revoke]
+            case .keys: [add, revoke] + KeyDeed.options
             case .roles: RoleDeed.options
             case .schema: SchemaDeed.options
             case .quotas: [set] + QuotaChoice.options
@@ -249,10 +270,17 @@ struct ServiceVerb: Verb {
             let user = try service.accounts.user(called: name)
             try details.save(of: user, service.accounts)
             try report.print(user)
+        case (.users, .password(let deed)):
+            try deed.perform(service.accounts, console)
         case (.roles, .roles(let deed, let container)):
             try deed.perform(in: container, service.accounts, report, console)
         case (.schema, .schema(let deed, let container)):
             return try deed.perform(in: container, service.accounts, console)
+        case (.keys, .addKey(let deed)):
+            try deed.perform(service.accounts, report)
+        case (.keys, .revoke(let id)):
+            try service.accounts.revoke(serverKeyID: id)
+            console.note("The key \(id) is good for nothing any more.")
         case (.tokens, .revoke(let id)):
             try service.accounts.revoke(tokenID: id)
             console.note("The token \(id) is good for nothing any more.")

@@ -20,6 +20,9 @@ enum PostgresSchema {
         Migration(version: 1, worksWith: 1, statements: PostgresTables.first),
         // A program of version 1 would write without counting.
         Migration(version: 2, worksWith: 2, statements: PostgresTables.second),
+        Migration(version: 3, worksWith: 2, statements: PostgresTables.serverKeys),
+        Migration(version: 4, worksWith: 2, statements: PostgresTables.passwords),
+        Migration(version: 5, worksWith: 2, statements: PostgresTables.identities),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

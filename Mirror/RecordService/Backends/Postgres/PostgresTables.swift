@@ -8,6 +8,36 @@ enum PostgresTables {
     /// of version 1 have these tables already.
     static let second = usage + shares + people
 
+    /// Since version 3.
+    static let serverKeys = [
+        """
+        CREATE TABLE server_keys(
+            id bytea PRIMARY KEY, container bytea NOT NULL, environment bytea NOT NULL,
+            user_name bytea NOT NULL, label bytea NOT NULL, public_key bytea NOT NULL,
+            created_at bigint NOT NULL, revoked_at bigint)
+        """
+    ]
+
+    /// Since version 4.
+    static let passwords = [
+        """
+        CREATE TABLE user_passwords(
+            user_name bytea PRIMARY KEY, name bytea NOT NULL UNIQUE, salt bytea NOT NULL,
+            hash bytea NOT NULL, n bigint NOT NULL, r bigint NOT NULL, p bigint NOT NULL,
+            changed_at bigint NOT NULL)
+        """
+    ]
+
+    /// Since version 5.
+    static let identities = [
+        """
+        CREATE TABLE user_identities(
+            issuer bytea NOT NULL, subject bytea NOT NULL, user_name bytea NOT NULL,
+            created_at bigint NOT NULL, PRIMARY KEY (issuer, subject))
+        """,
+        "CREATE INDEX user_identities_by_user ON user_identities(user_name)",
+    ]
+
     private static let places = [
         "CREATE TABLE service(one bigint PRIMARY KEY, id bigint NOT NULL, epoch bigint NOT NULL)",
         """

@@ -81,6 +81,27 @@ import Testing
         #expect((empty["grants"] as? [Any])?.isEmpty == true)
     }
 
+    @Test func quotasAreSetAndTakenBack() throws {
+        let fixture = try ConsoleFixture()
+        let anna = fixture.anna.userRecordName
+        func quota() throws -> [String: Any] {
+            let all = try ask(fixture, "GET", "quotas").list()
+            return try #require(all.first { $0["user"] as? String == anna })
+        }
+        #expect(try quota()["recordsMax"] == nil)
+        #expect(
+            try ask(fixture, "POST", "quotas/" + anna, #"{"recordsMax":5}"#).status == 200)
+        #expect(try quota()["recordsMax"] as? Int == 5)
+        #expect(try fixture.service.accounts.holdings().compactMap(\.quota).count == 1)
+        try fixture.service.accounts.setQuota(UserQuota(recordsMax: .max), of: anna)
+        #expect(try quota()["recordsMax"] as? Int == 9_007_199_254_740_991)
+        #expect(try ask(fixture, "POST", "quotas/" + anna, #"{"bytesMax":-1}"#).status == 400)
+        #expect(try ask(fixture, "POST", "quotas/nobody", "{}").status == 404)
+        #expect(try ask(fixture, "POST", "quotas/" + anna, "{}").status == 200)
+        #expect(try quota()["recordsMax"] == nil)
+        #expect(try fixture.service.accounts.holdings().allSatisfy { $0.quota == nil })
+    }
+
     @Test func onlyAdministratorsAsk() throws {
         let fixture = try ConsoleFixture()
         let container = ConsoleFixture.container
@@ -90,6 +111,7 @@ import Testing
             ("POST", "roles/\(container)/grants"), ("POST", "roles/\(container)/members"),
             ("DELETE", "roles/\(container)/grants/Note"),
             ("DELETE", "roles/\(container)/members/editors/x"), ("GET", "audit"),
+            ("GET", "quotas"), ("POST", "quotas/x"),
         ]
         for (method, path) in asked {
             let answer = try ask(fixture, method, path, token: fixture.tokenOfAnna.secret)

@@ -81,6 +81,11 @@ class Service:
         for number in range(60):
             self.save(f"note-{number:02}", f"Title {number}")
         # What a record holds is shown as text.
+        self.post("records/modify", {
+            "zoneID": {"zoneName": "notes"},
+            "operations": [{"operationType": "create", "record": {
+                "recordName": "cloudkit.zoneshare", "recordType": "cloudkit.share",
+                "publicPermission": "READ_ONLY"}}]})
         self.save("hostile", "<img src=x onerror=document.title='owned'>")
 
     def sign_in(self, file):
@@ -202,6 +207,12 @@ def walk_as_administrator(service, token, folder):
     browser.shoot("changes")
     assert browser.driver.title != "owned"
 
+    browser.go("Shares")
+    browser.press("Open")
+    browser.until_text("the whole zone")
+    browser.until_text("read only")
+    browser.shoot("shares")
+
     browser.go("Schema")
     browser.press("Open")
     browser.until_text("views")
@@ -220,6 +231,10 @@ def walk_as_administrator(service, token, folder):
     box = browser.driver.find_element(By.XPATH, "//label[contains(., 'Name')]/input")
     box.send_keys("Cleo", Keys.ENTER)
     browser.until_text("Cleo")
+    browser.press("Quota")
+    browser.driver.find_element(By.NAME, "recordsMax").send_keys("12345", Keys.ENTER)
+    browser.until_text("of 12,345")
+    browser.shoot("quotas")
     browser.driver.find_element(By.NAME, "label").send_keys("phone", Keys.ENTER)
     browser.until_text("Copy them now")
     browser.shoot("tokens")
@@ -240,10 +255,11 @@ def walk_by_keyboard(service, token, folder):
     browser.until_text("Requests a minute")
     reached = []
     browser.driver.execute_script("document.body.focus()")
-    for _ in range(12):
+    for _ in range(14):
         webdriver.ActionChains(browser.driver).send_keys(Keys.TAB).perform()
         reached.append(browser.driver.switch_to.active_element.text)
-    for title in ["Overview", "Records", "Changes", "Schema", "Let a device in", "Users and tokens", "Sign out"]:
+    for title in ["Overview", "Records", "Changes", "Shares", "Schema", "Let a device in", "Users and tokens",
+                  "Sign out"]:
         assert title in reached, (title, reached)
     browser.quit()
 
@@ -254,7 +270,7 @@ def walk_narrow_and_dark(service, token, folder):
     browser.until_text("Requests a minute")
     ground = browser.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert ground == "rgb(20, 24, 27)", ground
-    for title in ["Overview", "Records", "Changes", "Schema", "Let a device in", "Users and tokens"]:
+    for title in ["Overview", "Records", "Changes", "Shares", "Schema", "Let a device in", "Users and tokens"]:
         browser.go(title)
         browser.until(lambda driver: driver.find_element(By.TAG_NAME, "h1").text == title, title)
         browser.expect_narrow(title)

@@ -28,6 +28,7 @@ struct SiteFile {
         "record.js": (PackageResources.record_js, script),
         "changes.js": (PackageResources.changes_js, script),
         "people.js": (PackageResources.people_js, script),
+        "shares.js": (PackageResources.shares_js, script),
         "schema.js": (PackageResources.schema_js, script),
         "device.js": (PackageResources.device_js, script),
         "account.js": (PackageResources.account_js, script),

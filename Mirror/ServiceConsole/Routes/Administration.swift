@@ -3,8 +3,8 @@ internal import RecordServer
 internal import RecordService
 internal import RecordWire
 
-/// What an administrator's program asks for beside what the page shows: schemas, roles, and what
-/// administrators did.
+/// What an administrator's program asks for beside what the page shows: schemas, roles, quotas,
+/// and what administrators did.
 enum Administration {
     case schema(container: String, environment: String)
     case takeSchema(container: String)
@@ -15,6 +15,8 @@ enum Administration {
     case addMember(container: String)
     case removeMember(container: String, role: String, user: String)
     case acts
+    case quotas
+    case setQuota(user: String)
 
     /// nil for a path or a method of something else.
     init?(_ method: String, _ words: [String]) {
@@ -32,6 +34,8 @@ enum Administration {
         case ("DELETE", "roles", 5) where words[2] == "members":
             self = .removeMember(container: words[1], role: words[3], user: words[4])
         case ("GET", "audit", 1): self = .acts
+        case ("GET", "quotas", 1): self = .quotas
+        case ("POST", "quotas", 2): self = .setQuota(user: words[1])
         default: return nil
         }
     }
@@ -68,7 +72,16 @@ enum Administration {
             try accounts.removeRole(role, from: user, container: container)
             return try Self.roles(accounts, container)
         case .acts: return try .json(of: accounts.recentActs(limit: Self.actsMax))
+        case .quotas: return try Self.quotas(accounts)
+        case .setQuota(let user):
+            let wish: UserQuota = try request.wish()
+            try accounts.setQuota(wish == UserQuota() ? nil : wish, of: user)
+            return try Self.quotas(accounts)
         }
+    }
+
+    private static func quotas(_ accounts: ServiceAccounts) throws -> HTTPResponse {
+        try .json(of: accounts.holdings().map(HoldingAnswer.init))
     }
 
     private static func roles(
@@ -121,6 +134,26 @@ struct GrantWish: Codable {
 struct MemberWish: Codable {
     var role: String
     var user: String
+}
+
+/// What a user has, and may have where that was set.
+struct HoldingAnswer: Encodable {
+    var user: String
+    var records: Int64
+    var bytes: Int64
+    var recordsMax: Int64?
+    var bytesMax: Int64?
+
+    init(_ holding: UserHolding) {
+        user = holding.user.userRecordName
+        records = holding.records
+        bytes = holding.bytes
+        recordsMax = holding.quota?.recordsMax.map { min($0, Self.unlimited) }
+        bytesMax = holding.quota?.bytesMax.map { min($0, Self.unlimited) }
+    }
+
+    /// The largest whole number of JavaScript stands for no limit.
+    private static let unlimited: Int64 = (1 << 53) - 1
 }
 
 struct RolesAnswer: Encodable {

@@ -9,12 +9,14 @@ import { overview } from "/console/overview.js";
 import { people } from "/console/people.js";
 import { records } from "/console/records.js";
 import { schema } from "/console/schema.js";
+import { shares } from "/console/shares.js";
 
 const views = {
     overview: { title: "Overview", show: overview, isForAdministrators: true },
     devices: { title: "Devices", show: account, isForUsers: true },
     records: { title: "Records", show: records },
     changes: { title: "Changes", show: changes },
+    shares: { title: "Shares", show: shares },
     schema: { title: "Schema", show: schema },
     device: { title: "Let a device in", show: device },
     people: { title: "Users and tokens", show: people, isForAdministrators: true },

@@ -1,7 +1,7 @@
 // Users and tokens.
 
 import {
-    button, choice, confirmed, element, labelled, shown, table, tell, time, trying,
+    button, bytes, choice, confirmed, element, labelled, number, shown, table, tell, time, trying,
 } from "/console/elements.js";
 import { service } from "/console/service.js";
 
@@ -13,9 +13,10 @@ class People {
     }
 
     async refresh() {
-        const [users, tokens, containers] = await Promise.all([
-            service.users(), service.tokens(), service.containers(),
+        const [users, tokens, containers, quotas] = await Promise.all([
+            service.users(), service.tokens(), service.containers(), service.quotas(),
         ]);
+        this.quotas = new Map(quotas.map((quota) => [quota.user, quota]));
         this.names = new Map(users.map((user) => [user.userRecordName, user.label]));
         this.users.replaceChildren(table("Users", [
             { title: "Name", cell: (user) => user.label },
@@ -23,9 +24,61 @@ class People {
                 title: "Record name",
                 cell: (user) => element("code", {}, user.userRecordName),
             },
+            {
+                title: "Records", isNumber: true,
+                cell: (user) => this.kept(user, "records", "recordsMax", number),
+            },
+            {
+                title: "Bytes", isNumber: true,
+                cell: (user) => this.kept(user, "bytes", "bytesMax", bytes),
+            },
+            { title: "", cell: (user) => button("Quota", () => this.changeQuota(user)) },
         ], users, "There is no user."));
         this.showTokens(tokens);
         this.issue.replaceChildren(this.issueForm(users, containers));
+    }
+
+    /** How much a user has, and may have where that was set. */
+    kept(user, name, key, text) {
+        const quota = this.quotas.get(user.userRecordName);
+        if (!quota) return "";
+        const most = quota[key];
+        if (most === undefined) return text(quota[name]);
+        const limit = most === Number.MAX_SAFE_INTEGER ? "any" : text(most);
+        return `${text(quota[name])} of ${limit}`;
+    }
+
+    /** An empty field is what the service's own setting says. */
+    changeQuota(user) {
+        const quota = this.quotas.get(user.userRecordName) ?? {};
+        const field = (name, value) =>
+            element("input", { name, type: "number", min: "0", step: "1", value: value ?? "" });
+        const records = field("recordsMax", quota.recordsMax);
+        const size = field("bytesMax", quota.bytesMax);
+        const title = `What ${user.label || user.userRecordName} may keep`;
+        const dialog = element("dialog", { "aria-label": title });
+        const form = element("form", {}, element("h2", {}, title),
+            labelled("Records", records), labelled("Bytes", size),
+            element("p", { class: "soft" }, "Empty: as the service is set."),
+            element("div", { class: "actions" }, element("button", { class: "main" }, "Keep"),
+                button("Cancel", () => dialog.close())));
+        form.addEventListener("submit", (event) => {
+            event.preventDefault();
+            const wish = {};
+            for (const input of [records, size]) {
+                if (input.value !== "") wish[input.name] = Number(input.value);
+            }
+            trying(async () => {
+                await service.setQuota(user.userRecordName, wish);
+                dialog.close();
+                await this.refresh();
+                tell("The quota is changed.");
+            });
+        });
+        dialog.append(form);
+        dialog.addEventListener("close", () => dialog.remove());
+        document.body.append(dialog);
+        dialog.showModal();
     }
 
     showTokens(tokens) {

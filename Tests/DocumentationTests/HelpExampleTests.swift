@@ -55,12 +55,22 @@ struct HelpExampleTests {
             .write(to: folder.appendingPathComponent("Sources/Person.swift"))
         try Data("insert Book dispo title=\"The Dispossessed\" pages=341\n".utf8)
             .write(to: folder.appendingPathComponent("changes.txt"))
+        try Data(Self.publicKey.utf8).write(to: folder.appendingPathComponent("public.pem"))
         let made = try BuiltCommand.run(
             "diptych create Library.sqlite --model Library.xcdatamodel && "
                 + "diptych edit Library.sqlite changes.txt", in: folder)
         #expect(made.status == 0, "\(made.text)")
         return folder
     }
+
+    /// Of a server's key, whose private half nobody has.
+    private static let publicKey = """
+        -----BEGIN PUBLIC KEY-----
+        MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE+hJD/pod6smtRm5hnRHqBwCepYQA
+        cvb92YAIxP7lwX0UnSVnGbSm6mgHQ8FVdlEDXqCH09pDxjxjap0iVRyEsQ==
+        -----END PUBLIC KEY-----
+
+        """
 
     /// A version in which books have a weight. No mapping model leads to it: the example that names
     /// one is for readers who have one.

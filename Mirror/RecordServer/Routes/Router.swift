@@ -122,15 +122,14 @@ package struct Router: Sendable {
             let tokens = tokens(of: request, for: target)
             target.deviceID = tokens.deviceID
             target.serviceAddress = request.serviceAddress(scheme: scheme)
-            facts.container = target.container
             if let guest = try signedGuest(of: operation, target, request) {
-                facts.user = guest.user
+                (facts.user, facts.container) = (guest.user, target.container)
                 try checkMethod(operation, request)
                 _ = try BodyEncoding(of: request)
                 return .askSigned(operation, target, guest)
             }
             let caller = try admitted(tokens, target.container, request)
-            facts.user = caller.isWorld ? nil : caller.user
+            (facts.user, facts.container) = (caller.isWorld ? nil : caller.user, target.container)
             if operation == ChangeEvents.operation, !isPlain {
                 guard request.method == "GET" else {
                     throw RouteRefusal.methodNotAllowed(allowed: "GET")

@@ -185,6 +185,7 @@ public final class RecordService: Sendable {
     public func noticeOtherWriters() throws(RecordError) {
         guard !listeners.isEmpty || !courier.isEmpty else { return }
         if try backend.wasChangedElsewhere() { listeners.tellAll() }
+        if courier.takeMissed() { hear(.anything) }
     }
 
     /// Tells those who listen here and at other services that something may have been committed.

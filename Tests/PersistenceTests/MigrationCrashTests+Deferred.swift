@@ -86,7 +86,7 @@ extension MigrationCrashTests {
             let isDone = (try? work.finish(bench)) != nil
             let left = try MigrationBench()
             try bench.copy(to: left.folder)
-            let (_, hasStruck) = faults.end()
+            let (_, hasStruck) = faults.end(bench.folder)
             #expect(isDone || hasStruck, "deed \(deed)")
             try work.expectWhole(left, deed)
             guard hasStruck else { break }

@@ -121,7 +121,7 @@ extension MigrationCrashTests {
             let isDone = (try? trial.migrate(bench)) != nil
             let left = try MigrationBench()
             try bench.copy(to: left.folder)
-            let (_, hasStruck) = faults.end()
+            let (_, hasStruck) = faults.end(bench.folder)
             #expect(isDone || hasStruck, "deed \(deed)")
             if try trial.expectWhole(left, deed) { new += 1 }
             guard hasStruck else { return (struck, new - 1) }

@@ -112,7 +112,7 @@ extension MigrationCrashTests {
             let isDone = (try? mirrored.migrate(bench)) != nil
             let left = try MigrationBench()
             try bench.copy(to: left.folder)
-            let (_, hasStruck) = faults.end()
+            let (_, hasStruck) = faults.end(bench.folder)
             #expect(isDone || hasStruck, "deed \(deed)")
             if try mirrored.expectWhole(left, deed) { new += 1 }
             guard hasStruck else { break }

@@ -63,7 +63,7 @@ import Testing
             // What a crash leaves is what lies there before anybody tidies up.
             let left = try MigrationBench()
             try bench.copy(to: left.folder)
-            let (_, hasStruck) = faults.end()
+            let (_, hasStruck) = faults.end(bench.folder)
             if hasStruck, let failure {
                 let code = (failure as NSError).code
                 #expect(
@@ -104,7 +104,7 @@ import Testing
             } catch {
                 failure = error
             }
-            let (_, hasStruck) = faults.end()
+            let (_, hasStruck) = faults.end(bench.folder)
             if let failure = failure as NSError? {
                 let cause = failure.userInfo[NSUnderlyingErrorKey] as? NSError ?? failure
                 #expect(cause.code == NSPersistentStoreSaveError, "\(failure)")

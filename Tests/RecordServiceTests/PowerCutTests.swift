@@ -70,7 +70,7 @@ import Testing
                     #expect(try fixture.lookup(["before"])[0].record != nil)
                 }
             }
-            hasStruck = faults.end().hasStruck
+            hasStruck = faults.end(folder).hasStruck
             try check(known, path, "\(fault) at \(deed)")
         }
         return hasStruck

@@ -25,6 +25,7 @@ final class CourierDesk: Sendable {
     }
 
     private let state = Lock(State())
+    private let missed = Lock(false)
     private let queue = DispatchQueue(label: "record-service.courier")
     private static let queuesMax = 2_000
     private static let noticesMax = 100
@@ -41,6 +42,17 @@ final class CourierDesk: Sendable {
 
     /// Those who have a queue.
     var owners: Set<CourierRow> { state.withLock { Set($0.queues.values.map(\.owner)) } }
+
+    /// What another service did could not be looked at: all is to be told, once it can.
+    func miss() { missed.withLock { $0 = true } }
+
+    /// Whether something was missed since the last call.
+    func takeMissed() -> Bool {
+        missed.withLock { missed in
+            defer { missed = false }
+            return missed
+        }
+    }
 
     /// Does what takes longer than who asks for it may wait, one after another.
     func later(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }

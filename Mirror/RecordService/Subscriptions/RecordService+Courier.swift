@@ -108,15 +108,20 @@ extension RecordService {
         switch notice {
         case .database: return
         case .records(let written):
-            let rows = (try? backend.read { try written.rows($0) }) ?? []
+            guard let rows = try? backend.read({ try written.rows($0) }) else {
+                return courier.miss()
+            }
             bring(rows, in: ZoneID(zoneName: written.zone), written.key)
         case .zones(let names, let key): bring(names, key)
         case .shared(let key): bringChange(in: key)
         case .fired(let fired): courier.put(fired.notice, for: fired.owner)
         case .anything:
             for owner in courier.owners {
-                let notices = try? backend.read { try Self.all(of: owner, $0) }
-                for notice in notices ?? [] { courier.put(notice, for: owner) }
+                guard let notices = try? backend.read({ try Self.all(of: owner, $0) }) else {
+                    courier.miss()
+                    continue
+                }
+                for notice in notices { courier.put(notice, for: owner) }
             }
         }
     }

@@ -21,7 +21,6 @@ public final class FaultFileSystem: @unchecked Sendable {
     }
 
     private struct Watch {
-        var folder: String
         var fault: Fault
         var left: Int
         var count = 0
@@ -31,7 +30,8 @@ public final class FaultFileSystem: @unchecked Sendable {
     }
 
     private let lock = NSLock()
-    private var watch: Watch?
+    /// By folder, so that tests of several suites do not meet.
+    private var watches: [String: Watch] = [:]
     private let machine: UnsafeMutablePointer<sqlite3_vfs>
     private var own: UnsafeMutablePointer<sqlite3_vfs>
 
@@ -59,24 +59,27 @@ public final class FaultFileSystem: @unchecked Sendable {
 
     /// Watches `folder`; the deed number `deed`, from 1, is the first that fails.
     public func begin(_ folder: URL, _ fault: Fault, at deed: Int) {
-        lock.withLock { watch = Watch(folder: folder.path + "/", fault: fault, left: deed - 1) }
+        lock.withLock { watches[Self.key(folder)] = Watch(fault: fault, left: deed - 1) }
     }
 
-    /// Ends the watch. Returns how many deeds there were, and whether one failed.
-    public func end() -> (count: Int, hasStruck: Bool) {
-        lock.withLock {
-            defer { watch = nil }
-            return (watch?.count ?? 0, watch?.hasStruck ?? false)
-        }
+    /// Ends the watch over `folder`. Returns how many deeds there were, and whether one failed.
+    public func end(_ folder: URL) -> (count: Int, hasStruck: Bool) {
+        let watch = lock.withLock { watches.removeValue(forKey: Self.key(folder)) }
+        return (watch?.count ?? 0, watch?.hasStruck ?? false)
     }
+
+    private static func key(_ folder: URL) -> String { folder.path + "/" }
+
+    /// The folder among those watched in which a file is. Under the lock.
+    private func watched(_ path: String) -> String? { watches.keys.first(where: path.hasPrefix) }
 
     // MARK: Deeds
 
     /// Counts a deed and says whether it fails.
     fileprivate func strikes(_ path: String, grows: Bool = false) -> Bool {
         lock.withLock {
-            guard var present = watch, path.hasPrefix(present.folder) else { return false }
-            defer { watch = present }
+            guard let folder = watched(path), var present = watches[folder] else { return false }
+            defer { watches[folder] = present }
             if present.hasStruck { return present.fault == .full ? grows : true }
             present.count += 1
             guard present.left == 0 else {
@@ -93,7 +96,7 @@ public final class FaultFileSystem: @unchecked Sendable {
     /// Keeps what stands in a place before it is written.
     fileprivate func keep(_ path: String, offset: Int64, count: Int) {
         lock.withLock {
-            guard let present = watch, path.hasPrefix(present.folder), !present.hasStruck,
+            guard let folder = watched(path), let present = watches[folder], !present.hasStruck,
                 present.fault == .losingUnsynced
             else { return }
             let handle = fopen(path, "rb")
@@ -104,11 +107,16 @@ public final class FaultFileSystem: @unchecked Sendable {
             fseek(handle, Int(offset), SEEK_SET)
             var bytes = Data(count: count)
             let read = bytes.withUnsafeMutableBytes { fread($0.baseAddress, 1, count, handle) }
-            watch?.undone[path, default: []].append((offset, bytes.prefix(read), size))
+            watches[folder]?.undone[path, default: []].append((offset, bytes.prefix(read), size))
         }
     }
 
-    fileprivate func forget(_ path: String) { lock.withLock { watch?.undone[path] = nil } }
+    fileprivate func forget(_ path: String) {
+        lock.withLock {
+            guard let folder = watched(path) else { return }
+            watches[folder]?.undone[path] = nil
+        }
+    }
 
     /// Every second deed of each file is undone: disks write in the order they like.
     private static func undo(_ deeds: [String: [(offset: Int64, bytes: Data, size: Int64)]]) {

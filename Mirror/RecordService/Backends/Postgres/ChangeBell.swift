@@ -58,7 +58,11 @@ final class ChangeBell: @unchecked Sendable {
     func mayHaveMissed() -> Bool {
         queue.sync {
             if isMute { return true }
-            if connection != nil { return false }
+            if let connection {
+                // The end of a session may go unheard until somebody looks.
+                if (try? hear(connection)) != nil { return false }
+                hangUp()
+            }
             if connected() != nil { heard.withLock { $0 }?(.anything) }
             return true
         }

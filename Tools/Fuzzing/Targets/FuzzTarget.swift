@@ -1,6 +1,7 @@
 public import Foundation
 internal import ObjectModel
 internal import Predicates
+internal import RecordWire
 internal import SQLiteDriver
 internal import Stores
 
@@ -20,6 +21,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case sqlitestore
     /// The text of a predicate.
     case predicate
+    /// A body of the wire with archived records.
+    case records
 
     /// What a reader made of bytes.
     public enum Verdict: Sendable, Equatable {
@@ -43,6 +46,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             case .binarystore: try GraphTarget.binary(data)
             case .sqlitestore: try SQLiteTarget.open(data)
             case .predicate: try PredicateTarget.parse(data)
+            case .records: try RecordsTarget.read(data)
             }
             return .read
         } catch let broken as BrokenPromise {
@@ -59,6 +63,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     private static func isTyped(_ error: any Error) -> Bool {
         error is StoreError || error is ModelFileError || error is ModelConsistencyError
             || error is PredicateFormatError || error is SQLiteFault || error is EvaluationError
+            || error is RecordError
     }
 }
 

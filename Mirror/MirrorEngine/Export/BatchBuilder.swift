@@ -21,6 +21,8 @@ struct BatchBuilder {
     private let support: AssetSupport
     /// Nothing is sent: what would be, gets its name.
     private var isNaming = false
+    /// What is shared, once the first pair asks.
+    private var shareReach: ShareReach?
     private static let uploadsMax = 16
 
     /// `recordsMax` is less than the settings' where the service would not take as many at a time.
@@ -374,9 +376,10 @@ struct BatchBuilder {
     }
 
     /// A pair is shared with its ends.
-    private func parent(of pair: JoinRecord) throws -> String? {
-        guard try mirror.ledger.hasRecordShares() else { return nil }
-        let reach = try ShareReach(mirror: mirror)
+    private mutating func parent(of pair: JoinRecord) throws -> String? {
+        let reach = try shareReach ?? ShareReach(mirror: mirror)
+        shareReach = reach
+        guard reach.hasRoots else { return nil }
         return try reach.parent(named: pair.first) ?? reach.parent(named: pair.second)
     }
 

@@ -197,7 +197,8 @@ let testTargets: [Target] = [
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
     tests(
-        "FuzzTests", uses: stores + ["FuzzTargets", "CZlib"], resources: [.copy("Seeds")]),
+        "FuzzTests", uses: stores + ["FuzzTargets", "RecordWire", "CZlib"],
+        resources: [.copy("Seeds")]),
     tests(
         "MirrorEngineTests",
         uses: [

@@ -23,6 +23,8 @@ public final class CurlChannel: RecordChannel {
     private let takesZstd = Lock(false)
     /// Whether it said that uploads may go on.
     private let resumesUploads = Lock(false)
+    /// In which format records go to the service, and come.
+    private let format = Lock(WireFormat.json)
     private let userToken: RotatingToken
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
@@ -89,7 +91,9 @@ public final class CurlChannel: RecordChannel {
             }
             throw refusal(answer)
         }
-        return try WireCodec.decodeResponse(to: request, answer.body)
+        return try WireCodec.decodeResponse(
+            to: request, answer.body,
+            format: WireFormat(contentType: answer.headers["content-type"]))
     }
 
     private static let rotationHeader = "x-apple-cloudkit-web-auth-token"
@@ -105,6 +109,10 @@ public final class CurlChannel: RecordChannel {
         assetBytes.withLock { $0 = published.assetBytes }
         takesZstd.withLock { $0 = published.extensions.contains("zstdRequests") }
         resumesUploads.withLock { $0 = published.extensions.contains("resumableUploads") }
+        let isArchived =
+            dialect == .extended && !configuration.sendsJSON
+            && published.extensions.contains(WireFormat.publishedName)
+        format.withLock { $0 = isArchived ? .archived : .json }
         learned.withLock { $0 = dialect }
         return dialect
     }
@@ -112,11 +120,16 @@ public final class CurlChannel: RecordChannel {
     private func call(
         for request: RecordRequest, _ dialect: ServiceDialect
     ) throws -> CurlCall {
-        let (path, method, body) = try WireCodec.encode(request)
+        let wanted = dialect == .extended ? format.withLock { $0 } : .json
+        let (path, method, body, format) = try WireCodec.encode(request, as: wanted)
         var call = CurlCall(
             method: method, url: url(path, dialect), headers: headers(dialect), body: body)
         guard method != "GET" else { return call }
-        call.headers.append(("Content-Type", "application/json"))
+        call.headers.append(("Content-Type", format.mediaType))
+        if wanted != .json, request.asksForRecords {
+            // An answer in JSON is read, too.
+            call.headers.append(("Accept", "\(wanted.mediaType), application/json;q=0.5"))
+        }
         guard dialect == .extended else { return call }
         let isZstd = takesZstd.withLock { $0 }
         if let small = isZstd ? Zstandard.compress(body) : Gzip.compress(body) {

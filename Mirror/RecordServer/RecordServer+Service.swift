@@ -133,8 +133,8 @@ extension ServerCapabilities {
                 "sharesPerZone": limits.work.sharing.sharesPerZoneMax,
             ],
             extensions: [
-                "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
-                "gzipRequests", "previousSyncToken",
+                "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED",
+                WireFormat.publishedName, "assets", "gzipRequests", "previousSyncToken",
                 "epochs", "publicChanges", "serverRecord", "serverSentEvents", "tokensInHeaders",
                 "waitSeconds", "webcourier", "writeID", "zstdRequests",
             ] + (resumesUploads ? ["resumableUploads"] : []))

@@ -252,7 +252,7 @@ struct BatchBuilder {
     /// Fields that this model does not know go with a record that is made anew, or was merged with
     /// another.
     private mutating func addForeign(
-        to fields: inout [String: FieldValue?], of row: RowID, upon base: Record?
+        to fields: inout RecordFields, of row: RowID, upon base: Record?
     ) throws {
         var foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }

@@ -273,11 +273,15 @@ package struct Router: Sendable {
     }
 
     func finished(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ uuid: String
+        _ response: HTTPResponse, _ request: HTTPRequest, _ uuid: String,
+        format: WireFormat = .json
     ) -> HTTPResponse {
         var response = response
         response.headers.append("X-Apple-Request-UUID", uuid)
-        response.headers.append("Content-Type", "application/json; charset=utf-8")
+        response.headers.append(
+            "Content-Type",
+            format == .json ? "application/json; charset=utf-8" : format.mediaType)
+        if format != .json { response.headers.append("Vary", "Accept") }
         response.headers.append("Cache-Control", "no-store")
         if isPlain, response.status == 200, let shown = request.query["ckWebAuthToken"] {
             let number = platform.randomness.next()
@@ -299,11 +303,11 @@ package struct Router: Sendable {
             let began = platform.clock.now()
             defer { throttle.charge(asker(caller, request), since: began) }
             let question = try WireCodec.decodeRequest(
-                path: operation, method: method, body: try plainBody(of: request))
+                path: operation, method: method, body: try plainBody(of: request),
+                format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]))
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
-                let answer = try WireCodec.encode(
-                    addressed(caller.ask(question, target), request), to: question)
-                return .response(finished(HTTPResponse(status: 200, body: answer), request, uuid))
+                let answer = addressed(try caller.ask(question, target), request)
+                return .response(try told(answer, to: question, request, uuid))
             }
             return .wait(
                 HTTPWait(
@@ -334,11 +338,20 @@ package struct Router: Sendable {
             defer { throttle.charge(asker(caller, request), since: began) }
             let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
-            let body = try WireCodec.encode(answer, to: question)
-            return finished(HTTPResponse(status: 200, body: body), request, uuid)
+            return try told(answer, to: question, request, uuid)
         } catch {
             return finished(refusal(for: error, uuid), request, uuid)
         }
+    }
+
+    /// A good answer in the format that the asker likes best.
+    private func told(
+        _ answer: RecordResponse, to question: RecordRequest, _ request: HTTPRequest,
+        _ uuid: String
+    ) throws -> HTTPResponse {
+        let wanted = isPlain ? .json : WireFormat(acceptedBy: request.headers["Accept"])
+        let (body, format) = try WireCodec.encode(answer, to: question, as: wanted)
+        return finished(HTTPResponse(status: 200, body: body), request, uuid, format: format)
     }
 
     /// An answer that goes on. Who asks is looked at again with each event, as in `news`.

@@ -217,6 +217,7 @@ private struct AssetLinks {
             wereAdded = true
             return true
         }
+        guard record.fields.holdAssets else { return false }
         let names = record.fields.compactMap { $0.value?.holdsAssets == true ? $0.key : nil }
         for name in names {
             guard let value = record.fields[name] ?? nil else { continue }

@@ -31,6 +31,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case webkeys
     /// The text of `.ckdb` files.
     case schema
+    /// A body of the wire with archived records.
+    case records
 
     /// What a reader made of bytes.
     public enum Verdict: Sendable, Equatable {
@@ -59,6 +61,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             case .token: try TokenTarget.show(data)
             case .webkeys: try WebKeysTarget.believe(data)
             case .schema: try SchemaTarget.read(data)
+            case .records: try RecordsTarget.read(data)
             }
             return .read
         } catch let broken as BrokenPromise {

@@ -126,7 +126,9 @@ let tools: [Target] = [
 let fuzzing: [Target] =
     [
         .target(
-            name: "FuzzTargets", dependencies: (stores + ["RecordWire"]).map { .byName(name: $0) },
+            name: "FuzzTargets",
+            dependencies: (stores + ["RecordWire", "RecordService", "RecordServer"])
+                .map { .byName(name: $0) },
             path: "Tools/Fuzzing/Targets", swiftSettings: house)
     ]
     + (Context.environment["DIPTYCH_FUZZ"] == nil

@@ -7,6 +7,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
                 throttled
             case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, keyTaken, stopped
             case keyMissing, keyRefused, keyWornOut, sealBroken, shareEnded, alreadyShared
+            case selectionUnread
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -41,6 +42,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let shareEnded = Code(kind: .shareEnded)
         /// An object is in another share already, and one record is in one share.
         public static let alreadyShared = Code(kind: .alreadyShared)
+        /// The store's selection has a predicate that cannot be read outside of its app.
+        public static let selectionUnread = Code(kind: .selectionUnread)
         public static let stopped = Code(kind: .stopped)
     }
 

@@ -14,7 +14,8 @@ struct HelpExampleTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             for example in examples {
                 seen += 1
-                let outcome = try BuiltCommand.run(Self.before(example) + example, in: folder)
+                let line = Self.before(example) + Self.addressed(example)
+                let outcome = try BuiltCommand.run(line, in: folder)
                 #expect(
                     outcome.status == Self.status(after: example), "\(example)\n\(outcome.text)")
                 #expect(!outcome.text.contains("SQLite refused"), "\(example)\n\(outcome.text)")
@@ -92,6 +93,7 @@ struct HelpExampleTests {
             "export HOME=\"$PWD\"; mkdir -p ~/.local/share/bash-completion/completions "
             + "~/.config/fish/completions; "
         if example.contains("diptych service") { return home + served }
+        if example.contains("diptych share") { return home + shared }
         return example.contains("create Library.sqlite") ? home + "rm Library.sqlite; " : home
     }
 
@@ -99,6 +101,34 @@ struct HelpExampleTests {
     private static let passphrase =
         "umask 077; echo 'four plain words here' > words; "
         + "diptych() { command diptych \"$@\" --passphrase-file words; }; "
+
+    /// A service that runs as long as the example, always at one port, with another user who has an
+    /// empty store.
+    private static let shared = """
+        known=$(cat port 2>/dev/null); rm -f ready
+        diptych serve --data records --listen 127.0.0.1:${known:-0} --ready-file ready >/dev/null &
+        service=$!; trap 'kill $service; wait $service' EXIT
+        until test -s ready; do sleep 0.1; done
+        test -s port || grep -o '127.0.0.1:[0-9]*' ready | head -n 1 | cut -d: -f2 > port
+        export DIPTYCH_SERVICE=https://127.0.0.1:$(cat port)
+        export DIPTYCH_CONTAINER=iCloud.local.diptych DIPTYCH_CA_FILE=records/tls/authority.pem
+        export DIPTYCH_TOKEN_FILE=records/iCloud.local.diptych.tokens
+        test -s ben.tokens || {
+            diptych service users --data records --add Ben --email ben@example.org
+            diptych service tokens --data records --issue Ben --container $DIPTYCH_CONTAINER \
+                --token-file ben.tokens
+            diptych create Shared.sqlite --model Library.xcdatamodel
+        } >/dev/null
+
+        """
+
+    /// The example with the address and the invitation that there are here.
+    private static func addressed(_ example: String) -> String {
+        guard example.contains("diptych share") else { return example }
+        return example.replacing(
+            "https://127.0.0.1:8443/share/LINK", with: "$(diptych share Library.sqlite link)"
+        ).replacing("https://127.0.0.1:8443", with: "$DIPTYCH_SERVICE")
+    }
 
     /// The data folder of a service that ran once.
     private static let served = """

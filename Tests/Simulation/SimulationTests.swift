@@ -56,6 +56,35 @@ import Testing
         }
     }
 
+    /// Worlds with another user's devices, and with devices that choose what they send, a tenth as
+    /// many.
+    @Test func everySeedOfSharedWorldsComesToRestInAgreement() async throws {
+        let sum = try await withThrowingTaskGroup(of: WorldStatistics.self) { group in
+            for part in 0..<Self.parts {
+                group.addTask { try Self.run(part: part, of: Self.seeds / 10, isShared: true) }
+            }
+            return try await group.reduce(into: WorldStatistics()) { $0.merge($1) }
+        }
+        print(sum.line)
+        guard Self.seeds >= 1_000, !Self.hasFailed.withLock({ $0 }) else { return }
+        for (event, bound) in Self.sharedBounds where sum.percent(event) < bound {
+            Issue.record("Only \(sum.percent(event)) % of the worlds meet \(event), not \(bound).")
+        }
+    }
+
+    @Test(arguments: Self.remembered(prefix: "h"))
+    func aSharedSeedThatOnceFailedHolds(seed: UInt64) throws {
+        let run = try WorldRun(seed: seed, isShared: true)
+        #expect(run.broken == [], "seed h\(seed)\n\(run.story.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: [1, 6, 9] as [UInt64])
+    func theSameSharedSeedIsTheSameStory(seed: UInt64) throws {
+        #expect(
+            try WorldRun(seed: seed, isShared: true).story
+                == WorldRun(seed: seed, isShared: true).story)
+    }
+
     @Test(arguments: Self.remembered(prefix: "s"))
     func aSealedSeedThatOnceFailedHolds(seed: UInt64) throws {
         let run = try WorldRun(seed: seed, isSealed: true)
@@ -120,16 +149,18 @@ import Testing
 
     private static func run(
         part: Int, of seeds: UInt64 = seeds, hasVersions: Bool = false, isSealed: Bool = false,
-        dialect: ServiceDialect = dialect
+        isShared: Bool = false, dialect: ServiceDialect = dialect
     ) throws -> WorldStatistics {
         var sum = WorldStatistics()
         let first = firstSeed + UInt64(part) * seeds / UInt64(parts)
         for seed in first..<firstSeed + UInt64(part + 1) * seeds / UInt64(parts) {
             if stopsEarly, hasFailed.withLock({ $0 }) { break }
             let run = try WorldRun(
-                seed: seed, hasVersions: hasVersions, isSealed: isSealed, dialect: dialect)
+                seed: seed, hasVersions: hasVersions, isSealed: isSealed, isShared: isShared,
+                dialect: dialect)
             let kind =
                 (dialect == .plain ? "p" : "") + (hasVersions ? "v" : "") + (isSealed ? "s" : "")
+                + (isShared ? "h" : "")
             let name = "\(kind)\(seed)"
             #expect(run.broken == [], "seed \(name)\n\(run.story.joined(separator: "\n"))")
             if !run.broken.isEmpty { hasFailed.withLock { $0 = true } }
@@ -161,6 +192,11 @@ import Testing
         (.loggedKey, 5),
     ]
 
+    private static let sharedBounds: [(WorldStatistics.Event, Double)] = [
+        (.shared, 55), (.joined, 45), (.guestEdited, 35), (.readerEdited, 8), (.revoked, 25),
+        (.loggedShareEnd, 5), (.chosen, 40), (.keptHere, 15),
+    ]
+
     private static let environment = ProcessInfo.processInfo.environment
     /// Of the worlds that are not of one dialect by their test; `DIPTYCH_DIALECT` names another.
     private static let dialect =
@@ -170,7 +206,7 @@ import Testing
     private static let firstSeed = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
 
     /// The seeds of worlds with two versions have a v before their number, those of the plain
-    /// dialect a p, those with sealed attributes an s.
+    /// dialect a p, those with sealed attributes an s, those with shares and selections an h.
     private static func remembered(prefix: String) -> [UInt64] {
         guard let url = Bundle.module.url(forResource: "Seeds", withExtension: "txt"),
             let text = try? String(contentsOf: url, encoding: .utf8)
@@ -192,7 +228,7 @@ struct WorldRun {
 
     init(
         seed: UInt64, settings: WorldSettings? = nil, hasVersions: Bool = false,
-        isSealed: Bool = false, dialect: ServiceDialect = .extended
+        isSealed: Bool = false, isShared: Bool = false, dialect: ServiceDialect = .extended
     ) throws {
         let folder = Self.scratch.appendingPathComponent(
             "world-\(ProcessInfo.processInfo.processIdentifier)-\(seed)-\(UUID().uuidString)")
@@ -202,7 +238,7 @@ struct WorldRun {
             settings: settings
                 ?? .drawn(
                     seed: seed, extremes: Self.extremes, hasVersions: hasVersions,
-                    isSealed: isSealed, dialect: dialect),
+                    isSealed: isSealed, isShared: isShared, dialect: dialect),
             folder: folder)
         do {
             broken = try world.run()

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import MirrorEngine
+internal import MirrorTransport
 internal import ObjectModel
 public import Persistence
 internal import Platform
@@ -85,8 +86,8 @@ extension NSPersistentCloudKitContainer {
         do {
             let channel = try address.channel(
                 container: place.awaiting.options.containerIdentifier, deviceID: "")
-            found = try await channel.shares(
-                .acceptShares(ShareLookup(metadata.map { .init(shortGUID: $0.shortGUID) })))
+            found = try ZoneShares.metadata(
+                try await channel.send(ZoneShares.acceptance(of: metadata.map(\.shortGUID))))
         } catch {
             throw CKError(error)
         }

@@ -1,4 +1,6 @@
 public import Foundation
+internal import MirrorEngine
+internal import MirrorTransport
 internal import RecordWire
 
 /// A container of the service by its name. Source: Apple, CKContainer.
@@ -39,25 +41,12 @@ extension RecordServiceAddress {
     func shareMetadata(for url: URL, container: String) async throws -> CKShare.Metadata {
         do {
             let channel = try channel(container: container, deviceID: "")
-            let lookup = ShareLookup([.init(shortGUID: url.lastPathComponent)])
-            let found = try await channel.shares(.resolveShares(lookup))
+            let found = try ZoneShares.metadata(
+                try await channel.send(ZoneShares.resolution(of: [url.lastPathComponent])))
             guard let first = found.first else { throw CKError.unexpected }
             return CKShare.Metadata(first, at: self.url)
         } catch {
             throw CKError(error)
-        }
-    }
-}
-
-extension RecordChannel {
-    /// The answers about short GUIDs. Throws the first refusal.
-    func shares(_ request: RecordRequest) async throws -> [ShareMetadata] {
-        guard case .shares(let results) = try await send(request) else { throw CKError.unexpected }
-        return try results.map { result in
-            switch result {
-            case .share(let found): found
-            case .failure(let error): throw error
-            }
         }
     }
 }

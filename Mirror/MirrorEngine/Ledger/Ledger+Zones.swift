@@ -79,6 +79,12 @@ extension Ledger {
         return 2
     }
 
+    /// Whether a zone of another's was ever known here.
+    func knowsSharedDatabase() throws -> Bool {
+        try connection.value("SELECT 1 FROM ANSCKDATABASEMETADATA WHERE ZDATABASESCOPENUM = 3")
+            != nil
+    }
+
     package func forgetZones() throws {
         try connection.run("DELETE FROM ANSCKRECORDZONEMETADATA")
     }

@@ -40,7 +40,8 @@ extension MirrorSession {
     public static func deviceID(
         of store: NSPersistentStore, platform: Environment = .system
     ) throws -> String {
-        try MirroredStore(store: rows(of: store), platform: platform).deviceID()
+        try MirroredStore(store: rows(of: store), platform: platform, selecting: .given(nil))
+            .deviceID()
     }
 
     private static func rows(of store: NSPersistentStore) throws -> SQLiteRowStore {
@@ -84,10 +85,10 @@ extension MirrorSession {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
             store: rows, policy: policy, zoneName: destination.zone,
-            zoneOwner: destination.zoneOwner, keys: keys, platform: platform
+            zoneOwner: destination.zoneOwner, keys: keys, platform: platform,
+            selecting: .given(selection)
         ) { settings in
             settings.hidesIncompleteGraphs = hidesIncompleteGraphs
-            settings.scope.selection = selection
             if let bytes = assetValueBytesMax { settings.sizes.valueBytesMax = bytes }
         }
         self.init(

@@ -16,7 +16,8 @@ extension Ledger {
         }
     }
 
-    func isOutside(_ name: String) throws -> Bool {
+    /// Whether the selection leaves an object out, by the name of its record.
+    package func isOutside(_ name: String) throws -> Bool {
         guard try mayHold(.outside) else { return false }
         return try connection.value(
             "SELECT 1 FROM ADIPTYCHOUTSIDE WHERE ZRECORDNAME = ?", [.text(name)]) != nil

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import Platform
 internal import Predicates
 internal import RecordWire
 internal import SQLiteDriver
@@ -15,6 +16,7 @@ struct SelectionReach {
 
     /// Looks at objects that were saved. Cost: a query for each of their entities that has a rule.
     func settle(_ rows: [RowID]) throws {
+        guard !mirror.settings.scope.hasUnreadSelection else { return try leave(rows) }
         guard let selection else { return }
         for (number, rows) in Dictionary(grouping: rows, by: \.entity) {
             guard let layout = mirror.mapping.layout.entity(number) else { continue }
@@ -28,6 +30,26 @@ struct SelectionReach {
                 }
             }
         }
+    }
+
+    /// Who cannot read the selection sends nothing; whoever can looks at all objects again.
+    private func leave(_ rows: [RowID]) throws {
+        try note(rows, inside: [])
+        let known = try mirror.ledger.setting(.selection)?.string ?? ""
+        guard !known.hasPrefix(Self.unread) else { return }
+        try mirror.ledger.set(.selection, to: .text(Self.unread + known))
+    }
+
+    /// No selection reads so.
+    private static let unread = "?: ? "
+
+    /// Throws `MirrorError` where a round would not know what to send.
+    func checkIsRead() throws {
+        guard mirror.settings.scope.hasUnreadSelection else { return }
+        throw MirrorError(
+            .selectionUnread,
+            "What of the store is sent is chosen by a predicate that only its app can read. Sync "
+                + "it by the app, or choose anew.")
     }
 
     /// Where the selection is another than at the last look, all objects are looked at. Returns
@@ -66,9 +88,7 @@ struct SelectionReach {
 extension RecordImport {
     /// Whether nothing of an entity is to come to this device.
     func isLeftOut(_ entity: EntityLayout) -> Bool {
-        guard let selection = mirror.settings.scope.selection else { return false }
-        if case .nothing = selection.rule(of: entity.entity) { return true }
-        return false
+        mirror.settings.scope.selection?.leavesOut(entity.entity) ?? false
     }
 
     /// Lets what was left out come, as far as the selection has it now.
@@ -82,6 +102,39 @@ extension RecordImport {
                 mirror.mapping.entity(of: record).map { !isLeftOut($0) } ?? false
             }
             if !chosen.isEmpty { try apply(chosen) }
+        }
+    }
+}
+
+extension MirrorScope {
+    func selected(of model: NSManagedObjectModel) -> MirrorStatus.Selected {
+        guard let selection else { return MirrorStatus.Selected() }
+        let ruled = selection.entityNames
+        return MirrorStatus.Selected(
+            parts: selection.parts,
+            sendsOthers: model.entities.contains { entity in
+                entity.superentity == nil && !ruled.contains(entity.name ?? "")
+            })
+    }
+
+    /// Takes a selection, or the one that the store keeps.
+    mutating func select(
+        _ source: SelectionSource, in store: SQLiteRowStore, _ platform: Environment
+    ) throws {
+        if case .given(let selection) = source {
+            self.selection = selection
+            return
+        }
+        let text = try store.read { transaction -> String? in
+            let ledger = Ledger(connection: transaction.connection, platform: platform)
+            guard try Ledger.exists(in: ledger.connection) else { return nil }
+            return try ledger.setting(.selection)?.string
+        }
+        guard let text else { return }
+        do {
+            selection = try SyncSelection(text: text)
+        } catch {
+            hasUnreadSelection = true
         }
     }
 }

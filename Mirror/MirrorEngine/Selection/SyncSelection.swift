@@ -1,5 +1,5 @@
 public import Foundation
-internal import ObjectModel
+package import ObjectModel
 internal import Predicates
 
 /// Which objects of a store are sent to the service; those that are not named are. (docs/MERGE.md
@@ -48,12 +48,72 @@ public struct SyncSelection: Sendable {
         return .all
     }
 
+    /// Whether nothing of an entity is sent or fetched.
+    package func leavesOut(_ entity: NSEntityDescription) -> Bool {
+        if case .nothing = rule(of: entity) { return true }
+        return false
+    }
+
+    /// Whether all objects of an entity are sent.
+    package func sendsAll(of entity: NSEntityDescription) -> Bool {
+        if case .all = rule(of: entity) { return true }
+        return false
+    }
+
     /// The names of entities that have a rule.
     var entityNames: Set<String> { Set(rules.keys) }
 
-    /// Tells one selection from another.
+    /// Tells one selection from another, and is kept in the store. Printed predicates have no line
+    /// breaks of their own.
     var text: String {
         rules.sorted { $0.key < $1.key }
-            .map { "\($0.key): \($0.value?.text ?? "nothing")" }.joined(separator: "\n")
+            .map { "\($0.key): \($0.value?.text ?? Self.nothing)" }.joined(separator: "\n")
     }
+
+    private static let nothing = "nothing"
+}
+
+extension SyncSelection {
+    /// Sends what meets the predicate of one of `parts`, all of an entity where it has none, and
+    /// nothing of entities that are not named and are no subentities of these.
+    package init(
+        only parts: [(entity: String, predicate: NSPredicate?)], of model: NSManagedObjectModel
+    ) {
+        self.init()
+        for entity in model.entities where entity.superentity == nil {
+            if let name = entity.name { exclude(entity: name) }
+        }
+        for (entity, parts) in Dictionary(grouping: parts, by: \.entity) {
+            let nodes = parts.map { node(of: $0.predicate ?? NSPredicate(value: true)) }
+            include(entity: entity, where: (nodes.count == 1 ? nodes[0] : .or(nodes)).predicate)
+        }
+    }
+
+    /// A selection as the store keeps it. Throws `PredicateFormatError` for a predicate that has no
+    /// form to be read in.
+    init(text: String) throws {
+        self.init()
+        for line in text.split(separator: "\n") {
+            guard let colon = line.range(of: ": ") else { continue }
+            let (entity, rule) = (String(line[..<colon.lowerBound]), line[colon.upperBound...])
+            if rule == Self.nothing {
+                exclude(entity: entity)
+            } else {
+                include(entity: entity, where: try NSPredicate.parse(String(rule)))
+            }
+        }
+    }
+
+    /// What each entity that has a rule of its own sends: nil for nothing.
+    package var parts: [(entity: String, condition: String?)] {
+        rules.sorted { $0.key < $1.key }.map { ($0.key, $0.value?.text) }
+    }
+}
+
+/// Where a store's selection comes from.
+package enum SelectionSource: Sendable {
+    /// The store keeps the one of its last round.
+    case remembered
+    /// nil: everything.
+    case given(SyncSelection?)
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 package import Persistence
 internal import Platform
 package import RecordWire
@@ -16,6 +17,27 @@ extension MirroredStore {
     ) throws -> ZoneID? {
         guard let rows = store.rowStore as? SQLiteRowStore else { return nil }
         return try knownZone(of: rows, .system)
+    }
+
+    /// Whether the store was ever mirrored with a zone of another's. It waits for another share
+    /// then, and is not mirrored with a zone of the user's own.
+    package func isOfSharedDatabase() throws -> Bool {
+        try settings.isShared
+            || read { mirror in
+                guard try Ledger.exists(in: mirror.ledger.connection) else { return false }
+                return try mirror.ledger.knowsSharedDatabase()
+            }
+    }
+
+    /// Whether any object is in the store.
+    package func isEmpty() throws -> Bool { try objectCount() == 0 }
+
+    /// How many objects are in the store.
+    package func objectCount() throws -> Int {
+        try store.read { transaction in
+            try store.layout.entities.filter { $0.entity.superentity == nil }
+                .reduce(0) { try $0 + transaction.count(matching: RowQuery(entity: $1.number)) }
+        }
     }
 
     /// A name for the record below which a new share will be.

@@ -68,6 +68,8 @@ package struct MirrorScope: Sendable {
     package var hidesIncompleteGraphs = false
     /// nil: all objects are sent.
     package var selection: SyncSelection?
+    /// The store keeps a selection whose predicates can be read by nobody but its app.
+    var hasUnreadSelection = false
 }
 
 /// The properties of which the ledger keeps more than their values, by their rules.

@@ -30,9 +30,23 @@ public struct MirrorStatus: Sendable {
     /// Records that this version of the model cannot apply: they are kept as they are for one that
     /// can, and nothing is written over them.
     public let keptForLater: [KeptRecord]
-    /// Objects that are not to be sent (`SyncSelection`).
-    public let keptHere: Int
+    let scope: Scope
     let rounds: Rounds
+
+    /// What of the store and of whose zone is meant.
+    struct Scope {
+        let keptHere: Int
+        let zoneOwner: String?
+        let selected: Selected
+    }
+
+    /// A selection for those who show it.
+    package struct Selected: Sendable {
+        /// Entities with a condition of their own; nil for those of which nothing is sent.
+        package var parts: [(entity: String, condition: String?)] = []
+        /// Whether entities without a rule are sent whole.
+        package var sendsOthers = true
+    }
 
     /// How rounds run by themselves.
     struct Rounds {
@@ -41,6 +55,12 @@ public struct MirrorStatus: Sendable {
         let waitingSince: Date?
     }
 
+    /// Objects that are not to be sent (`SyncSelection`).
+    public var keptHere: Int { scope.keptHere }
+    /// Whose zone it is, by record name, where another user shares it; nil for one's own.
+    public var zoneOwner: String? { scope.zoneOwner }
+    /// What is sent, as far as it is not everything.
+    package var selected: Selected { scope.selected }
     /// Which process keeps the store in sync by itself; nil where none ever did.
     public var activity: MirrorActivity? { rounds.activity }
     /// Why rounds do not begin by themselves, and when they will; nil where nothing holds them.
@@ -82,7 +102,10 @@ extension MirroredStore {
                 refusals: try ledger.refusals(),
                 initialImportCompleted: try ledger.setting(.initialImport) != nil,
                 keptForLater: try ledger.keptRecords(),
-                keptHere: try ledger.outsideCount(),
+                scope: MirrorStatus.Scope(
+                    keptHere: try ledger.outsideCount(),
+                    zoneOwner: settings.zoneID.ownerRecordName,
+                    selected: settings.scope.selected(of: settings.mapping.layout.model)),
                 rounds: MirrorStatus.Rounds(
                     activity: try ledger.activity(), hold: try ledger.hold(),
                     waitingSince: try ledger.date(.waitingSince)))

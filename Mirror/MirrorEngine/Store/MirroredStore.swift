@@ -20,6 +20,7 @@ public final class MirroredStore: Sendable {
     package init(
         store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
         zoneOwner: String? = nil, keys: SealingKeys? = nil, platform: Environment,
+        selecting source: SelectionSource = .remembered,
         adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
@@ -30,6 +31,7 @@ public final class MirroredStore: Sendable {
             zoneID: zoneName.map { ZoneID(zoneName: $0, ownerRecordName: zoneOwner) }
                 ?? Self.knownZone(of: store, platform), keys: keys,
             platform: platform)
+        try settings.scope.select(source, in: store, platform)
         adjust(&settings)
         self.settings = settings
     }
@@ -84,6 +86,7 @@ public final class MirroredStore: Sendable {
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
             try noticeModel(mirror)
+            try SelectionReach(mirror: mirror).checkIsRead()
             if try SelectionReach(mirror: mirror).notice() {
                 var importing = try RecordImport(mirror: mirror)
                 try importing.applyLeftOut()

@@ -16,7 +16,9 @@ struct RoundDriver {
             if let request = try session.step(now: clock.now()) {
                 session.notes.requests += 1
                 let id = try device.mirrored.deviceID()
-                session.answer(try network.carry(request, from: device.name, id: id))
+                session.answer(
+                    try network.carry(
+                        request, from: device.name, id: id, of: device.setting.place.user))
             } else if let seconds = session.secondsToWait(now: clock.now()) {
                 clock.advance(seconds: max(0, seconds))
                 network.wait(seconds)

@@ -89,7 +89,10 @@ extension GraphEditor {
     }
 
     mutating func delete(on device: SimulatedDevice) throws -> String? {
-        guard let row = try anyRow(on: device) else { return nil }
+        // What is outside of a selection goes from this device alone.
+        guard let row = try anyRow(on: device, where: { device.sendsAll(of: $0.entity) }) else {
+            return nil
+        }
         let name = try edit(row.id, on: device) {
             try LinkEdit(layout: layout, store: $0).delete(row)
         }

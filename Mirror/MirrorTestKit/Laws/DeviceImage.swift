@@ -36,6 +36,15 @@ struct DeviceImage: Equatable {
         ) { try service.content(of: $0) }
     }
 
+    /// Reads what a zone shows to the user of a device that takes part in it, without links to what
+    /// is not shown.
+    init(_ service: SimulatedService, shownTo device: SimulatedDevice) throws {
+        let settings = device.mirrored.settings
+        let records = try service.records(in: settings.zoneID, shownTo: device.user ?? "")
+        try self.init(records: records, mapping: settings.mapping) { try service.content(of: $0) }
+        dropLinks(outside: Set(objects.keys))
+    }
+
     /// Forgets the links to objects that `names` does not have.
     mutating func dropLinks(outside names: Set<String>) {
         for (name, state) in objects {

@@ -23,11 +23,14 @@ struct MemoryLaws {
 
     private func objectsHold() -> [String] {
         var broken: [String] = []
-        for name in memory.alive.sorted() where image.objects[name] == nil {
+        for name in memory.alive.sorted()
+        where image.objects[name] == nil && !log.endedObjects.contains(name) {
             guard let entity = memory.entities[name], !world.mayMerge(entity) else { continue }
             broken.append("The object \(name.prefix(6)) was saved and is lost.")
         }
-        guard world.settings.policy.deletion != .keepEdited else { return broken }
+        guard world.settings.policy.deletion != .keepEdited, !world.share.wasRevoked else {
+            return broken
+        }
         for name in memory.dead.sorted()
         where image.objects[name] != nil && !world.network.revivals.contains(name) {
             broken.append("The object \(name.prefix(6)) was deleted and came back.")
@@ -56,7 +59,7 @@ struct MemoryLaws {
                 guard let state = image.objects[name] else { return false }
                 return !memory.dead.contains(name) && !world.mayMerge(state.entity)
             }
-            guard isWhole, !world.isOneWay(pair) else { continue }
+            guard isWhole, !world.isOneWay(pair), !world.share.wasRevoked else { continue }
             let isThere = image.pairs.contains(pair)
             if history.removals == 0, !isThere {
                 broken.append("The pair \(pair) was added and is lost.")
@@ -76,13 +79,17 @@ struct MemoryLaws {
         for (slot, attribute) in entity.attributes.enumerated() {
             let value = state.attributes[slot]
             if EditMemory.isCounter(attribute.attribute) {
-                guard let count = memory.counts[name], value != .integer(count) else { continue }
+                guard let count = memory.counts[name], value != .integer(count),
+                    !world.share.wasRevoked
+                else { continue }
                 broken.append(
                     "Counter \(attribute.name) of \(name.prefix(6)) is \(value), not \(count).")
                 continue
             }
             let property = EditMemory.Property(recordName: name, name: attribute.name)
-            guard let last = memory.writes[property]?.last?.value, last != value else { continue }
+            guard let last = memory.writes[property]?.last?.value, last != value,
+                !log.endedProperties.contains(property)
+            else { continue }
             if memory.isWrittenByOne(property) || memory.chain(of: property) != nil {
                 broken.append(
                     "\(attribute.name) of \(name.prefix(6)) is \(value.summary), though its "
@@ -98,6 +105,7 @@ struct MemoryLaws {
         let property = EditMemory.Property(
             recordName: conflict.recordName, name: conflict.property)
         guard DeletionRule(rawValue: conflict.rule) == nil, conflict.rule != "unique",
+            conflict.rule != ShareLaws.endRule, !world.share.wasRevoked,
             let entity = memory.entities[conflict.recordName], !world.mayMerge(entity),
             memory.isWrittenByOne(property) || memory.chain(of: property) != nil
         else { return nil }

@@ -13,6 +13,8 @@ struct RoundLaws {
         guard result.isInSync, result.refused == 0, !session.notes.wasDisturbed else {
             return broken
         }
+        // A guest sees what is shared with it.
+        guard device.user == nil else { return broken }
         broken += try holdsWhatOthersWrote(session, device)
         return broken
     }

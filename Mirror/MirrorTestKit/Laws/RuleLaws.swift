@@ -6,6 +6,7 @@ internal import Stores
 struct RuleLaws {
     let world: SimulatedWorld
     let image: DeviceImage
+    let log: ConflictLog
 
     private var memory: EditMemory { world.editor.memory }
 
@@ -18,7 +19,9 @@ struct RuleLaws {
     }
 
     private func smallestNameSurvives() -> [String] {
-        let keys = memory.keys.makers.filter { !memory.keys.spoiled.contains($0.key) }
+        let keys = memory.keys.makers.filter { key, names in
+            !memory.keys.spoiled.contains(key) && names.isDisjoint(with: log.endedObjects)
+        }
         world.statistics.count(
             .keyCollision, times: memory.keys.makers.values.count { $0.count > 1 })
         world.statistics.count(.keyChain, times: memory.keys.makers.values.count { $0.count > 2 })
@@ -43,7 +46,8 @@ struct RuleLaws {
             for (slot, attribute) in entity.attributes.enumerated()
             where isLatest(attribute.name, of: entity.name) {
                 let property = EditMemory.Property(recordName: name, name: attribute.name)
-                guard let winner = latestWrite(of: property),
+                guard !log.endedProperties.contains(property),
+                    let winner = latestWrite(of: property),
                     state.attributes[slot] != winner.value
                 else { continue }
                 broken.append(

@@ -10,7 +10,7 @@ struct WorldLaws {
     let world: SimulatedWorld
 
     func check() throws -> [String] {
-        let images = try world.devices.map { (name: $0.name, image: try DeviceImage($0)) }
+        let images = try world.owners.map { (name: $0.name, image: try DeviceImage($0)) }
         guard let first = images.first, let device = world.devices.first else { return [] }
         var broken: [String] = []
         for other in images.dropFirst() where other.image != first.image {
@@ -27,6 +27,7 @@ struct WorldLaws {
             broken.append("One-to-one links are not answered: \(oneSided.joined(separator: ", "))")
         }
         broken += try world.devices.flatMap(isClean)
+        broken += try ShareLaws(world: world, image: first.image).check()
         let log = try ConflictLog(world)
         log.count(in: &world.statistics)
         broken += OrderLaws(world: world, image: first.image).check()
@@ -35,7 +36,7 @@ struct WorldLaws {
             broken += HeldLaws(world: world, image: first.image).check()
         } else {
             broken += MemoryLaws(world: world, image: first.image, log: log).check()
-            broken += RuleLaws(world: world, image: first.image).check()
+            broken += RuleLaws(world: world, image: first.image, log: log).check()
             broken += LogLaws(world: world, image: first.image, log: log).check()
             broken += SealLaws(world: world, image: first.image, log: log).check()
         }
@@ -61,8 +62,12 @@ struct WorldLaws {
 
     /// Nothing waits, nothing is refused, the file is whole, and what was kept on the way is gone.
     private func isClean(_ device: SimulatedDevice) throws -> [String] {
+        guard !device.waitsForShare else { return [] }
         let status = try device.mirrored.status()
         var broken: [String] = []
+        if let status, status.keptHere > 0 || !status.keptForLater.isEmpty {
+            broken.append("\(device.name) goes on leaving out what it chose no more.")
+        }
         if let pending = status?.pending, pending.total != 0 {
             broken.append("\(device.name)'s export queue is not empty: \(pending)")
         }
@@ -93,15 +98,24 @@ extension SimulatedWorld {
 struct ConflictLog {
     let entries: [(device: String, entry: ConflictEntry)]
 
+    /// The properties, and the objects, of which something was lost with a share.
+    let endedProperties: Set<EditMemory.Property>
+    let endedObjects: Set<String>
+
     init(_ world: SimulatedWorld) throws {
         entries = try world.devices.flatMap { device in
             try device.mirrored.conflicts().map { (device.name, $0) }
         }
+        let ended = entries.map(\.entry).filter { $0.rule == ShareLaws.endRule }
+        endedObjects = Set(ended.map(\.recordName))
+        endedProperties = Set(
+            ended.map { EditMemory.Property(recordName: $0.recordName, name: $0.property) })
     }
 
     func count(in statistics: inout WorldStatistics) {
         for (_, entry) in entries {
             switch entry.rule {
+            case ShareLaws.endRule: statistics.count(.loggedShareEnd)
             case "unique": statistics.count(.loggedUnique)
             case "key": statistics.count(.loggedKey)
             case "oneToOne": statistics.count(.loggedOneToOne)

@@ -54,6 +54,9 @@ public struct StoryDevice: Sendable, Equatable {
     public var hasKey = true
     /// The device whose file it works on, as a second process.
     public var sharedStore: String?
+    /// Whose device it is, where it is another user's than the owner of the zone: its store waits
+    /// until it takes part in a share.
+    public var user: String?
 
     /// A device with the story's own rules and model.
     public init(_ name: String) { self.name = name }
@@ -117,6 +120,41 @@ public enum StoryDeed: Sendable, Equatable {
     case open(model: String)
     case decide(StoryProperty, ConflictSide)
     case setClock(seconds: Double)
+    case sharing(StorySharing)
+    /// What is sent from now on; empty for everything.
+    case choose([StoryChoice])
+}
+
+/// What is done about shares, which a story calls by names of its own.
+public enum StorySharing: Sendable, Equatable {
+    /// Objects, or the whole zone for none, and all that is linked with them.
+    case share([String], as: String)
+    /// Lets a user take part, or changes what one may do.
+    case invite(user: String, to: String, mayWrite: Bool)
+    case revoke(String, from: String)
+    case accept(String)
+    case leave(String)
+    case end(String)
+
+    var share: String {
+        switch self {
+        case .share(_, let name), .invite(_, let name, _), .revoke(let name, _), .accept(let name),
+            .leave(let name), .end(let name):
+            name
+        }
+    }
+}
+
+/// Objects of an entity that a device sends: all, or those that meet a predicate.
+public struct StoryChoice: Sendable, Equatable {
+    public var entity: String
+    public var predicate: String?
+
+    /// All objects of an entity where there is no predicate.
+    public init(_ entity: String, where predicate: String? = nil) {
+        self.entity = entity
+        self.predicate = predicate
+    }
 }
 
 /// What befalls the service.

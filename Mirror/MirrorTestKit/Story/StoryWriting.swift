@@ -47,7 +47,29 @@ enum StoryWriting {
         case .decide(let property, let side): "takes \(side.rawValue) for \(property.text)"
         case .setClock(let seconds):
             "sets the clock \(number(abs(seconds))) seconds \(seconds < 0 ? "behind" : "ahead")"
+        case .sharing(let sharing): text(of: sharing)
+        case .choose(let choices):
+            "chooses " + (choices.isEmpty ? everything : choices.map(text).joined(separator: ", "))
         default: plain(deed)
+        }
+    }
+
+    static let everything = "everything"
+
+    private static func text(of choice: StoryChoice) -> String {
+        choice.entity + (choice.predicate.map { " where \(quoted($0))" } ?? "")
+    }
+
+    private static func text(of sharing: StorySharing) -> String {
+        switch sharing {
+        case .share(let handles, let name):
+            "shares \(handles.isEmpty ? everything : handles.joined(separator: ", ")) as \(name)"
+        case .invite(let user, let name, let mayWrite):
+            "invites \(user) to \(name)" + (mayWrite ? "" : " for reading")
+        case .revoke(let name, let user): "revokes \(name) from \(user)"
+        case .accept(let name): "accepts \(name)"
+        case .leave(let name): "leaves \(name)"
+        case .end(let name): "ends \(name)"
         }
     }
 

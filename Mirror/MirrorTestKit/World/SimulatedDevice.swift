@@ -15,9 +15,10 @@ final class SimulatedDevice {
     let platform: Environment
     private let settings: WorldSettings
     private let assets: (any AssetCarrier)?
-    private(set) var file: URL
+    private var files: (current: URL, restores: Int)
+    var file: URL { files.current }
     private(set) var sessions: [SimulatedSession] = []
-    private var restores = 0
+    private var place: Place
     /// Says when it is updated: a stream of its own, so that a seed is the same world but for it.
     let updateDice: SeededRandomness
     /// Says when it works ahead, likewise.
@@ -41,8 +42,9 @@ final class SimulatedDevice {
         name: String, file: URL, settings: WorldSettings, platform: Environment,
         updateDice: SeededRandomness, aheadDice: SeededRandomness,
         keyDice: SeededRandomness = SeededRandomness(seed: 0), isLater: Bool,
-        assets: (any AssetCarrier)? = nil
+        user: String? = nil, assets: (any AssetCarrier)? = nil
     ) throws {
+        place = Place(user: user)
         self.assets = assets
         self.keyDice = keyDice
         if let sealing = settings.faults.devices.sealing,
@@ -54,11 +56,44 @@ final class SimulatedDevice {
         self.aheadDice = aheadDice
         self.isLater = isLater
         self.name = name
-        self.file = file
+        files = (file, 0)
         self.settings = settings
         self.platform = platform
         try restart()
+        if user == nil { _ = try mirrored.prepare(container: SimulatedService.container) }
+    }
+
+    /// Whose it is, which zone it is mirrored with, and what it sends.
+    private struct Place {
+        let user: String?
+        var sharedZone: ZoneID?
+        var selection: SyncSelection?
+    }
+
+    /// The other user whose device it is; nil for the owner's.
+    var user: String? { place.user }
+    /// What it sends; nil: everything.
+    var selection: SyncSelection? { place.selection }
+    /// Whether it is another user's and takes part in nothing.
+    var waitsForShare: Bool { user != nil && place.sharedZone == nil }
+
+    /// Is mirrored with a zone that somebody shares from now on, or with none.
+    func join(_ zone: ZoneID?) throws {
+        place.sharedZone = zone
+        try restart()
+        guard zone != nil else { return }
         _ = try mirrored.prepare(container: SimulatedService.container)
+    }
+
+    /// Sends what is chosen from its next start on, which is now.
+    func choose(_ selection: SyncSelection?, calm: Bool = false) throws {
+        place.selection = selection
+        try restart(calm: calm)
+    }
+
+    /// Whether all objects of an entity are sent, so that a deletion of one is told.
+    func sendsAll(of entity: NSEntityDescription) -> Bool {
+        selection?.sendsAll(of: entity) ?? true
     }
 
     private func open() throws -> MirroredStore {
@@ -68,7 +103,9 @@ final class SimulatedDevice {
             url: file, model: model, options: options, platform: platform)
         let sizes = settings.sizes
         return try MirroredStore(
-            store: store, policy: settings.policy, keys: keys, platform: platform
+            store: store, policy: settings.policy, zoneName: place.sharedZone?.zoneName,
+            zoneOwner: place.sharedZone?.ownerRecordName, keys: keys, platform: platform,
+            selecting: .given(selection)
         ) {
             $0.batchRecordsMax = sizes.batchRecordsMax
             $0.historyTransactionsMax = sizes.historyTransactionsMax
@@ -96,7 +133,7 @@ final class SimulatedDevice {
     func restart(over other: URL, isLater: Bool) throws {
         let next = nextFile()
         try SimulatedFiles.copy(other, to: next)
-        file = next
+        files.current = next
         guard self.isLater, !isLater else {
             self.isLater = isLater
             return try restart()
@@ -106,9 +143,9 @@ final class SimulatedDevice {
     }
 
     private func nextFile() -> URL {
-        restores += 1
+        files.restores += 1
         return file.deletingLastPathComponent()
-            .appendingPathComponent("\(name)-\(restores).sqlite")
+            .appendingPathComponent("\(name)-\(files.restores).sqlite")
     }
 
     /// The app is updated, and its store migrated to the later model: within its file, or by a
@@ -126,7 +163,7 @@ final class SimulatedDevice {
                 mapping: .inferredMappingModel(
                     forSourceModel: settings.model, destinationModel: later),
                 to: next, type: .sqlite)
-            file = next
+            files.current = next
         } else {
             try SQLiteRowStore.upgrade(
                 file, from: settings.model, to: later, configuration: nil,

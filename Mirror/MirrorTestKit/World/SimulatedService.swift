@@ -13,6 +13,8 @@ package final class SimulatedService: Sendable {
         var openings = 0
         var copies = 0
         var credentials: Credentials?
+        /// The other users behind devices that are not the owner's, by the devices' IDs.
+        var users: [String: String] = [:]
     }
 
     private struct Credentials {
@@ -61,9 +63,30 @@ package final class SimulatedService: Sendable {
 
     /// Answers as the service does for a caller whom somebody else has checked.
     package func handle(_ request: RecordRequest, from device: String) throws -> RecordResponse {
-        try service.handle(
-            request, target: Self.target(device), caller: Caller(userRecordName: "user"))
+        if let user = state.withLock({ $0.users[device] }) {
+            return try handle(request, from: device, of: user)
+        }
+        return try service.handle(
+            request, target: Self.target(device), caller: Caller(userRecordName: Self.owner))
     }
+
+    /// From now on the device of that ID is another user's.
+    func give(_ device: String, to user: String) { state.withLock { $0.users[device] = user } }
+
+    /// Answers another user, who sees what is shared with it, and asks about invitations.
+    package func handle(
+        _ request: RecordRequest, from device: String, of user: String
+    ) throws -> RecordResponse {
+        var target = Self.target(device)
+        switch request {
+        case .resolveShares, .acceptShares: break
+        default: target.database = "shared"
+        }
+        return try service.handle(request, target: target, caller: Caller(userRecordName: user))
+    }
+
+    /// The name of the user whose the zone is.
+    package static let owner = "user"
 
     /// Answers as over a connection: the request and its answer travel as bytes, and tokens say who
     /// calls.
@@ -97,15 +120,27 @@ package final class SimulatedService: Sendable {
 
     /// The last state of all records of a zone by name, deletions included.
     func feed(ofZone name: String) throws -> [String: Record] {
+        try feed(of: ZoneID(zoneName: name)) { request in
+            credentials == nil
+                ? try handle(request, from: "observer")
+                : try handleOverWire(request, from: "observer")
+        }
+    }
+
+    /// All live records that a zone shows to another user.
+    func records(in zone: ZoneID, shownTo user: String) throws -> [String: Record] {
+        try feed(of: zone) { try handle($0, from: "observer", of: user) }
+            .filter { !$0.value.deleted }
+    }
+
+    private func feed(
+        of zoneID: ZoneID, _ send: (RecordRequest) throws -> RecordResponse
+    ) throws -> [String: Record] {
         var records: [String: Record] = [:]
         var token: String?
         while true {
-            let zone = ZoneChanges.Zone(zoneID: ZoneID(zoneName: name), syncToken: token)
-            let request = RecordRequest.zoneChanges(ZoneChanges(zones: [zone]))
-            let response =
-                credentials == nil
-                ? try handle(request, from: "observer")
-                : try handleOverWire(request, from: "observer")
+            let zone = ZoneChanges.Zone(zoneID: zoneID, syncToken: token)
+            let response = try send(.zoneChanges(ZoneChanges(zones: [zone])))
             guard case .zoneChanges(let pages) = response, let page = pages.first,
                 page.failure == nil
             else { return records }

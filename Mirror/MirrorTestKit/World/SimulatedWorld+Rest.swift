@@ -14,6 +14,8 @@ extension SimulatedWorld {
         }
         try updateAll()
         try giveAllKeys()
+        try endSelections()
+        try endSharing()
         try shortenTexts()
         guard settings.faults.lostTime.isPossible, let first = devices.first else { return }
         lostTime.heldImages = try devices.map { try DeviceImage($0) }
@@ -34,7 +36,7 @@ extension SimulatedWorld {
     private func movesNothing() throws -> Bool {
         for pass in 1...Self.quietPassesMax {
             var moved = 0
-            for device in devices {
+            for device in devices where !device.waitsForShare {
                 guard let result = try quietRound(of: device) else { return false }
                 moved += result.exported + result.imported.received
             }
@@ -62,6 +64,7 @@ extension SimulatedWorld {
                 "\(device.name) sends \(session.notes.requests) requests in a quiet round.")
             return nil
         }
+        if try leaves(device, after: result) { return RoundResult() }
         broken += try RoundLaws(world: self).check(session, device, result)
         guard broken.isEmpty else { return nil }
         guard result.isInSync else {

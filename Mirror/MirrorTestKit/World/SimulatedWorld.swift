@@ -18,21 +18,34 @@ public final class SimulatedWorld {
     var service: SimulatedService { network.service }
     var devices: [SimulatedDevice] = []
     var editor: GraphEditor
-    /// What happened, a line for each event.
-    public internal(set) var story: [String] = []
-    /// What this world met.
-    public internal(set) var statistics = WorldStatistics()
-    /// Laws that were broken on the way.
-    var broken: [String] = []
+    private var record = WorldRecord()
     /// Each device's fault points, armed once all devices are made.
     private var crashing: [SeededFaults] = []
     var lostTime: LostTime
+    var share: WorldShare
+
+    /// What happened, a line for each event.
+    public internal(set) var story: [String] {
+        get { record.story }
+        set { record.story = newValue }
+    }
+    /// What this world met.
+    public internal(set) var statistics: WorldStatistics {
+        get { record.statistics }
+        set { record.statistics = newValue }
+    }
+    /// Laws that were broken on the way.
+    var broken: [String] {
+        get { record.broken }
+        set { record.broken = newValue }
+    }
 
     /// Makes the world in `folder`, which is created; the caller removes it.
     public init(seed: UInt64, settings: WorldSettings, folder: URL) throws {
         self.seed = seed
         self.settings = settings
         lostTime = LostTime(folder: folder)
+        share = WorldShare(seed: seed)
         randomness = SeededRandomness(seed: seed)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         network = try SimulatedNetwork(
@@ -46,7 +59,8 @@ public final class SimulatedWorld {
     }
 
     private func makeDevices(in folder: URL) throws {
-        for index in 0..<settings.devices {
+        let guests = settings.faults.devices.sharing?.guests ?? 0
+        for index in 0..<settings.devices + guests {
             let faults = SeededFaults(
                 randomness: SeededRandomness(seed: seed &* 131 &+ UInt64(index)), crashPercent: 0)
             crashing.append(faults)
@@ -66,7 +80,7 @@ public final class SimulatedWorld {
                     updateDice: updates, aheadDice: ahead,
                     keyDice: SeededRandomness(seed: seed &* 32_452_843 &+ UInt64(index)),
                     isLater: settings.laterModel != nil && updates.chance(percent: 40),
-                    assets: network))
+                    user: index < settings.devices ? nil : WorldShare.guest, assets: network))
         }
         armDevices()
     }
@@ -81,7 +95,7 @@ public final class SimulatedWorld {
         }
     }
 
-    func tell(_ line: @autoclosure () -> String) { story.append(line()) }
+    func tell(_ line: @autoclosure () -> String) { record.story.append(line()) }
 
     // MARK: Running
 
@@ -99,7 +113,9 @@ public final class SimulatedWorld {
     private func step() throws {
         let isLong = randomness.chance(percent: 5)
         clock.advance(seconds: Double(randomness.below(isLong ? 90_000 : 2_000)) / 1_000)
-        guard let device = randomness.pick(devices) else { return }
+        if try changeSharing() { return }
+        guard let device = randomness.pick(devices), !device.waitsForShare else { return }
+        if try changeSelection(of: device) { return }
         if try strike(device) { return }
         switch randomness.below(100) {
         case ..<32: try edit(on: device)
@@ -124,7 +140,12 @@ public final class SimulatedWorld {
                 statistics.count(.oversized)
             }
             editor.hidesSealed = lacksKeys(device)
-            if let line = try editor.edit(device) { tell("\(device.name) \(line)") }
+            if let line = try editor.edit(device) {
+                tell("\(device.name) \(line)")
+                if device.user != nil {
+                    statistics.count(share.mayWrite ? .guestEdited : .readerEdited)
+                }
+            }
         }
         if editor.takenBack > 0 { statistics.count(.rolledBackSave) }
     }
@@ -187,8 +208,16 @@ public final class SimulatedWorld {
         if let error = result.error { tell("\(device.name) ends its round: \(error.message)") }
         disarmDevices()
         defer { armDevices() }
+        guard try !leaves(device, after: result) else { return }
         broken += try RoundLaws(world: self).check(session, device, result)
     }
+}
+
+/// What is known of a world's run.
+private struct WorldRecord {
+    var story: [String] = []
+    var statistics = WorldStatistics()
+    var broken: [String] = []
 }
 
 /// What a world that loses time keeps of earlier times.

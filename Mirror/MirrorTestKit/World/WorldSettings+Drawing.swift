@@ -8,11 +8,13 @@ extension WorldSettings {
     /// kinds of which `WorldExtreme` speaks. With `hasVersions` devices have two versions of the
     /// model, and are updated on the way; but for that it is the same world. With `isSealed` some
     /// attributes are sealed, devices with and without keys, and every third world has two versions
-    /// too. `dialect` is the service's.
+    /// too. With `isShared` there are another user's devices, or devices choose what they send, or
+    /// both. `dialect` is the service's.
     public static func drawn(
         seed: UInt64, extremes: Set<WorldExtreme> = WorldExtreme.drawn, hasVersions: Bool = false,
-        isSealed: Bool = false, dialect: ServiceDialect = .extended
+        isSealed: Bool = false, isShared: Bool = false, dialect: ServiceDialect = .extended
     ) -> WorldSettings {
+        let extremes = isShared ? extremes.intersection(WorldExtreme.ofShared) : extremes
         let dice = SeededRandomness(seed: seed &* 7919)
         let moreKeys = SeededRandomness(seed: seed &* 86_028_121)
         let isKeyed = dice.chance(percent: 35) || isSealed && moreKeys.chance(percent: 60)
@@ -50,7 +52,25 @@ extension WorldSettings {
             settings.updatePercent = 2
         }
         if dice.chance(percent: 25) { settings.policy.addMergedTexts() }
+        if isShared { settings.drawSharing(SeededRandomness(seed: seed &* 179_424_673)) }
         return settings
+    }
+
+    private mutating func drawSharing(_ dice: SeededRandomness) {
+        // Of bytes and tokens other worlds think.
+        usesWire = false
+        faults.service.revokedPercent = 0
+        let kind = dice.below(10)
+        var sharing = WorldSharing()
+        if kind < 7 {
+            sharing.guests = 1 + dice.below(2)
+            sharing.sharesZone = dice.chance(percent: 20)
+            if dice.chance(percent: 40) { sharing.permissionPercent = dice.among(2...8) }
+            if dice.chance(percent: 50) { sharing.revokePercent = dice.among(1...5) }
+            sharing.endsRevoked = dice.chance(percent: 30)
+        }
+        if kind >= 5 { sharing.selectionPercent = dice.among(2...8) }
+        faults.devices.sharing = sharing
     }
 }
 
@@ -81,6 +101,9 @@ public enum WorldExtreme: String, CaseIterable, Sendable {
 
     /// Those that worlds meet unless told otherwise.
     public static let drawn: Set<WorldExtreme> = Set(allCases)
+
+    /// Those of worlds with shares and selections: no time is lost in them.
+    static let ofShared: Set<WorldExtreme> = [.errorRule, .secondProcess]
 
     var percent: Int { self == .errorRule ? 15 : 6 }
 

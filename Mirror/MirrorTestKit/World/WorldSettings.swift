@@ -47,6 +47,28 @@ public struct WorldSealing: Hashable, Sendable {
     public init() {}
 }
 
+/// How a world's owner shares with another user, and what devices choose to send. Percentages count
+/// per step.
+public struct WorldSharing: Hashable, Sendable {
+    /// The other user's devices.
+    public var guests = 0
+    /// A device chooses what it sends. In the end all send everything.
+    public var selectionPercent = 0
+    /// The owner shares a few objects, or all.
+    public var sharePercent = 15
+    public var sharesZone = false
+    /// A device of the other user takes part, once that is allowed.
+    public var acceptPercent = 30
+    /// The other user may read only, or write again.
+    public var permissionPercent = 0
+    /// The other user takes part no more; later again.
+    public var revokePercent = 0
+    /// Nobody takes part in the end; else the other user may write.
+    public var endsRevoked = false
+
+    public init() {}
+}
+
 /// Percentages at which things go wrong. Those of a message count per request, the others per step.
 public struct WorldFaults: Hashable, Sendable {
     // MARK: Messages
@@ -88,6 +110,8 @@ public struct DeviceFaults: Hashable, Sendable {
     public var oversizedPercent = 0
     /// Devices have and lack keys, where the model has sealed attributes; nil: none has any.
     public var sealing: WorldSealing?
+    /// Another user takes part, or devices choose what they send; nil: neither.
+    public var sharing: WorldSharing?
 }
 
 /// What befalls the service.

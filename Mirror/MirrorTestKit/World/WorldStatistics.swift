@@ -13,6 +13,8 @@ public struct WorldStatistics: Sendable {
         case keyCollision, keyChain, sharedPlace, twinPair
         case updated, updatedByMapping, updatedInRound, updateKilled, keptAside
         case keyless, formerKey, keyArrived, keyRotated, carriedSeal, loggedKey
+        case shared, joined, guestEdited, readerEdited, revoked, loggedShareEnd
+        case chosen, keptHere
         case loggedConflict, loggedDeletion, loggedUnique, loggedOneToOne
     }
 

@@ -45,8 +45,14 @@ struct ArgumentReader {
         guard let option = manual.allOptions.first(where: { $0.name == name }) else {
             throw unknown(name)
         }
-        guard values[name] == nil else {
+        let former = values[name]
+        guard former == nil || option.repeats else {
             throw wrong("--\(name) is given twice.", "Give it once.")
+        }
+        defer {
+            if let former, let value = values[name] {
+                values[name] = former + Arguments.separator + value
+            }
         }
         guard option.value != nil else {
             guard parts.count == 1 else {

@@ -39,6 +39,14 @@ struct Arguments: Sendable {
     /// The option's value; nil where nobody gave one.
     func value(_ option: Option) -> String? { found(option)?.value }
 
+    /// All values of an option that may be given several times, in order.
+    func values(_ option: Option) -> [String] {
+        (value(option) ?? "").components(separatedBy: Self.separator).filter { !$0.isEmpty }
+    }
+
+    /// Between the values of one option; no word of a command line has it.
+    static let separator = "\0"
+
     /// The option's value as a file. A relative path of a `diptych.conf` starts at that file.
     func file(_ option: Option) -> URL? {
         found(option).map { value, source in
@@ -88,9 +96,11 @@ struct Arguments: Sendable {
         return word
     }
 
-    /// The first operand as one of the verb's works.
-    func work<Work: RawRepresentable<String> & CaseIterable>(_ works: Work.Type) throws -> Work {
-        let word = operand(0)
+    /// An operand, the first unless said otherwise, as one of the verb's works.
+    func work<Work: RawRepresentable<String> & CaseIterable>(
+        _ works: Work.Type, at place: Int = 0
+    ) throws -> Work {
+        let word = operand(place)
         if let work = Work(rawValue: word) { return work }
         throw Self.unknown(word, among: Work.allCases.map(\.rawValue), as: "WORK")
     }

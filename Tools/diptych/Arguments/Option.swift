@@ -11,11 +11,14 @@ struct Option: Sendable {
     let variable: String
     /// The words that the value can be, for completion; empty where it is anything.
     let words: [String]
+    /// Whether it may be given several times.
+    let repeats: Bool
 
     init(
         _ name: String, _ value: String? = nil, setting: Bool = false, words: [String] = [],
-        variable: String? = nil, _ help: String
+        repeats: Bool = false, variable: String? = nil, _ help: String
     ) {
+        self.repeats = repeats
         self.variable =
             variable ?? "DIPTYCH_" + name.uppercased().replacing("-", with: "_")
         self.name = name

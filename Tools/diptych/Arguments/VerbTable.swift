@@ -5,12 +5,13 @@ enum VerbTable {
     static func answers(_ name: String) -> Bool {
         [
             "conflicts", "events", "trace", "verify", "history", "inspect", "export", "model",
-            "key", "scenario", "simulate", "service", "completion",
+            "key", "scenario", "simulate", "service", "completion", "share",
         ].contains(name)
     }
 
     static let verbs: [any Verb.Type] = [
-        Sync.self, StatusVerb.self, Conflicts.self, Events.self, Trace.self, Verify.self,
+        Sync.self, StatusVerb.self, ShareVerb.self, Conflicts.self, Events.self, Trace.self,
+        Verify.self,
         Reset.self, SignIn.self, Serve.self, ServiceVerb.self,
         Inspect.self, History.self, Create.self, EditStore.self, Export.self, ImportObjects.self,
         Convert.self, Migrate.self, ModelVerb.self, KeyVerb.self, Scenario.self, Simulate.self,

@@ -34,6 +34,8 @@ struct MirrorComparison {
     private(set) var here = Side()
     private(set) var there = Side()
     private(set) var differences: [Difference] = []
+    /// Objects of either side that the store's selection leaves out; they are not compared.
+    private(set) var leftOut = 0
 
     var isEqual: Bool { differences.isEmpty }
 
@@ -45,7 +47,8 @@ struct MirrorComparison {
         }
     }
 
-    fileprivate init(here: Side, there: Side, differences: [Difference]) {
+    fileprivate init(here: Side, there: Side, differences: [Difference], leftOut: Int) {
+        self.leftOut = leftOut
         self.here = here
         self.there = there
         self.differences = differences
@@ -64,6 +67,8 @@ private struct ComparisonReading {
     private var states: [String: ObjectState] = [:]
     private var pairs: [String: (pair: JoinRecord, recordName: String)] = [:]
     private var differences: [MirrorComparison.Difference] = []
+    /// The names of what the selection leaves out.
+    private var leftOut: Set<String> = []
 
     init(_ mirrored: MirroredStore, _ store: StoreTransaction, _ records: [String: Record]) {
         self.store = store
@@ -77,8 +82,11 @@ private struct ComparisonReading {
         try readStore()
         var thereObjects = 0
         var therePairs: [String: String] = [:]
-        for (name, record) in records.sorted(by: { $0.key < $1.key }) {
+        for record in records.values { noteLeftOut(record) }
+        for (name, record) in records.sorted(by: { $0.key < $1.key })
+        where !isOfSharing(record) && !leftOut.contains(name) {
             if let pair = JoinRecord(record) {
+                guard leftOut.isDisjoint(with: [pair.first, pair.second]) else { continue }
                 let text = Self.text(pair, settings.pairs)
                 therePairs[text] = therePairs[text] ?? name
             } else {
@@ -96,7 +104,21 @@ private struct ComparisonReading {
                 objects: states.count, pairs: pairs.count, digest: Self.digest(lines.here)),
             there: .init(
                 objects: thereObjects, pairs: therePairs.count, digest: Self.digest(lines.there)),
-            differences: differences)
+            differences: differences, leftOut: leftOut.count)
+    }
+
+    /// Shares, and the records below which one shares, stand for no object.
+    private func isOfSharing(_ record: Record) -> Bool {
+        record.isShare || record.recordType == MirroredStore.shareRootType
+    }
+
+    /// Notes a record that the selection keeps from this store.
+    private mutating func noteLeftOut(_ record: Record) {
+        guard states[record.recordName] == nil, JoinRecord(record) == nil,
+            let entity = settings.mapping.entity(of: record)?.entity,
+            settings.scope.selection?.leavesOut(entity) == true
+        else { return }
+        leftOut.insert(record.recordName)
     }
 
     /// A short digest of lines in their order by bytes: equal ones stand for equal sides.
@@ -125,6 +147,10 @@ private struct ComparisonReading {
             lines.here.append("\(titles.title(of: row.id)) without a record")
             return
         }
+        guard try !ledger.isOutside(name) else {
+            leftOut.insert(name)
+            return
+        }
         var state = ObjectState(
             entity: row.id.entity, attributes: settings.mapping.attributes(of: row),
             toOnes: Array(repeating: nil, count: row.toOnes.count))
@@ -138,7 +164,9 @@ private struct ComparisonReading {
         lines.here.append(text(name, state, entity))
         for end in settings.pairs.ends(of: entity.number) where end.isFirst {
             for link in try store.members(of: row.id, toMany: end.slot) {
-                guard let member = try ledger.knownName(of: link.target) else { continue }
+                guard let member = try ledger.knownName(of: link.target),
+                    try !ledger.isOutside(member)
+                else { continue }
                 let pair = JoinRecord(kind: end.kind, first: name, second: member)
                 let text = Self.text(pair, settings.pairs)
                 pairs[text] = (pair, "")

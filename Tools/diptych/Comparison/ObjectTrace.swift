@@ -85,7 +85,7 @@ private struct TraceReading {
             try Ledger.exists(in: store.connection)
             ? Ledger(connection: store.connection, platform: .system) : nil
         let titles = RecordTitles(mirrored)
-        let known = try Self.row(word, store.layout, ledger)
+        let known = try ObjectName.row(word, store.layout, ledger)
         row = known
         title = known.map(titles.title) ?? word
         var names: [String] = []
@@ -107,19 +107,6 @@ private struct TraceReading {
         try readLedger(ledger)
         try readLogs()
         try readConflicts(ledger, titles, store)
-    }
-
-    /// `Entity/p3`, an object's URI, or a record's name.
-    private static func row(
-        _ word: String, _ layout: ModelLayout, _ ledger: Ledger?
-    ) throws -> RowID? {
-        let parts = word.split(separator: "/").suffix(2)
-        if parts.count == 2, let name = parts.first, let key = parts.last, key.first == "p",
-            let number = Int64(key.dropFirst()), let entity = layout.entity(named: String(name))
-        {
-            return RowID(entity: entity.number, key: number)
-        }
-        return try ledger?.entry(named: word)?.row ?? ledger?.row(named: word)
     }
 
     /// Whether anything but a living object goes by a record's name.

@@ -15,6 +15,11 @@ enum HintTable {
         "otherContainer":
             "Use that service. If it only has a new address, say so once: `diptych sync --moved`; "
             + "to start over with another one, run `diptych reset` first.",
+        "selectionUnread":
+            "Sync the store by its app, or choose anew what is sent: `diptych sync --only all`.",
+        "shareEnded":
+            "See what was not sent: `diptych conflicts`. To take part in another share, let the "
+            + "word accept and its invitation follow the store: `diptych share`.",
         "busy":
             "Let the process that holds the store end its work, then run the command again; "
             + "nothing was changed.",

@@ -51,9 +51,11 @@ extension MirroredStore {
 extension StoreAccess {
     /// Opens the store with its mirror.
     func openMirrored(
-        policy: MergePolicy = MergePolicy(), zone: String?, keys: SealingKeys? = nil
+        policy: MergePolicy = MergePolicy(), zone: String?, keys: SealingKeys? = nil,
+        only selection: SelectionOption? = nil
     ) throws -> MirroredStore {
         try MirroredStore(
-            store: open(), policy: policy, zoneName: zone, keys: keys, platform: .system)
+            store: open(), policy: policy, zoneName: zone, keys: keys, platform: .system,
+            selecting: selection?.source(model()) ?? .remembered)
     }
 }

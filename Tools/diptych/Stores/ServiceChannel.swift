@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MirrorEngine
 internal import MirrorTransport
 internal import RecordWire
 
@@ -39,6 +40,7 @@ struct ServiceChannel: Sendable {
         if !agrees { try Self.checkOrigin(arguments, destination, services) }
     }
 
+    var serviceURL: URL { configuration.serviceURL }
     var url: String { configuration.serviceURL.absoluteString }
 
     /// Service and container, as a store remembers them.
@@ -46,10 +48,25 @@ struct ServiceChannel: Sendable {
 
     /// A connection of the device `deviceID`. Throws `TransportError` for settings that cannot be
     /// used.
-    func carrier(deviceID: String) throws -> CurlChannel {
+    func carrier(deviceID: String, isShared: Bool = false) throws -> CurlChannel {
         var own = configuration
         own.target.deviceID = deviceID
+        own.target.database = isShared ? "shared" : "private"
         return try CurlChannel(configuration: own)
+    }
+
+    /// A connection of a store's device, to the database that its zone is in. Throws also for a
+    /// store that waits for a share.
+    func carrier(of mirrored: MirroredStore) throws -> CurlChannel {
+        let isShared = mirrored.settings.isShared
+        guard try isShared || !mirrored.isOfSharedDatabase() else {
+            throw CommandError(
+                "awaitsShare",
+                "The store was for a zone that somebody shared, and waits for another share.",
+                hint: "Take part in one with `diptych share`: the word accept and the invitation "
+                    + "follow the store.")
+        }
+        return try carrier(deviceID: mirrored.deviceID(), isShared: isShared)
     }
 
     /// Says what is to be known of the tokens, and keeps that the caller agreed.

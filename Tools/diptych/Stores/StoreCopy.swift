@@ -22,14 +22,15 @@ extension StoreAccess {
     /// Opens a copy of the store with its mirror: what is done there is gone with the copy.
     func openMirrored(
         _ copy: StoreCopy, policy: MergePolicy = MergePolicy(), zone: String?,
-        keys: SealingKeys? = nil
+        keys: SealingKeys? = nil, only selection: SelectionOption? = nil
     ) throws -> MirroredStore {
         var options = SQLiteStoreOptions()
         options.pragmas = pragmas
         let store = try SQLiteRowStore(
             url: copy.url, model: model(), options: options, platform: .system)
         return try MirroredStore(
-            store: store, policy: policy, zoneName: zone, keys: keys, platform: .system)
+            store: store, policy: policy, zoneName: zone, keys: keys, platform: .system,
+            selecting: selection?.source(model()) ?? .remembered)
     }
 }
 

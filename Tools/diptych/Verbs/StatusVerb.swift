@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MirrorEngine
 internal import Platform
+internal import RecordWire
 
 /// `diptych status`: how a store stands towards its service, from what the store itself knows.
 struct StatusVerb: Verb {
@@ -42,9 +43,14 @@ struct StatusVerb: Verb {
         if let status = standing.status {
             var table = TextTable(indent: 2)
             table.add("service", status.container ?? "not known yet")
-            table.add("zone", status.zone)
+            table.add("zone", status.zone + (status.zoneOwner.map { " of user \($0)" } ?? ""))
             if let device { table.add("device", device) }
+            if let words = Self.words(for: status.selected) { table.add("sends", words) }
             table.add("waiting", waiting(status.pending))
+            if status.keptHere > 0 {
+                let count = Figure.count(status.keptHere, "object")
+                table.add("kept here", "\(count), which --only leaves out")
+            }
             table.add(
                 "last round", status.lastRound.map { Timestamp.short($0) } ?? "none was whole yet")
             if let error = status.lastError { table.add("last error", error) }
@@ -63,6 +69,22 @@ struct StatusVerb: Verb {
         }
         if let advice = standing.advice { console.line("  " + invocation.completing(advice)) }
     }
+
+    /// What is sent, where it is not everything.
+    private static func words(for selected: MirrorStatus.Selected) -> String? {
+        guard !selected.parts.isEmpty else { return nil }
+        let sent = selected.parts.compactMap { part in
+            part.condition.map { part.entity + ($0 == everything ? "" : " where \($0)") }
+        }
+        let others = selected.parts.filter { $0.condition == nil }.map(\.entity)
+        if selected.sendsOthers {
+            let nothing = others.isEmpty ? [] : ["nothing of " + others.joined(separator: ", ")]
+            return (["all"] + sent + nothing).joined(separator: "; ")
+        }
+        return sent.isEmpty ? "nothing" : "only " + sent.joined(separator: ", ")
+    }
+
+    private static let everything = "TRUEPREDICATE"
 
     private func words(for hold: MirrorHold) -> String {
         hold.message + (hold.until.map { " Until \(Timestamp.short($0))." } ?? "")
@@ -124,8 +146,17 @@ struct Standing {
         }
     }
 
+    /// Whether all that was refused is so since a share is for reading only.
+    var isReader: Bool {
+        guard let status, state == .refused, status.zoneOwner != nil else { return false }
+        return status.refusals.allSatisfy { $0.reason.hasPrefix(Self.denied) }
+    }
+
+    private static let denied = RecordError.Code.accessDenied.rawValue
+
     var headline: String {
-        switch state {
+        if isReader { return "your edits of what others share are refused, and stay here." }
+        return switch state {
         case .notMirrored: "never synced."
         case .inSync: "in sync."
         case .conflicts: "conflicts wait for a decision."
@@ -138,7 +169,11 @@ struct Standing {
 
     /// What to do about it, with a command to be completed.
     var advice: String? {
-        switch state {
+        if isReader {
+            return "Ask the owner for permission to write (`diptych share` says who); the edits "
+                + "go then by themselves. Or set the values back."
+        }
+        return switch state {
         case .inSync: nil
         case .notMirrored:
             "Sync it first: `diptych sync`; `diptych sync --help` tells what that needs."
@@ -171,7 +206,21 @@ struct Standing {
             "stalled": .bool(status?.isStalled(at: Date()) ?? false),
             "activity": status?.activity.map(activity) ?? .null,
             "hold": status?.hold.map(hold) ?? .null,
+            "keptHere": JSON(status?.keptHere ?? 0),
+            "selection": selection,
         ]
+    }
+
+    /// null where everything is sent.
+    private var selection: JSON {
+        guard let selected = status?.selected, !selected.parts.isEmpty else { return .null }
+        return .array(
+            selected.parts.map { part in
+                [
+                    "entity": .string(part.entity), "sends": .bool(part.condition != nil),
+                    "predicate": JSON(part.condition),
+                ]
+            })
     }
 
     private func hold(_ hold: MirrorHold) -> JSON {
@@ -191,7 +240,8 @@ struct Standing {
 
     private func zone(_ status: MirrorStatus) -> JSON {
         [
-            "name": .string(status.zone), "queued": JSON(status.pending.total),
+            "name": .string(status.zone), "owner": JSON(status.zoneOwner),
+            "queued": JSON(status.pending.total),
             "lastRound": JSON(status.lastRound), "error": JSON(status.lastError),
             "retryAt": JSON(status.retryAt),
         ]

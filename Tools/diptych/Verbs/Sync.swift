@@ -28,7 +28,7 @@ struct Sync: Verb {
     static let manual = Manual(
         name: "sync", summary: "Syncs a store with a record service, once or all the time.",
         operands: ["STORE"],
-        options: kept + WatchChoice.logOptions + KeySource.options + [
+        options: kept + [SelectionOption.only] + WatchChoice.logOptions + KeySource.options + [
             watch, install, trial, remember, ServiceChannel.trust, moved, ServiceChannel.insecure,
         ],
         notes: [
@@ -63,6 +63,12 @@ struct Sync: Verb {
                     + "stay as they are at the service, and edits of them wait. A diptych.conf "
                     + "beside the store does not name keys."),
             HelpText.wrapped(
+                "--only ENTITY sends and fetches that entity's objects and those of its "
+                    + "subentities, and --only 'ENTITY:PREDICATE' sends those that meet the "
+                    + "predicate; several are added up. The store keeps it until another --only, "
+                    + "or --only all; 'diptych status' shows it. What is outside stays as it is, "
+                    + "here and at the service, and is deleted nowhere."),
+            HelpText.wrapped(
                 "With --dry-run the round runs on a copy of the store, and what it would send "
                     + "stays here: the store is only read, the service only asked. Values in "
                     + "files of their own are not looked at."),
@@ -83,6 +89,11 @@ struct Sync: Verb {
             ), ("diptych sync Library.sqlite", "from then on"),
             ("diptych sync Library.sqlite --watch", "all the time"),
             ("diptych sync Library.sqlite --dry-run", "what the next round would do"),
+            (
+                "diptych sync Library.sqlite --only Author --only 'Book:pages > 300'",
+                "these objects only, from now on"
+            ),
+            ("diptych sync Library.sqlite --only all", "everything again"),
         ])
 
     private let access: StoreAccess
@@ -91,6 +102,7 @@ struct Sync: Verb {
     private let keys: SealingKeys?
     private let service: ServiceChannel
     private let settings: [(name: String, value: String)]
+    private let selection: SelectionOption
     private let hasMoved: Bool
     private let isTrial: Bool
     /// nil for one round.
@@ -102,11 +114,12 @@ struct Sync: Verb {
         policy = try MirrorOptions.mergePolicy(arguments)
         keys = try KeySource.keys(arguments)
         service = try ServiceChannel(arguments)
+        selection = try SelectionOption(arguments)
         hasMoved = arguments.has(Self.moved)
         watching = try WatchChoice(
             arguments, watch: Self.watch, install: Self.install, interval: Self.interval)
         let remembers = arguments.has(Self.remember) || watching?.isInstalled == true
-        settings = remembers ? Self.settings(arguments) : []
+        settings = remembers ? arguments.given(Self.kept) : []
         isTrial = arguments.has(Self.trial)
         guard !isTrial || (settings.isEmpty && watching == nil) else {
             let other = watching == nil ? "--remember" : "--watch"
@@ -116,32 +129,21 @@ struct Sync: Verb {
         }
     }
 
-    private static func settings(_ arguments: Arguments) -> [(name: String, value: String)] {
-        let files = [
-            MirrorOptions.tokenFile.name, MirrorOptions.authorityFile.name, Option.model.name,
-        ]
-        return kept.compactMap { option in
-            let value =
-                files.contains(option.name)
-                ? arguments.file(option)?.path : arguments.value(option)
-            return value.map { (option.name, $0) }
-        }
-    }
-
     var mindsSignals: Bool { watching != nil }
 
     func run(_ console: Console) async throws -> ExitStatus {
         service.warn(console)
         guard !isTrial else { return try await preview(console) }
         let started = Date()
-        let mirrored = try access.openMirrored(policy: policy, zone: zone, keys: keys)
+        let mirrored = try access.openMirrored(
+            policy: policy, zone: zone, keys: keys, only: selection)
+        let carrier = try service.carrier(of: mirrored)
         if hasMoved { try mirrored.moveService(to: service.place) }
         _ = try mirrored.prepare(container: service.place)
         if let watching {
             try await run(watching, mirrored, console)
             return .done
         }
-        let carrier = try service.carrier(deviceID: mirrored.deviceID())
         let report = SyncReport(console: console)
         let session = MirrorSession(
             mirrored: mirrored, container: service.place, channel: carrier, observe: report.show)
@@ -169,14 +171,13 @@ struct Sync: Verb {
         guard !choice.isInstalled else {
             return try SystemdUnit(store: access.url).install(console)
         }
-        let device = try mirrored.deviceID()
         let log = try choice.logFile.map { try DeviceLog($0, choice.logBounds) }
         let report = WatchReport(console: console, store: access.name, log: log)
         let session = MirrorSession(
             mirrored: mirrored, container: service.place,
-            channel: try service.carrier(deviceID: device), log: Self.roundLog(log))
+            channel: try service.carrier(of: mirrored), log: Self.roundLog(log))
         let scheduler = MirrorScheduler(
-            session, watching: try service.carrier(deviceID: device), plan: choice.plan,
+            session, watching: try service.carrier(of: mirrored), plan: choice.plan,
             name: "diptych sync --watch", isMetered: { choice.isMetered }, observe: report.show)
         report.begin(service: service.url)
         await WatchSignals.run(scheduler, log)
@@ -195,9 +196,10 @@ struct Sync: Verb {
     private func preview(_ console: Console) async throws -> ExitStatus {
         try access.requireStore()
         let copy = try StoreCopy(of: access.url)
-        let mirrored = try access.openMirrored(copy, policy: policy, zone: zone, keys: keys)
+        let mirrored = try access.openMirrored(
+            copy, policy: policy, zone: zone, keys: keys, only: selection)
         if hasMoved { try mirrored.moveService(to: service.place) }
-        let carrier = try service.carrier(deviceID: mirrored.deviceID())
+        let carrier = try service.carrier(of: mirrored)
         let preview = try await SyncPreview(mirrored, place: service.place, channel: carrier)
         preview.print(store: access.name, service: service.url, console)
         return preview.summary.conflictsWaiting > 0 ? .conflictsWait : .done
@@ -209,6 +211,14 @@ struct Sync: Verb {
         case .inSync, .conflicts: return standing.exitStatus
         case .refused:
             let count = standing.status?.refusals.count ?? 0
+            if standing.isReader {
+                throw CommandError(
+                    "readOnly",
+                    "The share lets you read only; \(Figure.count(count, "edited record")) "
+                        + "\(count == 1 ? "stays" : "stay") here.",
+                    hint: "Ask the owner for permission to write, and sync again; nothing is lost. "
+                        + "`diptych status` names what waits.", status: standing.exitStatus)
+            }
             throw CommandError(
                 "refused", "The service will not take \(Figure.count(count, "record")).",
                 hint: "`diptych status` gives its reasons.", status: standing.exitStatus)

@@ -61,20 +61,20 @@ struct Verify: Verb {
                 "otherContainer", "The store is mirrored with \(known), not with \(service.place).",
                 hint: "Name that service.", status: .usage)
         }
-        let carrier = try service.carrier(deviceID: mirrored.deviceID())
-        let records = try await records(inZone: mirrored.settings.zoneName, carrier, console)
+        let carrier = try service.carrier(of: mirrored)
+        let records = try await records(in: mirrored.zoneID, carrier, console)
         let comparison = try MirrorComparison(mirrored, records: records)
         show(comparison, console)
         return comparison.isEqual ? .done : .failed
     }
 
     private func records(
-        inZone name: String, _ carrier: CurlChannel, _ console: Console
+        in id: ZoneID, _ carrier: CurlChannel, _ console: Console
     ) async throws -> [String: Record] {
         var records: [String: Record] = [:]
         var token: String?
         while true {
-            let zone = ZoneChanges.Zone(zoneID: ZoneID(zoneName: name), syncToken: token)
+            let zone = ZoneChanges.Zone(zoneID: id, syncToken: token)
             let answer = try await carrier.send(.zoneChanges(ZoneChanges(zones: [zone])))
             guard case .zoneChanges(let pages) = answer, let page = pages.first else {
                 throw RecordError(.internalError, "The service gave no page of changes.")
@@ -107,6 +107,10 @@ struct Verify: Verb {
                 name, Figure.grouped(side.objects), Figure.grouped(side.pairs), side.digest)
         }
         console.block(sides.text)
+        if comparison.leftOut > 0 {
+            let count = Figure.count(comparison.leftOut, "object")
+            console.line("  Not compared, since --only leaves them out: \(count).")
+        }
         guard count > 0 else { return }
         console.line("")
         for difference in comparison.differences.prefix(linesMax) {
@@ -158,6 +162,7 @@ struct Verify: Verb {
         console.emit([
             "event": "verified", "equal": .bool(comparison.isEqual),
             "differences": JSON(comparison.differences.count),
+            "leftOut": JSON(comparison.leftOut),
             "unexplained": JSON(comparison.differences.count { $0.reason == nil }),
             "store": json(comparison.here), "service": json(comparison.there),
         ])

@@ -138,11 +138,32 @@ struct DeedReader {
             return (.open(model: try words.word("a model's name", form)), form)
         }
         if words.takeAny("takes", "take") { return try decide(&words) }
+        if words.takeAny("chooses", "choose") { return try choose(&words) }
+        if let sharing = try SharingReader().read(&words) { return sharing }
         throw StoryError(
             "'\(words.plain ?? "")' is nothing that a device does.",
             "There are inserts, sets, clears, adds, removes, moves, deletes, begins, saves, "
                 + "undoes, takes, syncs, goes, comes, loses, crashes, becomes, opens, resets, "
-                + "is backed up, is restored.")
+                + "is backed up, is restored, shares, invites, revokes, accepts, leaves, ends, "
+                + "chooses.")
+    }
+
+    private func choose(_ words: inout StoryWords) throws -> (StoryDeed, String) {
+        let form = "chooses Note, Task where \"done == NO\"; or: chooses everything"
+        guard !words.take(StoryWriting.everything) else { return (.choose([]), form) }
+        var choices: [StoryChoice] = []
+        repeat {
+            _ = words.take("and")
+            var choice = StoryChoice(try words.word("an entity", form))
+            if words.take("where") {
+                guard case .text(let predicate) = try words.value(form) else {
+                    throw StoryError("The predicate stands in quotes.", "Write: \(form)")
+                }
+                choice.predicate = predicate
+            }
+            choices.append(choice)
+        } while words.takeComma() || words.take("and")
+        return (.choose(choices), form)
     }
 
     private func insert(_ words: inout StoryWords) throws -> (StoryDeed, String) {

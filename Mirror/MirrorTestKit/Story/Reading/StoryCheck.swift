@@ -4,6 +4,7 @@ internal import ObjectModel
 struct StoryCheck {
     private let story: Story
     private var entities: [String: String] = [:]
+    private var shares: Set<String> = []
 
     init(_ story: Story) { self.story = story }
 
@@ -20,10 +21,15 @@ struct StoryCheck {
 
     private func check(_ device: StoryDevice) throws {
         try checkModel(device.model)
+        if device.user != nil, story.devices.allSatisfy({ $0.user != nil }) {
+            throw StoryError(
+                "All devices are other users'.",
+                "Name those of the owner first, as 'devices Ann, Ben'.")
+        }
         guard let other = device.sharedStore else { return }
         guard let owner = story.devices.first(where: { $0.name == other }),
             owner.name != device.name,
-            owner.sharedStore == nil
+            owner.sharedStore == nil, owner.user == device.user
         else {
             throw StoryError(
                 "\(device.name) cannot work on the store of \(other).",
@@ -45,6 +51,7 @@ struct StoryCheck {
 
     private mutating func check(_ step: StoryStep) throws {
         switch step.action {
+        case .device(let names, .sharing(let sharing)): try check(sharing, by: names)
         case .device(_, let deed): try check(deed)
         case .expect(let expectation): try check(expectation.fact)
         case .everyoneSyncs, .everyoneSettles, .service, .pass: break
@@ -72,7 +79,39 @@ struct StoryCheck {
             guard story.devices.contains(where: { $0.name == other }) else {
                 throw StoryError("There is no device \(other).")
             }
+        case .choose(let choices):
+            for choice in choices where entityDescription(choice.entity) == nil {
+                throw StoryError("There is no entity \(choice.entity).")
+            }
         default: break
+        }
+    }
+
+    private mutating func check(_ sharing: StorySharing, by names: [String]) throws {
+        let users = Set(story.devices.filter { names.contains($0.name) }.map(\.user))
+        switch sharing {
+        case .share(let handles, let name):
+            for handle in handles { try checkHandle(handle) }
+            guard shares.insert(name).inserted else {
+                throw StoryError("A share is called \(name) already.", "Choose another name.")
+            }
+        case .invite(let user, _, _), .revoke(_, let user):
+            let known = Set(story.devices.compactMap(\.user))
+            guard known.contains(user) else {
+                throw StoryError(
+                    "There is no other user \(user).",
+                    "Write 'devices Phone of \(user)' where the devices are named.")
+            }
+        case .accept, .leave:
+            guard !users.contains(nil) else {
+                throw StoryError(
+                    "The owner takes part already.", "It is devices of other users who do that.")
+            }
+        case .end: break
+        }
+        guard shares.contains(sharing.share) else {
+            throw StoryError(
+                "No share is called \(sharing.share) here.", "Write: Ann shares n as trip")
         }
     }
 

@@ -150,16 +150,25 @@ struct StoryReader {
     }
 
     private mutating func readDevices(_ words: inout StoryWords) throws {
-        let form = "devices Ann, Ben, or device Ann with clock 5 minutes ahead, policy latest"
+        let form =
+            "devices Ann, Ben; devices Phone, Tablet of Cem; or device Ann with clock 5 minutes "
+            + "ahead, policy latest"
         guard steps.isEmpty else {
             throw StoryError("A device comes after the story began.", "Name all devices first.")
         }
         if words.take("devices") {
-            for name in try words.list("a device's name", form) { try add(StoryDevice(name)) }
+            let names = try words.list("a device's name", form)
+            let user = try words.take("of") ? words.word("a user's name", form) : nil
+            for name in names {
+                var device = StoryDevice(name)
+                device.user = user
+                try add(device)
+            }
             return try words.end(form)
         }
         _ = words.take()
         var device = StoryDevice(try words.word("a device's name", form))
+        if words.take("of") { device.user = try words.word("a user's name", form) }
         if words.take("with") {
             repeat {
                 _ = words.take("and")

@@ -10,12 +10,12 @@ extension HeldGraph {
     /// carries a request, `content` brings that of an asset. Throws what they throw, and
     /// `MirrorError` for records that the model cannot hold.
     init(
-        zone: String, settings: MirrorSettings, _ known: StoryObjects,
+        zone: ZoneID, settings: MirrorSettings, _ known: StoryObjects,
         send: (RecordRequest) throws -> RecordResponse,
         content: (RecordAsset) throws -> Data?
     ) throws {
         self.init()
-        let records = try Self.records(inZone: zone, send)
+        let records = try Self.records(in: zone, send)
         let reading = try RecordGraph(records, settings, content)
         objects = reading.objects()
         for handle in known.handles {
@@ -24,12 +24,12 @@ extension HeldGraph {
     }
 
     private static func records(
-        inZone name: String, _ send: (RecordRequest) throws -> RecordResponse
+        in id: ZoneID, _ send: (RecordRequest) throws -> RecordResponse
     ) throws -> [String: Record] {
         var records: [String: Record] = [:]
         var token: String?
         while true {
-            let zone = ZoneChanges.Zone(zoneID: ZoneID(zoneName: name), syncToken: token)
+            let zone = ZoneChanges.Zone(zoneID: id, syncToken: token)
             let answer = try send(.zoneChanges(ZoneChanges(zones: [zone])))
             guard case .zoneChanges(let pages) = answer, let page = pages.first,
                 page.failure == nil

@@ -34,6 +34,22 @@ struct HeldGraph {
     /// Where the objects of the story are.
     var keys: [String: String] = [:]
 
+    /// Itself without links to objects that are not in it.
+    var closed: HeldGraph {
+        var graph = self
+        for (name, object) in objects {
+            graph.objects[name]?.properties = object.properties.mapValues { property in
+                switch property {
+                case .value: property
+                case .link(let key): .link(key.flatMap { objects[$0] == nil ? nil : $0 })
+                case .members(let keys, let isOrdered):
+                    .members(keys.filter { objects[$0] != nil }, isOrdered: isOrdered)
+                }
+            }
+        }
+        return graph
+    }
+
     /// The handle that stands for an object: the first of those that do.
     func handles(of key: String, among known: [String]) -> [String] {
         known.filter { keys[$0] == key }

@@ -19,7 +19,7 @@ final class ManagedDevice {
         var platform: Environment
         /// Service and container, as the ledger knows them.
         var container: String
-        var zone: String?
+        var place = Place()
         /// The keys of sealed values, where it has them.
         var keys: SealingKeys?
         /// Bytes of a value above which it is an asset, where the story says so.
@@ -27,6 +27,16 @@ final class ManagedDevice {
         var assets: (any AssetCarrier)?
         /// Whether the context records what can be undone.
         var undoes = false
+    }
+
+    /// Whose device it is, which zone it is mirrored with, and what is sent to it.
+    struct Place {
+        var zone: String?
+        /// Another user than the zone's owner; the store waits then, until there is a zone.
+        var user: String?
+        var zoneOwner: String?
+        /// nil for everything.
+        var selection: SyncSelection?
     }
 
     private(set) var setting: Setting
@@ -46,8 +56,11 @@ final class ManagedDevice {
     init(_ setting: Setting, isNew: Bool = true) throws {
         self.setting = setting
         (context, store, session) = try Self.open(setting)
-        if isNew { _ = try mirrored.prepare(container: setting.container) }
+        if isNew && !waitsForShare { _ = try mirrored.prepare(container: setting.container) }
     }
+
+    /// Whether it is another user's and takes part in nothing.
+    var waitsForShare: Bool { setting.place.user != nil && setting.place.zoneOwner == nil }
 
     private static func open(
         _ setting: Setting
@@ -71,8 +84,9 @@ final class ManagedDevice {
             throw StoryError("\(setting.name) has no SQLite store.")
         }
         let mirrored = try MirroredStore(
-            store: rows, policy: setting.policy, zoneName: setting.zone, keys: setting.keys,
-            platform: setting.platform
+            store: rows, policy: setting.policy, zoneName: setting.place.zone,
+            zoneOwner: setting.place.zoneOwner, keys: setting.keys, platform: setting.platform,
+            selecting: .given(setting.place.selection)
         ) { settings in
             if let bytes = setting.assetValueBytesMax {
                 settings.sizes.valueBytesMax = bytes
@@ -105,6 +119,20 @@ final class ManagedDevice {
     /// Starts again with another model; the store is migrated.
     func restart(with model: NSManagedObjectModel) throws {
         setting.model = model
+        try restart()
+    }
+
+    /// Starts again with the zone of another's, or with none.
+    func restart(in zone: ZoneID?) throws {
+        setting.place.zone = zone?.zoneName
+        setting.place.zoneOwner = zone?.ownerRecordName
+        try restart()
+        if zone != nil { _ = try mirrored.prepare(container: setting.container) }
+    }
+
+    /// Starts again, and sends what is chosen from now on.
+    func restart(sending selection: SyncSelection?) throws {
+        setting.place.selection = selection
         try restart()
     }
 

@@ -66,8 +66,14 @@ final class StoryNetwork {
 
     func weather(of device: String) -> Weather { weather[device] ?? Weather() }
 
-    /// A request that nothing befalls.
-    func send(_ request: RecordRequest, as id: String) throws -> RecordResponse {
+    /// A request that nothing befalls. `user` is another user than the owner of the zone.
+    func send(
+        _ request: RecordRequest, as id: String, of user: String? = nil
+    ) throws -> RecordResponse {
+        if let user {
+            guard let service else { throw Self.elsewhere }
+            return try service.handle(request, from: id, of: user)
+        }
         if let destination { return try destination.send(request, id) }
         guard let service else { throw Unreachable(message: "There is no service.") }
         return try service.handle(request, from: id)
@@ -76,7 +82,7 @@ final class StoryNetwork {
     /// A device's request over its weather. Throws `SimulatedCrash` where the device dies once the
     /// service has its records.
     func carry(
-        _ request: RecordRequest, from device: String, id: String
+        _ request: RecordRequest, from device: String, id: String, of user: String? = nil
     ) throws -> Result<RecordResponse, any Error> {
         let weather = weather(of: device)
         if weather.isOffline { return .failure(Unreachable(message: "There is no network.")) }
@@ -86,7 +92,7 @@ final class StoryNetwork {
             change(device) { $0.losesRequest = false }
             return .failure(LostMessage())
         }
-        let answer = Result { try send(disturb?(request) ?? request, as: id) }
+        let answer = Result { try send(disturb?(request) ?? request, as: id, of: user) }
         if sends, weather.diesAfterSending {
             change(device) { $0.diesAfterSending = false }
             throw SimulatedCrash(point: "after sending")
@@ -98,6 +104,9 @@ final class StoryNetwork {
         return answer
     }
 
+    private static let elsewhere = StoryError(
+        "That can only happen with a service in this process.", "Run it without --service.")
+
     // MARK: The service's own fate
 
     /// Throws `StoryError` where the service is elsewhere.
@@ -107,10 +116,7 @@ final class StoryNetwork {
                 .modifyZones([ZoneOperation(.delete, ZoneID(zoneName: zone))]), as: "owner")
             return
         }
-        guard let service else {
-            throw StoryError(
-                "That can only befall a service in this process.", "Run it without --service.")
-        }
+        guard let service else { throw Self.elsewhere }
         switch deed {
         case .backUp: backup = try service.copy()
         case .restore:

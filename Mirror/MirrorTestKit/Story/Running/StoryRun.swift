@@ -8,7 +8,7 @@ internal import Stores
 /// Plays a story: each line is done on real stores, over a simulated wire, with a clock that stands
 /// still. The same story and seed come out the same.
 public final class StoryRun {
-    private let world: StoryWorld
+    let world: StoryWorld
     private let rule: String?
     /// Whether a step that cannot be done fails the story, or is passed over.
     private let isStrict: Bool
@@ -17,8 +17,10 @@ public final class StoryRun {
     private var shown: [String: [StoryHeldObject]] = [:]
     private var logged: [String: Set<Int64>] = [:]
     /// What the app or the model refused in the last step, and what the last step told.
-    private var refusal: String?
+    var refusal: String?
     private var told: [String] = []
+    /// The names of the records of shares, by what the story calls them.
+    var shares: [String: String] = [:]
     var memory = StoryMemory()
 
     /// Prepares a story's devices in `folder`, which is created; the caller removes it. `rule` is
@@ -167,6 +169,9 @@ public final class StoryRun {
             try device.restart(with: model)
         case .decide(let property, let side): try decide(property, side, on: device)
         case .setClock(let seconds): world.setClock(of: device.name, ahead: seconds)
+        case .sharing(let sharing): try share(sharing, on: device)
+        case .choose(let choices):
+            try device.restart(sending: Self.selection(choices, device.setting.model))
         default: try edit(deed, on: device)
         }
     }
@@ -187,7 +192,7 @@ public final class StoryRun {
         memory.note(editing.facts, by: device.name)
     }
 
-    private static func words(of error: any Error) -> String {
+    static func words(of error: any Error) -> String {
         if let error = error as? MirrorError { return error.message }
         return (error as NSError).localizedDescription
     }
@@ -214,7 +219,11 @@ public final class StoryRun {
     // MARK: Rounds
 
     /// One round of a device. Returns how many records moved; nil where the round failed.
-    private func sync(_ device: ManagedDevice) throws -> Int? {
+    func sync(_ device: ManagedDevice) throws -> Int? {
+        guard !device.waitsForShare else {
+            told.append("\(device.name): waits for a share")
+            return 0
+        }
         let result: RoundResult?
         do {
             result = try RoundDriver(network: world.network, clock: world.clock).run(device)
@@ -228,6 +237,10 @@ public final class StoryRun {
             throw Unrest(message: "\(device.name) sends requests without end.")
         }
         tell(result, of: device.name)
+        if result.error?.code == .shareEnded {
+            try device.restart(in: nil)
+            return 1
+        }
         return result.error == nil ? result.exported + result.imported.received : nil
     }
 

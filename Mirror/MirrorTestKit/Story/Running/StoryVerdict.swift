@@ -32,7 +32,7 @@ struct StoryVerdict {
             }
         case .count(let count, let entity):
             return try each(expectation) { self.count(count, of: entity, $0, $1) }
-        case .agreement: return agreement()
+        case .agreement: return try agreement()
         case .inSync(let names, let isIn): return try standing(names, isIn)
         case .logged(let property, let handle, let rule):
             return try logged(property, handle, rule, expectation)
@@ -113,8 +113,20 @@ struct StoryVerdict {
         return found == count ? nil : "\(holder) has \(found) \(entity)."
     }
 
-    private func agreement() -> String? {
-        let names = world.devices.map(\.name) + [StoryExpectation.service]
+    /// The owner's devices hold what the service does, others' what it shows them. A device that
+    /// chose what it sends is not asked.
+    private func agreement() throws -> String? {
+        for device in world.devices where device.setting.place.user != nil {
+            let shown = try device.waitsForShare ? HeldGraph() : world.sharedGraph(of: device)
+            let lines = shown.differences(
+                from: graphs[device.name] ?? HeldGraph(), named: ("the service", device.name),
+                handles)
+            if !lines.isEmpty { return lines.prefix(3).joined(separator: " ") }
+        }
+        let owners = world.devices.filter {
+            $0.setting.place.user == nil && $0.setting.place.selection == nil
+        }
+        let names = owners.map(\.name) + [StoryExpectation.service]
         guard let first = names.first, let graph = graphs[first] else { return nil }
         for name in names.dropFirst() {
             let title = name == StoryExpectation.service ? "the service" : name

@@ -56,7 +56,8 @@ final class StoryWorld {
             file: shared?.setting.file ?? folder.appendingPathComponent("\(line.name).sqlite"),
             model: story.models[line.model] ?? NSManagedObjectModel(), policy: policy,
             platform: platform, container: network.container)
-        setting.zone = network.zone
+        setting.place.zone = line.user == nil ? network.zone : nil
+        setting.place.user = line.user
         setting.keys = try line.hasKey ? Self.keys() : nil
         setting.undoes = story.undoes
         setting.assetValueBytesMax = story.assetValueBytesMax
@@ -108,12 +109,23 @@ final class StoryWorld {
 
     /// What the service has, as the device with the largest model reads it.
     func serviceGraph() throws -> HeldGraph {
-        let reader = devices.max { $0.breadth < $1.breadth }
+        let reader = devices.filter { $0.setting.place.user == nil }.max { $0.breadth < $1.breadth }
         guard let settings = reader?.mirrored.settings else { return HeldGraph() }
         return try HeldGraph(
-            zone: settings.zoneName, settings: settings, objects,
+            zone: settings.zoneID, settings: settings, objects,
             send: { try network.send($0, as: "observer") },
             content: { try network.service?.content(of: $0) })
+    }
+
+    /// What the service shows to the user of a device that takes part in shares. Links to what is
+    /// not shown lead nowhere.
+    func sharedGraph(of device: ManagedDevice) throws -> HeldGraph {
+        let settings = device.mirrored.settings
+        return try HeldGraph(
+            zone: settings.zoneID, settings: settings, objects,
+            send: { try network.send($0, as: "observer", of: device.setting.place.user) },
+            content: { try network.service?.content(of: $0) }
+        ).closed
     }
 
     /// The record names that rounds gave become known.

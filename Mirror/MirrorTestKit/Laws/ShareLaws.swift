@@ -1,0 +1,53 @@
+internal import MirrorEngine
+
+/// What holds between the owner's devices and those of whom it shares with: a device holds what
+/// the service shows its user and nothing else, all that is linked with shared objects is shared,
+/// and who takes part no more holds nothing.
+struct ShareLaws {
+    let world: SimulatedWorld
+    let image: DeviceImage
+
+    /// The rule under which the log has what was lost with a share.
+    static let endRule = "shareEnded"
+
+    func check() throws -> [String] {
+        var broken: [String] = []
+        for device in world.guests {
+            let held = try DeviceImage(device)
+            guard !device.waitsForShare else {
+                if !held.objects.isEmpty {
+                    broken.append(
+                        "\(device.name) takes part no more and holds "
+                            + "\(held.objects.count) objects.")
+                }
+                continue
+            }
+            let shown = try DeviceImage(world.service, shownTo: device)
+            if shown != held {
+                broken.append(
+                    "The service shows \(device.name) otherwise: "
+                        + shown.differences(from: held).joined(separator: "; "))
+            }
+            broken += isWhole(shown)
+        }
+        return broken
+    }
+
+    /// What is linked with shared objects is shared, as the owner holds it.
+    private func isWhole(_ shown: DeviceImage) -> [String] {
+        var broken: [String] = []
+        for (name, state) in image.objects.sorted(by: { $0.key < $1.key }) {
+            let links = state.toOnes.compactMap { $0?.recordName }
+            for other in links
+            where (shown.objects[name] == nil) != (shown.objects[other] == nil) {
+                broken.append(
+                    "\(name.prefix(6)) and \(other.prefix(6)) are linked, and one is not shared.")
+            }
+        }
+        let pairs = shown.pairs.symmetricDifference(image.pairs).filter { pair in
+            pair.split(separator: " ").filter { $0 != "→" }.suffix(2)
+                .contains { shown.objects[String($0)] != nil }
+        }
+        return broken + pairs.sorted().map { "The pair \($0) is shared by halves." }
+    }
+}

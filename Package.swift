@@ -126,7 +126,9 @@ let tools: [Target] = [
 let fuzzing: [Target] =
     [
         .target(
-            name: "FuzzTargets", dependencies: stores.map { .byName(name: $0) },
+            name: "FuzzTargets",
+            dependencies: (stores + ["RecordWire", "RecordService", "RecordServer"])
+                .map { .byName(name: $0) },
             path: "Tools/Fuzzing/Targets", swiftSettings: house)
     ]
     + (Context.environment["DIPTYCH_FUZZ"] == nil
@@ -195,7 +197,8 @@ let testTargets: [Target] = [
     tests("RealFilesTests", uses: stores + ["Persistence"]),
     tests("HouseRules", uses: []),
     tests(
-        "FuzzTests", uses: stores + ["FuzzTargets", "CZlib"], resources: [.copy("Seeds")]),
+        "FuzzTests", uses: stores + ["FuzzTargets", "RecordWire", "CZlib"],
+        resources: [.copy("Seeds")]),
     tests(
         "MirrorEngineTests",
         uses: [

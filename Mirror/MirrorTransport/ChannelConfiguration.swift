@@ -20,6 +20,9 @@ public struct ChannelConfiguration: Sendable {
     /// How the service speaks; nil: as it publishes. Without extensions tokens travel in the query
     /// and bodies plain.
     public var dialect: ServiceDialect?
+    /// Whether records travel as JSON also where the service takes them archived: for who looks at
+    /// what travels.
+    public var sendsJSON = false
     /// The user's token, shared by channels to one service that may give a new one with each
     /// answer; nil: the channel keeps its own until it ends.
     public var rotatingToken: RotatingToken?

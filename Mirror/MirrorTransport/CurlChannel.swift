@@ -21,6 +21,10 @@ public final class CurlChannel: RecordChannel {
     private let learned: Lock<ServiceDialect?>
     /// Whether the service said that it takes bodies in zstd.
     private let takesZstd = Lock(false)
+    /// Whether it said that uploads may go on.
+    private let resumesUploads = Lock(false)
+    /// In which format records go to the service, and come.
+    private let format = Lock(WireFormat.json)
     private let userToken: RotatingToken
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
@@ -87,7 +91,9 @@ public final class CurlChannel: RecordChannel {
             }
             throw refusal(answer)
         }
-        return try WireCodec.decodeResponse(to: request, answer.body)
+        return try WireCodec.decodeResponse(
+            to: request, answer.body,
+            format: WireFormat(contentType: answer.headers["content-type"]))
     }
 
     private static let rotationHeader = "x-apple-cloudkit-web-auth-token"
@@ -102,6 +108,11 @@ public final class CurlChannel: RecordChannel {
         let dialect = ServiceDialect(publishing: published.extensions)
         assetBytes.withLock { $0 = published.assetBytes }
         takesZstd.withLock { $0 = published.extensions.contains("zstdRequests") }
+        resumesUploads.withLock { $0 = published.extensions.contains("resumableUploads") }
+        let isArchived =
+            dialect == .extended && !configuration.sendsJSON
+            && published.extensions.contains(WireFormat.publishedName)
+        format.withLock { $0 = isArchived ? .archived : .json }
         learned.withLock { $0 = dialect }
         return dialect
     }
@@ -109,11 +120,16 @@ public final class CurlChannel: RecordChannel {
     private func call(
         for request: RecordRequest, _ dialect: ServiceDialect
     ) throws -> CurlCall {
-        let (path, method, body) = try WireCodec.encode(request)
+        let wanted = dialect == .extended ? format.withLock { $0 } : .json
+        let (path, method, body, format) = try WireCodec.encode(request, as: wanted)
         var call = CurlCall(
             method: method, url: url(path, dialect), headers: headers(dialect), body: body)
         guard method != "GET" else { return call }
-        call.headers.append(("Content-Type", "application/json"))
+        call.headers.append(("Content-Type", format.mediaType))
+        if wanted != .json, request.asksForRecords {
+            // An answer in JSON is read, too.
+            call.headers.append(("Accept", "\(wanted.mediaType), application/json;q=0.5"))
+        }
         guard dialect == .extended else { return call }
         let isZstd = takesZstd.withLock { $0 }
         if let small = isZstd ? Zstandard.compress(body) : Gzip.compress(body) {
@@ -185,16 +201,49 @@ extension CurlChannel {
     public func upload(_ bytes: Data, to address: String) async throws -> RecordAsset {
         let round = RoundIdentifier.current
         return try await onQueue { flag in
-            var call = CurlCall(method: "POST", url: try self.assetURL(address), body: bytes)
-            call.headers.append(("Content-Type", "application/octet-stream"))
-            // Without it libcurl waits for a word that not every service says.
-            call.headers.append(("Expect", ""))
-            call.headers += self.roundHeader(round, to: call.url)
-            call.isLong = true
-            let answer = try self.handle.value.perform(call, cancelFlag: flag)
+            let url = try self.assetURL(address)
+            let answer = try self.send(bytes, to: url, round, flag)
             guard answer.status == 200 else { throw self.refusal(answer) }
             return try WireCodec.decodeUploaded(answer.body)
         }
+    }
+
+    /// Sends what the service has not, where it keeps what came of an upload that broke off.
+    private func send(
+        _ bytes: Data, to url: String, _ round: String?, _ flag: CancelFlag
+    ) throws -> CurlAnswer {
+        guard bytes.count >= ResumedUpload.bytesMin, url.hasPrefix(base + "/"),
+            try learnDialect(flag) == .extended, resumesUploads.withLock({ $0 })
+        else {
+            return try send(CurlCall(method: "POST", url: url, body: bytes), round, flag)
+        }
+        var upload = ResumedUpload(bytes, to: url)
+        var question = upload.question
+        question.headers += roundHeader(round, to: url)
+        let told = try handle.value.perform(question, cancelFlag: flag)
+        // Who is busy is asked again later; other refusals are told in words to what follows.
+        guard told.status < 500, told.status != 429 else { throw refusal(told) }
+        upload.take(told)
+        for _ in 0..<ResumedUpload.movesMax {
+            let answer = try send(upload.rest, round, flag)
+            guard answer.status == 409 else { return answer }
+            upload.take(answer)
+        }
+        return try send(upload.rest, round, flag)
+    }
+
+    private func send(
+        _ call: CurlCall, _ round: String?, _ flag: CancelFlag
+    ) throws -> CurlAnswer {
+        var call = call
+        if !call.headers.contains(where: { $0.0 == "Content-Type" }) {
+            call.headers.append(("Content-Type", "application/octet-stream"))
+        }
+        // Without it libcurl waits for a word that not every service says.
+        call.headers.append(("Expect", ""))
+        call.headers += roundHeader(round, to: call.url)
+        call.isLong = true
+        return try handle.value.perform(call, cancelFlag: flag)
     }
 
     public func download(_ asset: RecordAsset, to file: URL) async throws {

@@ -16,8 +16,25 @@ extension RecordServer {
         self.init(
             door: Authenticator(service),
             capabilities: service.dialect == .plain
-                ? nil : ServerCapabilities(service.limits, configuration),
+                ? nil
+                : ServerCapabilities(
+                    service.limits, configuration, resumesUploads: service.resumesUploads),
             configuration: configuration, platform: platform, watch: ServiceWatch(service))
+    }
+}
+
+extension Router {
+    /// The routes to `service` without a network, for who hands them requests that were read
+    /// elsewhere.
+    package init(service: RecordService, platform: Environment) {
+        let configuration = ServerConfiguration(tls: .off)
+        self.init(
+            door: Authenticator(service),
+            capabilities: ServerCapabilities(
+                service.limits, configuration, resumesUploads: service.resumesUploads),
+            configuration: configuration, platform: platform,
+            health: HealthAnswers(
+                readiness: Readiness(clock: platform.clock) { service.unreadiness() }))
     }
 }
 
@@ -53,9 +70,13 @@ extension ServiceWatch {
 extension Authenticator {
     /// The way into a real service.
     init(_ service: RecordService) {
-        let assets = Assets(
+        var assets = Assets(
             upload: { try service.beginUpload(key: $0, announced: $1) },
             open: { try service.openAsset(key: $0) })
+        if service.resumesUploads {
+            assets.goesOn = { try service.goOnUploading(key: $0, $1) }
+            assets.uploaded = { try service.uploadedBytes(key: $0, $1) }
+        }
         self.init(assets: assets) { tokens, container in
             let caller = try service.authenticate(
                 apiToken: tokens.apiToken, userToken: tokens.userToken, container: container,
@@ -90,7 +111,9 @@ extension Authenticator {
 
 extension ServerCapabilities {
     /// The numbers of the service, and of the way to it.
-    init(_ limits: ServiceLimits, _ configuration: ServerConfiguration) {
+    init(
+        _ limits: ServiceLimits, _ configuration: ServerConfiguration, resumesUploads: Bool
+    ) {
         self.init(
             limits: [
                 "operationsPerRequest": limits.operationsPerRequestMax,
@@ -110,10 +133,10 @@ extension ServerCapabilities {
                 "sharesPerZone": limits.work.sharing.sharesPerZoneMax,
             ],
             extensions: [
-                "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
-                "gzipRequests", "previousSyncToken",
+                "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED",
+                WireFormat.publishedName, "assets", "gzipRequests", "previousSyncToken",
                 "epochs", "publicChanges", "serverRecord", "serverSentEvents", "tokensInHeaders",
                 "waitSeconds", "webcourier", "writeID", "zstdRequests",
-            ])
+            ] + (resumesUploads ? ["resumableUploads"] : []))
     }
 }

@@ -32,6 +32,28 @@ import Testing
         #expect(look.wait() == 0, "\(look.printed)")
     }
 
+    @Test func theCommandWritesTheUnitThatIsShown() throws {
+        let workshop = try Workshop()
+        let folder = workshop.path("units")
+        let run = try workshop.done(["serve", "--install", folder, "--json"])
+        let unit = try #require(run.json["unit"] as? String)
+        #expect(unit == folder + "/diptych.service")
+        #expect((run.json["start"] as? String)?.contains("systemctl enable --now") == true)
+        let written = try String(contentsOfFile: unit, encoding: .utf8)
+        let shown = try text("diptych.service")
+        let start = try #require(shown.range(of: "[Unit]"))
+        #expect(
+            written
+                == "# Written by diptych serve --install.\n"
+                + shown[start.lowerBound...].replacing(
+                    "ExecStart=/usr/local/bin/diptych", with: "ExecStart=\"\(Workshop.command)\""))
+        try workshop.done(["serve", "--install", folder])
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: unit))
+        let refused = try workshop.run("serve", "--install", folder)
+        #expect(refused.status == 1 && refused.complaint.contains("not this command's"))
+        #expect(try String(contentsOfFile: unit, encoding: .utf8) == "mine")
+    }
+
     /// Each name in the example is a setting of `serve`, and each value one that it takes.
     @Test func theExampleOfSettingsIsTaken() throws {
         let workshop = try Workshop()

@@ -190,7 +190,7 @@ import Testing
         let tag = try a.insert("Tag", ["label": text("tag")])
         let folder = try a.insert("Folder", ["name": .text(String(repeating: "n", count: 590))])
         let split = AssetSplit(settings: a.mirrored.settings)
-        var fields: [String: FieldValue?] = ["CD_label": .string(String(repeating: "x", count: 9))]
+        var fields: RecordFields = ["CD_label": .string(String(repeating: "x", count: 9))]
         var base = Record(recordName: "r", recordType: "CD_Tag")
         base.fields["CD_other"] = .string(String(repeating: "y", count: 700))
         // Too small to make room for what is large beside it.

@@ -36,7 +36,7 @@ import Testing
         _ name: String, _ entity: String, _ fields: [String: FieldValue]
     ) -> Record {
         var record = Record(recordName: name, recordType: "CD_\(entity)")
-        record.fields = fields.mapValues { $0 }
+        record.fields = RecordFields(fields.mapValues { $0 })
         record.fields["CD_entityName"] = .string(entity)
         return record
     }

@@ -56,7 +56,7 @@ import Testing
     }
 
     /// Writes fields over the note's record as the service, or who holds it, could.
-    private func tamper(_ fields: [String: FieldValue?]) throws {
+    private func tamper(_ fields: RecordFields) throws {
         var record = try record()
         record.fields = fields
         let modify = ModifyRecords(

@@ -238,7 +238,7 @@ import Testing
         func record(_ name: String, _ entity: String, _ fields: [String: FieldValue]) -> Record {
             var record = Record(
                 recordName: name, recordType: "CD_\(entity)", recordChangeTag: "t\(name)")
-            record.fields = fields.mapValues { $0 }
+            record.fields = RecordFields(fields.mapValues { $0 })
             record.fields["CD_entityName"] = .string(entity)
             return record
         }

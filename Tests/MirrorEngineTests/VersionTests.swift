@@ -202,7 +202,7 @@ import Testing
                         return .failure(error)
                     }))
         }
-        var fields: [String: FieldValue?] = [:]
+        var fields: RecordFields = [:]
         for _ in 0..<2 { try old.sync() }
         for case .modifyRecords(let modify) in old.requests {
             for operation in modify.operations where operation.kind == .create {

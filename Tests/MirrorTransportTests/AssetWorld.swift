@@ -18,6 +18,7 @@ final class AssetWorld {
     static let container = "iCloud.org.example"
 
     init(
+        dialect: ServiceDialect = .extended,
         limits change: (inout ServiceLimits) -> Void = { _ in },
         configure: (inout ServerConfiguration) -> Void = { _ in }
     ) throws {
@@ -26,7 +27,7 @@ final class AssetWorld {
         change(&limits)
         service = try RecordService(
             path: folder.appendingPathComponent("records.sqlite").path, platform: .system,
-            limits: limits)
+            limits: limits, dialect: dialect)
         try service.accounts.createContainer(Self.container)
         let user = try service.accounts.createUser(label: "me")
         let token = try service.accounts.issueUserToken(

@@ -31,7 +31,9 @@ extension ServiceFixture {
         return try upload.finish()
     }
 
-    static func send(_ data: Data, to upload: AssetUpload) throws {
+    static func send(_ bytes: Data, to upload: AssetUpload) throws {
+        // A slice counts on from where it was cut.
+        let data = Data(bytes)
         for start in stride(from: 0, to: data.count, by: 7_000) {
             try data[start..<min(data.count, start + 7_000)].withUnsafeBytes {
                 try upload.take($0)

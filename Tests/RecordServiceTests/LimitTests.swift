@@ -57,7 +57,7 @@ import Testing
         let long = String(repeating: "n", count: 21)
         let cases: [(Record, String)] = [
             (.note("r", String(repeating: "x", count: 1001)), "at most 1000"),
-            (Record(recordName: "r", recordType: "T", fields: many), "at most 5"),
+            (Record(recordName: "r", recordType: "T", fields: RecordFields(many)), "at most 5"),
             (.note(long), "at most 20"), (Record(recordName: "r", recordType: long), "at most 20"),
             (Record(recordName: "r", recordType: "T", fields: [long: .int64(1)]), "at most 20"),
         ]

@@ -89,7 +89,7 @@ import Testing
         let kept = try fixture.lookup(["r"])[0]
         switch expected {
         case .fresh, .merged:
-            var fields: [String: FieldValue?] = ["title": .string("new")]
+            var fields: RecordFields = ["title": .string("new")]
             if expected == .merged { fields["body"] = .string("b") }
             let record = try #require(result.record)
             #expect(record.fields == fields)
@@ -161,7 +161,7 @@ import Testing
         let fixture = try ServiceFixture()
         var place = RecordLocation(latitude: -0.0, longitude: -180)
         place.timestamp = .min
-        let fields: [String: FieldValue?] = [
+        let fields: RecordFields = [
             "s": .string("é\u{0}"), "i": .int64(.min), "d": .double(-.infinity),
             "t": .timestamp(1),
             "b": .bytes(Data([0, 1])), "r": .reference(RecordReference(recordName: "x")),

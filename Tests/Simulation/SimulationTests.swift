@@ -202,7 +202,7 @@ import Testing
     private static let dialect =
         ServiceDialect(rawValue: environment["DIPTYCH_DIALECT"] ?? "") ?? .extended
     private static let parts = 20
-    private static let seeds = UInt64(environment["DIPTYCH_SEEDS"] ?? "") ?? 2_000
+    private static let seeds = UInt64(environment["DIPTYCH_SEEDS"] ?? "") ?? 1_000
     private static let firstSeed = UInt64(environment["DIPTYCH_SEED"] ?? "") ?? 0
 
     /// The seeds of worlds with two versions have a v before their number, those of the plain

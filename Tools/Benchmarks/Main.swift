@@ -5,7 +5,7 @@ internal import Foundation
 struct Main {
     private static let usage = """
         usage: diptych-bench [objects] [reading] [lines] [sync] [opening] [migrations] [history]
-                             [service] [postgres] [watch] [--count N] [--rounds N]
+                             [service] [growth] [postgres] [watch] [--count N] [--rounds N]
           objects   objects and rows against raw SQLite
           reading   fetches, faults, prefetching, batches, and reading beside saves
           lines     import and export by the command, against raw SQLite
@@ -14,9 +14,10 @@ struct Main {
           migrations  another version of the model, in place, by copy, and by a policy in code
           history   new changes beside many old ones
           service   what the record service bears, alone
+          growth    its requests beside few and many records of a zone
           postgres  what it writes to PostgreSQL, against raw libpq
           watch     devices that sync by themselves: how soon, at what cost
-        Without a word, all ten. --count is the number of objects and records (100000).
+        Without a word, all eleven. --count is the number of objects and records (100000).
         """
 
     static func main() async {
@@ -58,12 +59,13 @@ struct Main {
         case .change: try await WatchRole.change(arguments)
         case .load: try LoadFigures.play(arguments)
         case .pull: try LoadFigures.pull(arguments)
+        case .growth: try GrowthFigures.play(arguments)
         }
     }
 
     private static let groups = [
         "objects", "reading", "lines", "sync", "opening", "migrations", "history", "service",
-        "postgres", "watch",
+        "growth", "postgres", "watch",
     ]
 
     private static func report(_ words: [String]) throws {
@@ -94,6 +96,7 @@ struct Main {
         if isChosen("migrations") { try MigrationReport.run(count: count * 10) }
         if isChosen("watch") { try WatchReport.run(count: count) }
         if isChosen("service") { try ServiceReport.run(count: count) }
+        if isChosen("growth") { try GrowthReport.run(count: count * 10) }
         if isChosen("postgres") { try PostgresReport.run(count: count) }
         if isChosen("history") { try HistoryReport.run(old: [count / 10, count * 100]) }
     }

@@ -40,7 +40,9 @@ extension NSPersistentCloudKitContainer {
     }
 
     /// Whether an edit of the object could be saved and sent: its store can be written to, and
-    /// where it is another's the share lets the user write. As the last round told it.
+    /// where it is another's the share lets the user write; of the public database, the user made
+    /// the record, or nobody sent it yet. As the last round told it: what roles grant beyond that,
+    /// the service knows alone.
     public final func canUpdateRecord(forManagedObjectWith objectID: NSManagedObjectID) -> Bool {
         objectID.persistentStore.map { mayWrite(objectID, in: $0) } ?? true
     }
@@ -58,10 +60,20 @@ extension NSPersistentCloudKitContainer {
 
     private func mayWrite(_ objectID: NSManagedObjectID?, in store: NSPersistentStore) -> Bool {
         guard !store.isReadOnly else { return false }
-        guard let mirrored = mirror(of: store)?.session.store else { return true }
+        guard let mirror = mirror(of: store) else { return true }
+        if mirror.isPublic { return isOwn(objectID, mirror) }
+        let mirrored = mirror.session.store
         // Of a zone of one's own nothing is asked; what is not known is the service's to say.
         let permission = try? mirrored.permission(of: objectID?.rowID)
         return permission != .readOnly && permission != ShareParticipant.Permission.none
+    }
+
+    private func isOwn(_ objectID: NSManagedObjectID?, _ mirror: StoreMirror) -> Bool {
+        guard let row = objectID?.rowID, let user = mirror.userName,
+            let record = try? mirror.session.store.exchangedRecord(of: row),
+            let creator = record.created?.userRecordName
+        else { return true }
+        return creator == user
     }
 
     /// How an object stands towards the service; nil for one that is not mirrored or not saved. Any

@@ -272,6 +272,11 @@ extension NSPersistentCloudKitContainer {
         guard !mirror.isShared else {
             throw CKError(.permissionFailure, "Only the owner of a zone shares its objects.")
         }
+        guard !mirror.isPublic else {
+            throw CKError(
+                .invalidArguments,
+                "Everybody has the records of the public database; share those of a private one.")
+        }
         let container = CKContainer(identifier: mirror.containerIdentifier)
         // The zone has to be there.
         _ = try await mirror.sync()

@@ -126,11 +126,6 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     private func begin(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions
     ) throws {
-        guard options.databaseScope != .public else {
-            throw CKError(
-                .badContainer,
-                "The public database is not mirrored; set databaseScope to private or shared.")
-        }
         guard let address = options.recordService ?? Self.recordService else {
             throw CKError.noService
         }

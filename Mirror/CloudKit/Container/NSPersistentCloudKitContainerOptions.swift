@@ -7,14 +7,16 @@ public import Persistence
 /// Apple's are the identifier and the scope; the rest is not, and left alone changes nothing.
 public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     public let containerIdentifier: String
-    /// Whose records the store has: the user's own, or those of another's zone that is shared with
-    /// the user. A store holds one such zone; with several owners have a store for each. Loading a
-    /// store of the public database throws.
+    /// Whose records the store has: the user's own, those of another's zone that is shared with
+    /// the user, or those of the public database, which everybody reads and each changes what they
+    /// made. A store holds one such zone; with several owners have a store for each. At Apple a
+    /// store of the public database is told of no deletions; here it is.
     public var databaseScope = CKDatabase.Scope.private
     /// Where the record service is; nil for `NSPersistentCloudKitContainer.recordService`.
     public var recordService: RecordServiceAddress?
     /// The zone of the store's records; nil for Apple's own. Each store of a container needs one
-    /// of its own where several are mirrored with one container identifier.
+    /// of its own where several are mirrored with one container identifier. The public database has
+    /// one zone.
     public var zoneName: String?
     /// In the shared database: the record name of the user whose zone `zoneName` is. With nil the
     /// store takes the first zone that is shared with the user and in no other store.

@@ -20,6 +20,8 @@ final class StoreMirror: Sendable {
     private let asking: any RecordChannel
     private let report: @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     private let known: Lock<Set<UUID>>
+    /// The record name of the signed-in user, once the service told it.
+    private let user = Lock<String?>(nil)
     /// Called once the store's zone is shared no more.
     private let ended: @Sendable () -> Void
 
@@ -35,7 +37,7 @@ final class StoreMirror: Sendable {
         func channel() throws -> CurlChannel {
             try address.channel(
                 container: options.containerIdentifier, deviceID: MirrorSession.deviceID(of: store),
-                database: zone?.ownerRecordName == nil ? "private" : "shared",
+                database: Self.database(options, zone),
                 bytesPerSecondMax: options.schedule.network.bytesPerSecondMax)
         }
         watching = try channel()
@@ -47,7 +49,8 @@ final class StoreMirror: Sendable {
             mirroring: store,
             to: MirrorDestination(
                 service: address.url.absoluteString, container: options.containerIdentifier,
-                zone: zone?.zoneName ?? options.zoneName, zoneOwner: zone?.ownerRecordName),
+                zone: zone?.zoneName ?? options.zoneName, zoneOwner: zone?.ownerRecordName,
+                isPublic: options.databaseScope == .public),
             through: try channel(), policy: options.mergePolicy, keys: options.sealingKeys,
             hidesIncompleteGraphs: options.hidesIncompleteGraphs, selection: options.selection,
             assetValueBytesMax: options.assetValueBytesMax,
@@ -63,10 +66,21 @@ final class StoreMirror: Sendable {
         storeIdentifier = store.identifier
     }
 
+    private static func database(
+        _ options: NSPersistentCloudKitContainerOptions, _ zone: ZoneID?
+    ) -> String {
+        if options.databaseScope == .public { return "public" }
+        return zone?.ownerRecordName == nil ? "private" : "shared"
+    }
+
     var containerIdentifier: String { options.containerIdentifier }
     var options: NSPersistentCloudKitContainerOptions { given.options }
     /// Whether the zone is another user's.
     var isShared: Bool { session.store.zoneID.ownerRecordName != nil }
+    var isPublic: Bool { options.databaseScope == .public }
+    /// The record name of the signed-in user; nil before the first round of a store of the public
+    /// database, and for others.
+    var userName: String? { user.withLock { $0 } }
 
     // MARK: Rounds
 
@@ -86,6 +100,7 @@ final class StoreMirror: Sendable {
         step.withLock { $0 = .import }
         let failure: any Error
         do {
+            try await learnUser()
             let summary = try await work()
             tellEvents(failure: nil)
             return summary
@@ -99,6 +114,14 @@ final class StoreMirror: Sendable {
         tellEvents(failure: error)
         if (failure as? MirrorError)?.code == .shareEnded { ended() }
         throw error
+    }
+
+    /// In the public database it counts who made a record.
+    private func learnUser() async throws {
+        guard isPublic, userName == nil,
+            case .caller(let caller) = try await asking.send(.caller)
+        else { return }
+        user.withLock { $0 = caller.userRecordName }
     }
 
     private func tellEvents(failure: CKError?) {

@@ -52,7 +52,7 @@ package struct AssetSplit {
     /// Moves large values among `fields`, which are written upon `base`, into asset fields. The
     /// same fields are always split alike.
     package func split(
-        _ fields: inout [String: FieldValue?], of entity: EntityLayout, upon base: Record?
+        _ fields: inout RecordFields, of entity: EntityLayout, upon base: Record?
     ) -> [Moved] {
         var total = fields.reduce(0) { $0 + Self.size(of: $1.value) }
         let least = min(sizes.recordBytesMax, sizes.valueBytesMax)
@@ -84,7 +84,7 @@ package struct AssetSplit {
 
     /// Values that may move: those that must, then the largest first.
     private func candidates(
-        _ fields: [String: FieldValue?], of entity: EntityLayout
+        _ fields: RecordFields, of entity: EntityLayout
     ) -> [Candidate] {
         let found = entity.attributes.indices.compactMap { slot -> Candidate? in
             let names = mapping.fieldNames(of: .attribute(slot), entity)

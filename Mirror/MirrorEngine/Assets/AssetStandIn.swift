@@ -117,19 +117,20 @@ extension ObjectState {
 
 extension Record {
     var hasAssets: Bool {
-        fields.values.contains { if case .asset? = $0 { true } else { false } }
+        guard fields.holdAssets else { return false }
+        return fields.contains { if case .asset? = $0.value { true } else { false } }
     }
 
     /// The contents of its assets.
     var standIns: [AssetStandIn] {
-        fields.values.compactMap { value in
+        fields.compactMap { _, value in
             if case .asset(let asset)? = value { AssetStandIn(asset) } else { nil }
         }
     }
 
     /// Whether it names uploads of this device.
     var hasReceipts: Bool {
-        fields.values.contains { value in
+        fields.contains { _, value in
             if case .asset(let asset)? = value { asset.receipt != nil } else { false }
         }
     }

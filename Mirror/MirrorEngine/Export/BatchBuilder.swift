@@ -21,6 +21,8 @@ struct BatchBuilder {
     private let support: AssetSupport
     /// Nothing is sent: what would be, gets its name.
     private var isNaming = false
+    /// What is shared, once the first pair asks.
+    private var shareReach: ShareReach?
     private static let uploadsMax = 16
 
     /// `recordsMax` is less than the settings' where the service would not take as many at a time.
@@ -250,7 +252,7 @@ struct BatchBuilder {
     /// Fields that this model does not know go with a record that is made anew, or was merged with
     /// another.
     private mutating func addForeign(
-        to fields: inout [String: FieldValue?], of row: RowID, upon base: Record?
+        to fields: inout RecordFields, of row: RowID, upon base: Record?
     ) throws {
         var foreign = try mirror.ledger.foreign(of: row)
         guard !foreign.isEmpty else { return }
@@ -374,9 +376,10 @@ struct BatchBuilder {
     }
 
     /// A pair is shared with its ends.
-    private func parent(of pair: JoinRecord) throws -> String? {
-        guard try mirror.ledger.hasRecordShares() else { return nil }
-        let reach = try ShareReach(mirror: mirror)
+    private mutating func parent(of pair: JoinRecord) throws -> String? {
+        let reach = try shareReach ?? ShareReach(mirror: mirror)
+        shareReach = reach
+        guard reach.hasRoots else { return nil }
         return try reach.parent(named: pair.first) ?? reach.parent(named: pair.second)
     }
 

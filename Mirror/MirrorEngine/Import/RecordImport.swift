@@ -45,7 +45,11 @@ struct RecordImport {
     /// With `holdsBack` more of the zone is to come, and incomplete graphs are not shown before.
     mutating func apply(_ received: [Record], holdsBack: Bool = false) throws {
         outcome.received += received.count
-        let records = received.map(\.withoutAddresses)
+        let records = received.map { record in
+            var record = record.withoutAddresses
+            record.fields.makeValues()
+            return record
+        }
         var objects: [Record] = []
         var pairs: [Record] = []
         var deletions: [Record] = []

@@ -10,7 +10,7 @@ extension Ledger {
     private static let foreignMax: Int64 = 100_000
 
     /// Adds `fields` to what is kept for a row.
-    package func keepForeign(_ fields: [String: FieldValue?], of row: RowID) throws {
+    package func keepForeign(_ fields: RecordFields, of row: RowID) throws {
         guard !fields.isEmpty else { return }
         var record = Record(recordName: "", recordType: "")
         record.fields = try foreign(of: row).merging(fields) { _, new in new }
@@ -23,7 +23,7 @@ extension Ledger {
             [.integer(connection.lastInsertedRowID - Self.foreignMax)])
     }
 
-    package func foreign(of row: RowID) throws -> [String: FieldValue?] {
+    package func foreign(of row: RowID) throws -> RecordFields {
         guard try mayHold(.foreign) else { return [:] }
         let bytes = try connection.value(
             "SELECT ZRECORD FROM ADIPTYCHFOREIGN WHERE ZENTITYID = ? AND ZENTITYPK = ?",

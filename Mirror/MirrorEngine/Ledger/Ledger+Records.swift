@@ -308,7 +308,7 @@ extension Ledger {
         try connection.run(
             "DELETE FROM ADIPTYCHEDIT WHERE ZRECORDNAME = ?", [.text(entry.recordName)])
         try forgetCounts(of: entry.recordName)
-        if try hasOutside() { try setOutside(false, entry.recordName) }
+        try setOutside(false, entry.recordName)
         try dropReplay(of: entry.recordName)
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "

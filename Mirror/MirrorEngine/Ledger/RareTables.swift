@@ -11,7 +11,11 @@ final class RareTables {
         case deletions = "ADIPTYCHDELETED"
         case outside = "ADIPTYCHOUTSIDE"
         case roots = "ADIPTYCHROOT"
+        case shares = "ADIPTYCHSHARE"
         case pendingLinks = "ANSCKIMPORTPENDINGRELATIONSHIP"
+
+        /// The tables of an older version of this library have none.
+        fileprivate var isLater: Bool { [.outside, .roots, .shares].contains(self) }
     }
 
     private var known: [Table: Bool] = [:]
@@ -20,9 +24,17 @@ final class RareTables {
     /// waits for the transaction.
     func mayHold(_ table: Table, _ connection: Connection) throws -> Bool {
         if let known = known[table] { return known }
-        let holds = try connection.value("SELECT 1 FROM \(table.rawValue) LIMIT 1") != nil
+        let holds =
+            try (!table.isLater || isThere(table, connection))
+            && connection.value("SELECT 1 FROM \(table.rawValue) LIMIT 1") != nil
         known[table] = holds
         return holds
+    }
+
+    private func isThere(_ table: Table, _ connection: Connection) throws -> Bool {
+        try connection.value(
+            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?",
+            [.text(table.rawValue)]) != nil
     }
 
     /// A row is added.

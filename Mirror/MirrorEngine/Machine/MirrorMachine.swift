@@ -169,7 +169,7 @@ package struct MirrorMachine: Sendable {
         sends = zone.sends
         landing.begin(waiting: zone.waitingForAssets)
         guard bounds.beginPass() else { return stopStorm() }
-        return zone.exists || isShared ? fetch() : makeZone()
+        return zone.exists || isGiven ? fetch() : makeZone()
     }
 
     private mutating func makeZone() -> Instruction {
@@ -408,7 +408,10 @@ package struct MirrorMachine: Sendable {
         return enter(.idle, .finish(result))
     }
 
-    /// Zones of others are made, and closed, by their owners.
+    /// A database has its default zone from the beginning; others make their zones.
+    private var isGiven: Bool { isShared || zoneID.zoneName == ZoneID.defaultName }
+
+    /// Zones of others are closed by their owners.
     private var isShared: Bool { zoneID.ownerRecordName != nil }
 
     private mutating func forgetZone() -> Instruction {

@@ -93,9 +93,9 @@ package struct RecordMapping: Sendable {
     /// the service has.
     package func fields(
         of state: ObjectState, in slots: [PropertySlot], upon base: Record
-    ) throws -> [String: FieldValue?] {
+    ) throws -> RecordFields {
         let entity = try layout(of: state)
-        var fields: [String: FieldValue?] = [:]
+        var fields: RecordFields = [:]
         for slot in slots {
             try write(slot, of: state, entity, named: base.recordName, into: &fields)
             let field = fieldNames(of: slot, entity)
@@ -183,7 +183,7 @@ package struct RecordMapping: Sendable {
     }
 
     /// The fields of a record that no entity of its tree has.
-    func foreignFields(of record: Record) -> [String: FieldValue?] {
+    func foreignFields(of record: Record) -> RecordFields {
         guard let entity = entity(of: record) else { return [:] }
         let own = treeFields[entity.number] ?? []
         let kept = SharingField.names.subtracting([SharingField.parent])
@@ -342,7 +342,7 @@ package struct RecordMapping: Sendable {
 
     private func write(
         _ slot: PropertySlot, of state: ObjectState, _ entity: EntityLayout,
-        named name: String, into fields: inout [String: FieldValue?]
+        named name: String, into fields: inout RecordFields
     ) throws {
         switch slot {
         case .attribute(let index):

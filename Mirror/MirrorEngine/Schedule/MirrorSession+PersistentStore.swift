@@ -14,18 +14,23 @@ public struct MirrorDestination: Hashable, Sendable {
     /// The record name of the user whose zone it is, where that shares it: the channel then leads
     /// to the shared database. nil for a zone of the user's own.
     public var zoneOwner: String?
+    /// Whether the records are those of the public database, to which the channel then leads. It
+    /// has one zone, so that `zone` and `zoneOwner` say nothing.
+    public var isPublic: Bool
 
     public init(
-        service: String, container: String, zone: String? = nil, zoneOwner: String? = nil
+        service: String, container: String, zone: String? = nil, zoneOwner: String? = nil,
+        isPublic: Bool = false
     ) {
         self.service = service
         self.container = container
-        self.zone = zone
-        self.zoneOwner = zoneOwner
+        self.zone = isPublic ? ZoneID.defaultName : zone
+        self.zoneOwner = isPublic ? nil : zoneOwner
+        self.isPublic = isPublic
     }
 
     /// What the ledger remembers of it.
-    package var name: String { "\(service) \(container)" }
+    package var name: String { "\(service) \(container)" + (isPublic ? " public" : "") }
 }
 
 extension MirrorSession {

@@ -22,7 +22,7 @@ struct CarriedSeals: Hashable {
     init(_ seals: [Seal] = []) { self.seals = Self.ordered(seals) }
 
     /// Those in the fields of a record.
-    init(_ fields: [String: FieldValue?]) {
+    init(_ fields: RecordFields) {
         guard case .bytes(let data)?? = fields[RecordNames.carriedSeals],
             let records = try? RecordArchive.decodeFields(data)
         else {
@@ -53,9 +53,9 @@ struct CarriedSeals: Hashable {
             let fields = Dictionary(grouping: own, by: \.field).mapValues { values -> FieldValue? in
                 .list(type: .bytes, values.map { .bytes($0.value) })
             }
-            return .bytes(RecordArchive.encodeFields(fields))
+            return .bytes(RecordArchive.encodeFields(RecordFields(fields)))
         }
-        return .bytes(RecordArchive.encodeFields(records))
+        return .bytes(RecordArchive.encodeFields(RecordFields(records)))
     }
 
     func union(_ other: CarriedSeals) -> CarriedSeals { CarriedSeals(seals + other.seals) }
@@ -112,7 +112,7 @@ extension RecordMapping {
     /// under another name; `fields` are those of the record that this model does not know, and lose
     /// what may be sealed of them.
     func carriedOn(
-        from record: Record, isRenamed: Bool, leaving fields: inout [String: FieldValue?]
+        from record: Record, isRenamed: Bool, leaving fields: inout RecordFields
     ) -> CarriedSeals {
         var seals = CarriedSeals(record.fields).seals.filter { isLocked($0.value) }
         guard isRenamed else { return CarriedSeals(seals) }

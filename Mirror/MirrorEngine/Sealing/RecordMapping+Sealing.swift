@@ -45,7 +45,7 @@ extension RecordMapping {
 
     private static func message(of value: AttributeValue) -> Data {
         let (plain, exact) = AttributeCoding.fields(for: value)
-        var fields: [String: FieldValue?] = ["v": plain]
+        var fields: RecordFields = ["v": plain]
         if let exact { fields["e"] = exact }
         return RecordArchive.encodeFields(fields)
     }
@@ -93,11 +93,11 @@ extension RecordMapping {
     }
 
     /// The fields of a record whose key is not here.
-    func lockedFields(of record: Record) -> [String: FieldValue?] {
+    func lockedFields(of record: Record) -> RecordFields {
         guard let entity = entity(of: record), let sealed = sealedSlots[entity.number] else {
             return [:]
         }
-        var fields: [String: FieldValue?] = [:]
+        var fields: RecordFields = [:]
         for slot in sealed {
             guard let (name, value) = sealedField(slot, entity, in: record),
                 case .bytes(let data) = value, Sealer.keyID(of: data) != nil, isLocked(data)

@@ -18,32 +18,25 @@ extension Ledger {
 
     /// Whether the selection leaves an object out, by the name of its record.
     package func isOutside(_ name: String) throws -> Bool {
-        guard try hasOutside() else { return false }
+        guard try mayHold(.outside) else { return false }
         return try connection.value(
             "SELECT 1 FROM ADIPTYCHOUTSIDE WHERE ZRECORDNAME = ?", [.text(name)]) != nil
     }
 
-    /// The tables of an older version of this library have none.
-    func hasOutside() throws -> Bool {
-        let isThere = try connection.value(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHOUTSIDE'")
-        return try isThere != nil && mayHold(.outside)
-    }
-
     /// Ends a condition on lines: those are left out whose record, called `columns`, is outside.
     func withoutOutside(_ columns: String) throws -> String {
-        guard try hasOutside() else { return "" }
+        guard try mayHold(.outside) else { return "" }
         return " AND NOT EXISTS (SELECT 1 FROM ADIPTYCHOUTSIDE o "
             + "WHERE o.ZRECORDNAME IN (\(columns)))"
     }
 
     func outsideCount() throws -> Int {
-        guard try hasOutside() else { return 0 }
+        guard try mayHold(.outside) else { return 0 }
         return Int(try connection.value("SELECT count(*) FROM ADIPTYCHOUTSIDE")?.int64 ?? 0)
     }
 
     func forgetOutside() throws {
-        guard try hasOutside() else { return }
+        guard try mayHold(.outside) else { return }
         try connection.run("DELETE FROM ADIPTYCHOUTSIDE")
     }
 }

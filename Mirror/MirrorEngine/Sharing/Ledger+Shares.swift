@@ -15,6 +15,7 @@ extension Ledger {
     /// Keeps a share. What was refused for want of a permission is tried once more: it may be there
     /// now.
     func keepShare(_ share: Record) throws {
+        rare.note(.shares)
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHSHARE (ZRECORDNAME, ZROOT, ZRECORD) VALUES (?, ?, ?)",
             [
@@ -28,7 +29,7 @@ extension Ledger {
 
     /// Forgets a share that ended, with the places in it that objects were still to take.
     func dropShare(_ name: String) throws {
-        guard try hasShareTables() else { return }
+        guard try mayHold(.shares) else { return }
         try connection.run(
             "DELETE FROM ADIPTYCHROOT WHERE ZROOT IN (SELECT ZROOT FROM ADIPTYCHSHARE "
                 + "WHERE ZRECORDNAME = ?)", [.text(name)])
@@ -45,22 +46,16 @@ extension Ledger {
 
     /// All shares of the zone that are known here, by name.
     func shares() throws -> [Record] {
-        guard try hasShareTables() else { return [] }
+        guard try mayHold(.shares) else { return [] }
         return try connection.rows("SELECT ZRECORD FROM ADIPTYCHSHARE ORDER BY ZRECORDNAME")
             .compactMap { try $0[0].data.map(Self.decode) }
     }
 
     /// Whether records, and not the whole zone, are shared.
     func hasRecordShares() throws -> Bool {
-        guard try hasShareTables() else { return false }
+        guard try mayHold(.shares) else { return false }
         return try connection.value(
             "SELECT 1 FROM ADIPTYCHSHARE WHERE ZROOT IS NOT NULL LIMIT 1") != nil
-    }
-
-    /// The tables of an older version of this library have none.
-    private func hasShareTables() throws -> Bool {
-        try connection.value(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHROOT'") != nil
     }
 
     // MARK: Places
@@ -81,7 +76,7 @@ extension Ledger {
 
     /// The object goes on under another name.
     func renameSharing(_ name: String, to other: String) throws {
-        guard try hasShareTables() else { return }
+        guard try mayHold(.roots) else { return }
         try connection.run(
             "UPDATE OR REPLACE ADIPTYCHROOT SET ZRECORDNAME = ? WHERE ZRECORDNAME = ?",
             [.text(other), .text(name)])

@@ -19,6 +19,9 @@ struct ShareReach {
         roots = Set(try mirror.ledger.shares().compactMap { $0.sharedRoot.map { ExactName($0) } })
     }
 
+    /// Whether records, and not the whole zone, are shared.
+    var hasRoots: Bool { !roots.isEmpty }
+
     /// The record below which an object is shared, or will be; nil for one that is not.
     func parent(of row: RowID) throws -> String? {
         guard let entry = try mirror.ledger.entry(for: row) else { return nil }

@@ -181,8 +181,9 @@ final class SimulatedNetwork {
         let putOff = putOffOperations(of: &request)
         notes.failures += putOff.isEmpty ? 0 : 1
         let response =
-            try settings.usesWire
-            ? service.handleOverWire(request, from: id) : service.handle(request, from: id)
+            try settings.wireFormat.map {
+                try service.handleOverWire(request, from: id, in: $0)
+            } ?? service.handle(request, from: id)
         return response.inserting(putOff)
     }
 

@@ -91,22 +91,22 @@ package final class SimulatedService: Sendable {
     /// Answers as over a connection: the request and its answer travel as bytes, and tokens say who
     /// calls.
     package func handleOverWire(
-        _ request: RecordRequest, from device: String
+        _ request: RecordRequest, from device: String, in format: WireFormat = .json
     ) throws -> RecordResponse {
-        let sent = try WireCodec.encode(request)
-        let body: Data
+        let sent = try WireCodec.encode(request, as: format)
+        let told: (body: Data, format: WireFormat)
         do {
             let arrived = try WireCodec.decodeRequest(
-                path: sent.path, method: sent.method, body: sent.body)
+                path: sent.path, method: sent.method, body: sent.body, format: sent.format)
             let caller = try service.authenticate(
                 apiToken: credentials?.api, userToken: credentials?.user.secret,
                 container: Self.container)
             let answer = try service.handle(arrived, target: Self.target(device), caller: caller)
-            body = try WireCodec.encode(answer, to: arrived)
+            told = try WireCodec.encode(answer, to: arrived, as: format)
         } catch let error as RecordError {
             throw try WireCodec.decodeError(WireCodec.encode(error))
         }
-        return try WireCodec.decodeResponse(to: request, body)
+        return try WireCodec.decodeResponse(to: request, told.body, format: told.format)
     }
 
     private static func target(_ device: String) -> RecordTarget {

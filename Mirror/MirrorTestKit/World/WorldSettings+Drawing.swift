@@ -37,6 +37,11 @@ extension WorldSettings {
         }
         // By dice of its own, so that a seed is the same world but for it.
         settings.worksAhead = SeededRandomness(seed: seed &* 6_700_417).chance(percent: 50)
+        if settings.usesWire, dialect == .extended,
+            SeededRandomness(seed: seed &* 15_485_863).chance(percent: 60)
+        {
+            settings.wireFormat = .archived
+        }
         let assetDice = SeededRandomness(seed: seed &* 2_147_483_629)
         if dialect == .extended, assetDice.chance(percent: 35) {
             settings.sizes.assetValueBytesMax = 2 + assetDice.below(7)

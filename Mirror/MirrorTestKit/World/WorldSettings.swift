@@ -17,8 +17,9 @@ public struct WorldSettings: Sendable {
     public var laterModel: NSManagedObjectModel?
     /// How often a device is updated, per step.
     public var updatePercent = 0
-    /// Requests and answers travel as the bytes of the wire, with tokens, as from afar.
-    public var usesWire = false
+    /// Requests and answers travel as the bytes of the wire, with tokens, as from afar, and records
+    /// in them in this format where the service takes it; nil: as values.
+    public var wireFormat: WireFormat?
     /// How the service speaks.
     public var dialect = ServiceDialect.extended
     /// Devices fetch the next page while one is applied, and build the next batch while one is
@@ -26,6 +27,12 @@ public struct WorldSettings: Sendable {
     public var worksAhead = false
 
     public init(model: NSManagedObjectModel) { self.model = model }
+
+    /// Requests and answers travel as the bytes of the wire; in JSON, unless said otherwise.
+    public var usesWire: Bool {
+        get { wireFormat != nil }
+        set { wireFormat = newValue ? wireFormat ?? .json : nil }
+    }
 }
 
 /// How devices come to the keys of sealed attributes. In the end all have all.

@@ -11,6 +11,9 @@ package struct CurlCall: Sendable {
     package var output: CurlOutput?
     /// Whether it may take any time as long as it moves.
     package var isLong = false
+    /// Whether it has a connection of its own. Over one that was used before, libcurl sends a
+    /// request again by itself when it breaks off, from its beginning.
+    package var isFresh = false
 
     package init(
         method: String = "GET", url: String, headers: [(String, String)] = [], body: Data = Data()

@@ -38,6 +38,7 @@ package final class CurlHandle {
         curl_easy_reset(pointer)
         applyLimits()
         if call.isLong { diptych_curl_set_long(pointer, CURLOPT_TIMEOUT_MS, 0) }
+        if call.isFresh { diptych_curl_set_long(pointer, CURLOPT_FRESH_CONNECT, 1) }
         transfer.attach(to: pointer)
         var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
         let code = words.withUnsafeMutableBufferPointer { buffer in

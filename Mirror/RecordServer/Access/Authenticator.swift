@@ -36,6 +36,15 @@ package struct Authenticator: Sendable {
         package var upload: @Sendable (_ key: String, _ announced: Int64?) throws -> AssetUpload
         package var open:
             @Sendable (_ key: String) throws -> (file: AssetFile, userRecordName: String)
+        /// An upload that may go on later; nil where none does.
+        package var goesOn: (@Sendable (_ key: String, UploadSpan) throws -> AssetUpload)?
+        /// How much is there of it.
+        package var uploaded:
+            (
+                @Sendable (_ key: String, UploadSpan) throws -> (
+                    bytes: Int64, userRecordName: String
+                )
+            )?
     }
 
     /// A server that signed its request; who it is is proved once the body came.

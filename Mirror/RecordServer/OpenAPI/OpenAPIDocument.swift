@@ -83,7 +83,15 @@ package enum OpenAPIDocument {
                 ["name": "token", "in": "query", "required": true, "schema": Schema.text]
             ])
         paths[AssetPath.upload] = [
-            "post": upload, "put": upload,
+            "post": upload, "put": upload, "patch": upload,
+            "head": [
+                "summary": "How much is there of an upload that broke off.",
+                "security": [], "parameters": .list([assetKey] + uploadHeads),
+                "responses": [
+                    "204": ["description": "So many bytes as Upload-Offset says."],
+                    "default": ["description": "The address or the head was refused."],
+                ],
+            ],
         ]
         paths[AssetPath.download] = [
             "get": [
@@ -127,10 +135,19 @@ package enum OpenAPIDocument {
 
     private static let upload: DocumentValue = [
         "summary": "Takes the bytes of an asset, at an address of assets/upload.",
-        "security": [], "parameters": [assetKey],
+        "security": [], "parameters": .list([assetKey] + uploadHeads),
         "requestBody": ["required": true, "content": ["application/octet-stream": [:]]],
-        "responses": answers("Uploaded"),
+        "responses": [
+            "200": ["description": "The answer.", "content": content("Uploaded")],
+            "204": ["description": "A piece is there; more is to come."],
+            "default": ["$ref": "#/components/responses/Refusal"],
+        ],
     ]
+
+    /// By which an upload goes on after a break.
+    private static let uploadHeads: [DocumentValue] = [
+        UploadHead.digest, UploadHead.length, UploadHead.offset, UploadHead.isComplete,
+    ].map { ["name": .text($0), "in": "header", "schema": Schema.text] }
 
     private static func reading(
         _ schema: String, _ summary: String, parameters: [DocumentValue] = []

@@ -8,10 +8,10 @@ internal import RecordWire
 package struct Router: Sendable {
     let door: Authenticator
     /// nil where the service publishes nothing: it speaks the plain dialect.
-    private let capabilities: ServerCapabilities?
+    let capabilities: ServerCapabilities?
     private let bodyBytesMax: Int
     private let expandedBytesMax: Int
-    private let platform: Environment
+    let platform: Environment
     private let failureLog: FailureLog?
     let throttle: Throttle
     private let throttlesAddresses: Bool
@@ -66,6 +66,7 @@ package struct Router: Sendable {
             response.headers.append("X-Apple-Request-UUID", uuid)
             return .answer(response)
         case .upload(let upload): return .stream(stream(upload, request, uuid))
+        case .answered(let response): return .answer(finished(response, request, uuid))
         case .events(let events, let target, let caller):
             return .read(user: caller.user) { request in
                 stream(events, target, request, uuid, caller)
@@ -93,15 +94,16 @@ package struct Router: Sendable {
         }
     }
 
-    private var isPlain: Bool { capabilities == nil }
+    var isPlain: Bool { capabilities == nil }
 
-    private enum Route {
+    enum Route {
         case answer(Data)
         case wait(user: String, HTTPWait)
         case ask(String, RecordTarget, Authenticator.Admitted)
         case askSigned(String, RecordTarget, Authenticator.Signed)
         case file(HTTPResponse)
         case upload(AssetUpload)
+        case answered(HTTPResponse)
         case events(ChangeEvents, RecordTarget, Authenticator.Admitted)
     }
 
@@ -112,12 +114,7 @@ package struct Router: Sendable {
         facts.operation = path.name
         switch path {
         case .assetUpload:
-            guard ["POST", "PUT"].contains(request.method) else {
-                throw RouteRefusal.methodNotAllowed(allowed: "POST, PUT")
-            }
-            let upload = try upload(for: request)
-            (facts.user, facts.container) = (upload.userRecordName, upload.container)
-            return .upload(upload)
+            return try uploading(request, &facts)
         case .operation(let operation, var target):
             let tokens = tokens(of: request, for: target)
             target.deviceID = tokens.deviceID
@@ -276,11 +273,15 @@ package struct Router: Sendable {
     }
 
     func finished(
-        _ response: HTTPResponse, _ request: HTTPRequest, _ uuid: String
+        _ response: HTTPResponse, _ request: HTTPRequest, _ uuid: String,
+        format: WireFormat = .json
     ) -> HTTPResponse {
         var response = response
         response.headers.append("X-Apple-Request-UUID", uuid)
-        response.headers.append("Content-Type", "application/json; charset=utf-8")
+        response.headers.append(
+            "Content-Type",
+            format == .json ? "application/json; charset=utf-8" : format.mediaType)
+        if format != .json { response.headers.append("Vary", "Accept") }
         response.headers.append("Cache-Control", "no-store")
         if isPlain, response.status == 200, let shown = request.query["ckWebAuthToken"] {
             let number = platform.randomness.next()
@@ -289,65 +290,6 @@ package struct Router: Sendable {
         }
         compress(&response, for: request)
         return response
-    }
-
-    // MARK: Assets
-
-    /// The key in an address lets in whoever has it.
-    private func file(for request: HTTPRequest) throws -> (HTTPResponse, user: String) {
-        guard let assets = door.assets else { throw RouteRefusal.notHere }
-        let (file, user) = try lettingIn(request) {
-            let found = try assets.open(request.query["key"] ?? "")
-            try throttle.check(.user(found.userRecordName))
-            return found
-        }
-        throttle.charge(.user(user), since: platform.clock.now())
-        return (try AssetAnswer.response(with: file, to: request), user)
-    }
-
-    /// A user's token that is shown beside the key has to be of the same user.
-    private func upload(for request: HTTPRequest) throws -> AssetUpload {
-        guard let assets = door.assets else { throw RouteRefusal.notHere }
-        guard ["", "identity"].contains(request.headers["Content-Encoding"]?.lowercased() ?? "")
-        else { throw RouteRefusal.encodedAsset }
-        return try lettingIn(request) {
-            let upload = try assets.upload(
-                request.query["key"] ?? "",
-                request.headers["Content-Length"].flatMap { Int64($0) })
-            let tokens = AccessTokens(of: request, isPlain: isPlain)
-            if tokens.userToken != nil,
-                try door.admit(tokens, upload.container).user != upload.userRecordName
-            {
-                throw RecordError(.accessDenied, "The address of the upload is another user's.")
-            }
-            try throttle.check(.user(upload.userRecordName))
-            return upload
-        }
-    }
-
-    private func stream(
-        _ upload: AssetUpload, _ request: HTTPRequest, _ uuid: String
-    ) -> HTTPStream {
-        HTTPStream(
-            user: upload.userRecordName,
-            take: { bytes in
-                do {
-                    try upload.take(bytes)
-                    return nil
-                } catch {
-                    return finished(refusal(for: error, uuid), request, uuid)
-                }
-            },
-            finish: {
-                let began = platform.clock.now()
-                defer { throttle.charge(.user(upload.userRecordName), since: began) }
-                do {
-                    let body = WireCodec.encode(uploaded: try upload.finish())
-                    return finished(HTTPResponse(status: 200, body: body), request, uuid)
-                } catch {
-                    return finished(refusal(for: error, uuid), request, uuid)
-                }
-            })
     }
 
     // MARK: Questions
@@ -361,11 +303,11 @@ package struct Router: Sendable {
             let began = platform.clock.now()
             defer { throttle.charge(asker(caller, request), since: began) }
             let question = try WireCodec.decodeRequest(
-                path: operation, method: method, body: try plainBody(of: request))
+                path: operation, method: method, body: try plainBody(of: request),
+                format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]))
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
-                let answer = try WireCodec.encode(
-                    addressed(caller.ask(question, target), request), to: question)
-                return .response(finished(HTTPResponse(status: 200, body: answer), request, uuid))
+                let answer = addressed(try caller.ask(question, target), request)
+                return .response(try told(answer, to: question, request, uuid))
             }
             return .wait(
                 HTTPWait(
@@ -396,11 +338,20 @@ package struct Router: Sendable {
             defer { throttle.charge(asker(caller, request), since: began) }
             let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
-            let body = try WireCodec.encode(answer, to: question)
-            return finished(HTTPResponse(status: 200, body: body), request, uuid)
+            return try told(answer, to: question, request, uuid)
         } catch {
             return finished(refusal(for: error, uuid), request, uuid)
         }
+    }
+
+    /// A good answer in the format that the asker likes best.
+    private func told(
+        _ answer: RecordResponse, to question: RecordRequest, _ request: HTTPRequest,
+        _ uuid: String
+    ) throws -> HTTPResponse {
+        let wanted = isPlain ? .json : WireFormat(acceptedBy: request.headers["Accept"])
+        let (body, format) = try WireCodec.encode(answer, to: question, as: wanted)
+        return finished(HTTPResponse(status: 200, body: body), request, uuid, format: format)
     }
 
     /// An answer that goes on. Who asks is looked at again with each event, as in `news`.

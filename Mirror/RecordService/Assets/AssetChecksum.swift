@@ -20,6 +20,16 @@ struct AssetChecksum: Hashable, Sendable {
         self.init(bytes)
     }
 
+    /// The checksum of a text.
+    static func of(_ text: String) -> AssetChecksum {
+        let message = Array(text.utf8)
+        var digest = [UInt8](repeating: 0, count: bytesCount)
+        diptych_sha256(message, message.count, &digest)
+        return AssetChecksum(whole: Data(digest))
+    }
+
+    private init(whole bytes: Data) { self.bytes = bytes }
+
     /// As files are called.
     init?(hexDigits: String) {
         let digits = Array(hexDigits.utf8)

@@ -58,7 +58,7 @@ final class AssetFiles: Sendable {
         let shelf = place.deletingLastPathComponent()
         try make(shelf)
         try reach("service.assets.beforeRename", place)
-        guard rename(file.path, place.path) == 0 else { throw failure("kept", place, errno) }
+        guard try file.move(to: place.path) else { throw failure("kept", place, errno) }
         file.isKept = true
         try sync(folder: shelf)
         try reach("service.assets.afterRename", place)
@@ -118,7 +118,7 @@ final class AssetFiles: Sendable {
 
     /// Removes incoming files whose writers are dead.
     func removeDeadIncoming() throws(RecordError) {
-        guard let root = folder.withLock({ $0 }) else { return }
+        guard let root = knownRoot else { return }
         for file in contents(of: root.appendingPathComponent("incoming")) {
             let descriptor = Foundation.open(file.path, O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
@@ -129,7 +129,7 @@ final class AssetFiles: Sendable {
 
     /// Contents whose files were written before a moment.
     func contents(before moment: Date) -> [AssetChecksum] {
-        guard let root = folder.withLock({ $0 }) else { return [] }
+        guard let root = knownRoot else { return [] }
         return contents(of: root).filter { $0.lastPathComponent.utf8.count == 2 }
             .flatMap { shelf in
                 contents(of: shelf).compactMap { file in
@@ -143,7 +143,7 @@ final class AssetFiles: Sendable {
             }
     }
 
-    private func contents(of folder: URL) -> [URL] {
+    func contents(of folder: URL) -> [URL] {
         (try? FileManager.default.contentsOfDirectory(
             at: folder, includingPropertiesForKeys: nil)) ?? []
     }
@@ -156,8 +156,11 @@ final class AssetFiles: Sendable {
             .appendingPathComponent(String(digits.dropFirst(2)))
     }
 
-    private func root() throws(RecordError) -> URL {
-        if let known = folder.withLock({ $0 }) { return known }
+    /// nil while a service in memory has no asset.
+    var knownRoot: URL? { folder.withLock { $0 } }
+
+    func root() throws(RecordError) -> URL {
+        if let known = knownRoot { return known }
         let place = FileManager.default.temporaryDirectory
             .appendingPathComponent("diptych-assets-XXXXXX")
         var path = Array(place.path.utf8CString)
@@ -177,7 +180,7 @@ final class AssetFiles: Sendable {
     }
 
     /// Makes a folder, and lets its name reach the disk.
-    private func make(_ folder: URL) throws(RecordError) {
+    func make(_ folder: URL) throws(RecordError) {
         var status = stat()
         if stat(folder.path, &status) == 0 { return }
         let parent = folder.deletingLastPathComponent()
@@ -225,16 +228,31 @@ final class AssetFiles: Sendable {
     }
 }
 
-/// A file that is still coming in. It goes with this object unless it was kept.
+/// A file that is still coming in. It goes with this object unless it was kept, or may go on later.
 final class IncomingFile {
     let path: String
     fileprivate(set) var isKept = false
     private(set) var size: Int64 = 0
     private let descriptor: Int32
-    private let hash: RunningSHA256
+    /// nil where something came before; the whole is read at the end then.
+    private let hash: RunningSHA256?
     private let files: AssetFiles
+    /// Where it stays when it breaks off.
+    private var turn: PartTurn?
+
+    /// One that goes on in a part.
+    init(part turn: PartTurn, size: Int64, files: AssetFiles) throws(RecordError) {
+        self.turn = turn
+        isPart = true
+        descriptor = turn.handle.descriptor
+        path = turn.handle.path
+        self.files = files
+        self.size = size
+        hash = size == 0 ? try RunningSHA256() : nil
+    }
 
     fileprivate init(descriptor: Int32, path: String, files: AssetFiles) throws(RecordError) {
+        isPart = false
         self.descriptor = descriptor
         self.path = path
         self.files = files
@@ -248,15 +266,43 @@ final class IncomingFile {
     }
 
     deinit {
+        // A part's is its handle's.
+        guard !isPart else { return }
         close(descriptor)
         if !isKept { unlink(path) }
     }
 
+    /// Whether it was there, and is there when this object goes.
+    let isPart: Bool
+
+    /// Throws away what came of a part.
+    func drop() {
+        _ = try? turn?.end { unlink(path) }
+    }
+
+    /// Lets others go on with the part.
+    func leave() {
+        // Under this name nothing is to be removed any more.
+        isKept = true
+        turn = nil
+    }
+
+    /// Gives it another name. Returns false with the number of the failure in `errno`.
+    fileprivate func move(to place: String) throws(RecordError) -> Bool {
+        guard let turn else { return rename(path, place) == 0 }
+        return try turn.end { () throws(RecordError) in rename(path, place) } == 0
+    }
+
     func append(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
-        try hash.update(bytes)
+        guard let turn else { return try write(bytes) }
+        try turn.use { () throws(RecordError) -> Void in try write(bytes) }
+    }
+
+    private func write(_ bytes: UnsafeRawBufferPointer) throws(RecordError) {
+        try hash?.update(bytes)
         var rest = bytes
         while !rest.isEmpty {
-            let count = write(descriptor, rest.baseAddress, rest.count)
+            let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else { throw failure("written") }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -266,10 +312,31 @@ final class IncomingFile {
 
     /// What came is on the disk then; returns its checksum.
     func finish() throws(RecordError) -> AssetChecksum {
+        try turn?.use { () throws(RecordError) -> Void in }
         try files.reach("service.assets.beforeSync", URL(fileURLWithPath: path))
         guard fsync(descriptor) == 0 else { throw failure("synced") }
+        guard let hash else { return try checksumOfFile() }
         return try hash.finish()
     }
+
+    /// Reads what is there, in pieces.
+    private func checksumOfFile() throws(RecordError) -> AssetChecksum {
+        let hash = try RunningSHA256()
+        let piece = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: Self.pieceBytes, alignment: 16)
+        defer { piece.deallocate() }
+        var offset: off_t = 0
+        while true {
+            let count = pread(descriptor, piece.baseAddress, piece.count, offset)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw failure("read") }
+            guard count > 0 else { return try hash.finish() }
+            try hash.update(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+            offset += off_t(count)
+        }
+    }
+
+    private static let pieceBytes = 256 << 10
 
     private func failure(_ what: String) -> RecordError {
         files.failure(what, URL(fileURLWithPath: path), errno)

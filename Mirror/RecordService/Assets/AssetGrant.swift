@@ -23,6 +23,11 @@ struct AssetGrant: Hashable {
     /// Who uploads, where the database is another's.
     var participant: String?
 
+    /// Where what came of the upload waits, if it breaks off.
+    var partPlace: PartPlace {
+        PartPlace(owner: database.owner, uploader: participant ?? database.owner)
+    }
+
     private static let version: UInt8 = 1
     private static let hashBytes = 32
     private static let textBytesMax = 4_000

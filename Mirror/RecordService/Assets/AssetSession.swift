@@ -22,14 +22,14 @@ final class AssetSession {
 
     /// The fields with their assets as they are kept: checksum and size. Throws ASSET_NOT_FOUND for
     /// one that this user did not upload, BAD_REQUEST for one that is something else than it says.
-    func settled(_ fields: [String: FieldValue?]) throws -> [String: FieldValue?] {
-        guard fields.values.contains(where: { $0?.holdsAssets == true }) else { return fields }
+    func settled(_ fields: RecordFields) throws -> RecordFields {
+        guard fields.holdAssets else { return fields }
         return try fields.mapValues { try $0?.mapAssets(settled) }
     }
 
     /// Takes note that a record named the assets of `old` and names those of `new` now.
     func replace(
-        _ old: [String: FieldValue?], with new: [String: FieldValue?], of record: String
+        _ old: RecordFields, with new: RecordFields, of record: String
     ) {
         let before = Self.checksums(in: old)
         let after = Self.checksums(in: new)
@@ -78,8 +78,9 @@ final class AssetSession {
         "The service has no such asset of this user; upload it, and name the receipt within its "
             + "time.")
 
-    private static func checksums(in fields: [String: FieldValue?]) -> Set<AssetChecksum> {
+    private static func checksums(in fields: RecordFields) -> Set<AssetChecksum> {
         var found: Set<AssetChecksum> = []
+        guard fields.holdAssets else { return found }
         for value in fields.values where value?.holdsAssets == true {
             _ = value?.mapAssets { asset in
                 if let checksum = asset.fileChecksum.flatMap({ AssetChecksum(text: $0) }) {
@@ -93,14 +94,6 @@ final class AssetSession {
 }
 
 extension FieldValue {
-    /// Whether it is an asset or a list of assets.
-    var holdsAssets: Bool {
-        switch self {
-        case .asset, .list(type: .asset, _): true
-        default: false
-        }
-    }
-
     /// The value with each of its assets replaced.
     func mapAssets(_ change: (RecordAsset) throws -> RecordAsset) rethrows -> FieldValue {
         switch self {

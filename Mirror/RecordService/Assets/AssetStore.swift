@@ -6,6 +6,8 @@ internal import RecordWire
 /// on its way in.
 final class AssetStore: Sendable {
     let files: AssetFiles
+    /// nil for files that cannot be written to again.
+    let parts: PartShelf?
     let limits: AssetLimits
     let backend: any Backend
     private let accounts: ServiceAccounts
@@ -28,6 +30,7 @@ final class AssetStore: Sendable {
         secrets: any SecretSource
     ) {
         self.files = files
+        parts = PartShelf(files, limits.parts)
         self.limits = limits
         self.accounts = accounts
         self.secrets = secrets
@@ -121,6 +124,8 @@ final class AssetStore: Sendable {
     ) throws(RecordError) -> RecordAsset {
         let receiptID = try bytes(Self.receiptBytes)
         let now = now
+        let resting = parts?.bytes(ofOwner: grant.database.owner) ?? 0
+        let inPart = file.isPart ? file.size : 0
         return try backend.write { transaction in
             let incarnation = self.platform.randomness.next()
             let database = try transaction.databaseForWriting(
@@ -131,7 +136,9 @@ final class AssetStore: Sendable {
             try transaction.addAsset(checksum, size: file.size, at: now)
             try transaction.add(receipt)
             let bytes = try transaction.assetBytes(ofOwner: grant.database.owner, at: now)
-            guard bytes <= self.limits.bytesPerUserMax else { throw self.quota(file.size) }
+            guard bytes + resting - inPart <= self.limits.bytesPerUserMax else {
+                throw self.quota(file.size)
+            }
             // Under the lock of the writer: who removes files holds it, too.
             try self.files.keep(file, as: checksum)
             return receipt.asset

@@ -12,6 +12,7 @@ extension RecordService {
         let now = assets.now
         let oldest = now - Int64(limits.assets.graceSeconds) * 1_000
         try assets.files.removeDeadIncoming()
+        assets.parts?.removeOld(at: Date(timeIntervalSince1970: Double(now) / 1_000))
         var removed = 0
         while try backend.write({
             try $0.removeReceipts(before: now, limit: Self.collectedAtOnceMax) > 0

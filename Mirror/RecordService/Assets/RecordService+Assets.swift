@@ -107,6 +107,31 @@ extension RecordService {
         try AssetUpload(assets, try assets.grant(key, .upload), announced: announced)
     }
 
+    /// As `beginUpload`, for a client that told which content it sends: what came stays when the
+    /// upload breaks off, and goes on from `UploadSpan.offset`. Throws also `UploadOffsetMismatch`.
+    public func goOnUploading(key: String, _ span: UploadSpan) throws -> AssetUpload {
+        try AssetUpload(assets, try assets.grant(key, .upload), span, on: try partShelf())
+    }
+
+    /// How many bytes are there of an upload that broke off. Throws what `beginUpload` throws for
+    /// its key.
+    public func uploadedBytes(
+        key: String, _ span: UploadSpan
+    ) throws(RecordError) -> (bytes: Int64, userRecordName: String) {
+        let place = try assets.grant(key, .upload).partPlace
+        return (try partShelf().size(of: span, place), place.uploader)
+    }
+
+    /// Whether uploads that broke off may go on.
+    public var resumesUploads: Bool { assets.parts != nil }
+
+    private func partShelf() throws(RecordError) -> PartShelf {
+        guard let parts = assets.parts else {
+            throw RecordError(.badRequest, "Uploads do not go on at this service; begin anew.")
+        }
+        return parts
+    }
+
     /// Opens the asset behind an address that came with a record. Throws what `beginUpload` throws
     /// for its key, and ASSET_NOT_FOUND where the file is gone.
     public func openAsset(
@@ -192,6 +217,7 @@ private struct AssetLinks {
             wereAdded = true
             return true
         }
+        guard record.fields.holdAssets else { return false }
         let names = record.fields.compactMap { $0.value?.holdsAssets == true ? $0.key : nil }
         for name in names {
             guard let value = record.fields[name] ?? nil else { continue }

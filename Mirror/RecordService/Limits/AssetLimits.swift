@@ -14,6 +14,8 @@ public struct AssetLimits: Hashable, Sendable, Codable {
     public var receiptSeconds = 3 * 86_400
     /// How long a file stays that no record names any more.
     public var graceSeconds = 86_400
+    /// Uploads that broke off.
+    public var parts = PartLimits()
 
     public init() {}
 }

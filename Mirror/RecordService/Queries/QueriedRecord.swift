@@ -31,7 +31,7 @@ struct QueryIndexKey: Hashable {
 /// A record as conditions see it.
 struct QueriedRecord {
     let row: RecordRow
-    let fields: [String: FieldValue?]
+    let fields: RecordFields
 
     /// A record of which more values are asked for than this is looked at by every query.
     private static let valuesMax = 256

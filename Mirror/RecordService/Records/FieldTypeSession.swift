@@ -25,6 +25,9 @@ final class FieldTypeSession {
     private final class Table {
         let recordType: ExactName
         var fields: [ExactName: Field] = [:]
+        /// The fields of the record that was checked last, in its order: the next one often has the
+        /// same, which then are not looked up by their names.
+        var latest: [(name: String, field: Field)] = []
 
         init(_ recordType: ExactName) { self.recordType = recordType }
     }
@@ -48,14 +51,16 @@ final class FieldTypeSession {
 
     /// Throws BAD_REQUEST when a field has another type than records that are there, or than the
     /// schema says, and for what the schema does not have.
-    func check(_ fields: [String: FieldValue?], of recordType: String) throws -> Checked {
+    func check(_ fields: RecordFields, of recordType: String) throws -> Checked {
         try checkSchema(fields, of: recordType)
         let table = table(of: recordType)
         var checked = Checked()
         checked.fields.reserveCapacity(fields.count)
+        var place = 0
         for (name, value) in fields where !SharingField.isReserved(name) {
             guard let type = value?.schemaType else { continue }
-            let field = try field(name, of: table)
+            let field = try field(name, of: table, at: place)
+            place += 1
             if let use = field.use, use.records > 0, use.type != type {
                 throw Self.mismatch(name, recordType, type, use.type)
             }
@@ -70,7 +75,7 @@ final class FieldTypeSession {
     }
 
     private func checkSchema(
-        _ fields: [String: FieldValue?], of recordType: String
+        _ fields: RecordFields, of recordType: String
     ) throws(RecordError) {
         // The service's own types, such as shares, are in no schema.
         guard let schema, !recordType.hasPrefix("cloudkit.") else { return }
@@ -98,7 +103,7 @@ final class FieldTypeSession {
 
     /// Takes note that a record with the fields `old` has the fields `new` now.
     func replace(
-        _ old: [String: FieldValue?], with new: [String: FieldValue?], of recordType: String
+        _ old: RecordFields, with new: RecordFields, of recordType: String
     ) throws {
         let table = table(of: recordType)
         for (name, value) in new where !SharingField.isReserved(name) {
@@ -112,7 +117,7 @@ final class FieldTypeSession {
     }
 
     /// Takes note that a record with these fields is gone.
-    func remove(_ fields: [String: FieldValue?], of recordType: String) throws {
+    func remove(_ fields: RecordFields, of recordType: String) throws {
         try replace(fields, with: [:], of: recordType)
     }
 
@@ -131,6 +136,17 @@ final class FieldTypeSession {
         known[name] = table
         latest = table
         return table
+    }
+
+    /// The field that is the one at `place` of a record.
+    private func field(_ name: String, of table: Table, at place: Int) throws -> Field {
+        if place < table.latest.count, table.latest[place].name.isExactly(name) {
+            return table.latest[place].field
+        }
+        let field = try field(name, of: table)
+        table.latest.removeSubrange(min(place, table.latest.count)...)
+        if place == table.latest.count { table.latest.append((name, field)) }
+        return field
     }
 
     private func field(_ name: String, of table: Table) throws -> Field {

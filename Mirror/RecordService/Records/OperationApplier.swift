@@ -146,7 +146,7 @@ struct OperationApplier {
         var fields =
             keeping ? try live.map { try RecordArchive.decodeFields($0.fields) } ?? [:] : [:]
         if fields.isEmpty {
-            let clears = given.fields.values.contains { $0 == nil }
+            let clears = given.fields.contains { $0.value == nil }
             fields = clears ? given.fields.filter { $0.value != nil } : given.fields
         } else {
             for (name, value) in given.fields {
@@ -271,12 +271,12 @@ struct OperationApplier {
 
     /// The fields a record has before it is written. One that cannot be read is written over all
     /// the same, and its types stay taken.
-    private func oldFields(of live: RecordRow?) throws -> [String: FieldValue?] {
+    private func oldFields(of live: RecordRow?) throws -> RecordFields {
         guard let live else { return [:] }
         return (try? RecordArchive.decodeFields(live.fields)) ?? [:]
     }
 
-    func shown(_ fields: [String: FieldValue?]) -> [String: FieldValue?] {
+    func shown(_ fields: RecordFields) -> RecordFields {
         guard let keys = manner.keys else { return fields }
         return fields.filter { keys.contains($0.key) || SharingField.isReserved($0.key) }
     }
@@ -373,10 +373,8 @@ struct OperationApplier {
     }
 
     /// Two names of one look and other bytes would be one field to some clients and two to others.
-    private func checkSpelling(of name: String, in fields: [String: FieldValue?]) throws {
-        guard let index = fields.index(forKey: name), !fields[index].key.isExactly(name) else {
-            return
-        }
+    private func checkSpelling(of name: String, in fields: RecordFields) throws {
+        guard let spelling = fields.spelling(of: name), !spelling.isExactly(name) else { return }
         throw RecordError(
             .badRequest,
             "The field \(name) is spelled with other code points than the field of the same look "
@@ -396,7 +394,7 @@ struct OperationApplier {
         }
     }
 
-    private func check(_ fields: [String: FieldValue?]) throws {
+    private func check(_ fields: RecordFields) throws {
         for (name, value) in fields {
             try limits.checkName(name, of: "field name")
             try checkValue(value, in: name)

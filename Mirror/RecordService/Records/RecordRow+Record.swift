@@ -9,18 +9,18 @@ extension RecordRow {
     func record(
         in zone: ZoneID, keys: Set<String>? = nil, tellsWrites: Bool = false
     ) throws -> Record {
-        let isBare = isDeleted || keys?.isEmpty == true
-        return record(
-            in: zone,
-            fields: isBare
-                ? [:]
-                : try RecordArchive.decodeFields(
-                    fields, named: keys.map { $0.union(SharingField.names) }),
-            tellsWrites: tellsWrites)
+        return record(in: zone, fields: try shownFields(keys), tellsWrites: tellsWrites)
+    }
+
+    /// All fields are only gone over: most are sent on as they are stored.
+    private func shownFields(_ keys: Set<String>?) throws -> RecordFields {
+        guard !isDeleted, keys?.isEmpty != true else { return [:] }
+        guard let keys else { return try RecordArchive.passFields(fields) }
+        return try RecordArchive.decodeFields(fields, named: keys.union(SharingField.names))
     }
 
     func record(
-        in zone: ZoneID, fields: [String: FieldValue?], tellsWrites: Bool = false
+        in zone: ZoneID, fields: RecordFields, tellsWrites: Bool = false
     ) -> Record {
         var record = Record(
             recordName: name, recordType: type, recordChangeTag: tag.text, fields: fields)

@@ -27,7 +27,7 @@ struct ReferenceCheck {
 
     /// Refuses references whose targets are not there and do not come with this request, or that
     /// too many delete themselves with.
-    mutating func write(_ name: String, _ fields: [String: FieldValue?]) throws {
+    mutating func write(_ name: String, _ fields: RecordFields) throws {
         var bound: Set<ExactName> = []
         for (field, value) in fields where value?.mayLead == true {
             try checkZone(of: value, in: field)

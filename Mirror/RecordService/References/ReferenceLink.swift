@@ -46,7 +46,7 @@ final class ReferenceLinks {
     }
 
     /// Takes note of a record's fields after a write; nil: it is deleted.
-    func note(_ source: String, _ fields: [String: FieldValue?]?) {
+    func note(_ source: String, _ fields: RecordFields?) {
         let links = Self.links(of: fields ?? [:])
         guard hasAny || !links.isEmpty || changed[ExactName(source)] != nil else { return }
         changed[ExactName(source)] = links
@@ -82,9 +82,9 @@ final class ReferenceLinks {
         }
     }
 
-    static func links(of fields: [String: FieldValue?]) -> Set<ReferenceLink> {
+    static func links(of fields: RecordFields) -> Set<ReferenceLink> {
         var links: Set<ReferenceLink> = []
-        guard fields.values.contains(where: { $0?.mayLead == true }) else { return links }
+        guard fields.contains(where: { $0.value?.mayLead == true }) else { return links }
         for (name, value) in fields {
             if name == SharingField.parent, case .reference(let reference)? = value {
                 let target = ExactName(reference.recordName)

@@ -5,14 +5,11 @@ extension OperationApplier {
     /// Puts into `fields` what sharing keeps of the record: what it had, and of what is asked for
     /// the part that a client may decide. Throws BAD_REQUEST, CONFLICT, LIMIT_EXCEEDED.
     mutating func settleSharing(
-        _ fields: inout [String: FieldValue?], of given: Record, type: String,
-        _ former: [String: FieldValue?]
+        _ fields: inout RecordFields, of given: Record, type: String,
+        _ former: RecordFields
     ) throws {
         let isShare = type.isExactly(Record.shareType)
-        let asks = given.fields.keys.contains(where: SharingField.isReserved)
-        guard asks || isShare || former.keys.contains(where: SharingField.isReserved) else {
-            return
-        }
+        guard given.fields.holdReserved || isShare || former.holdReserved else { return }
         guard sessions.sharing.isAllowed else {
             throw RecordError(
                 .badRequest,
@@ -162,7 +159,7 @@ extension OperationApplier {
 
     /// What a write means for the places of a record and those below it.
     func shareMove(
-        of record: String, type: String, _ fields: [String: FieldValue?]
+        of record: String, type: String, _ fields: RecordFields
     ) throws -> ShareSession.Move? {
         guard sessions.sharing.isActive else { return nil }
         return try sessions.sharing.move(
@@ -171,7 +168,7 @@ extension OperationApplier {
 
     /// The share that a record is in by what it says.
     private func sharePlace(
-        of record: String, type: String, _ fields: [String: FieldValue?]
+        of record: String, type: String, _ fields: RecordFields
     ) throws -> String? {
         let settled = Record(recordName: record, recordType: type, fields: fields)
         if settled.isShare { return settled.sharedRoot == nil ? nil : record }
@@ -180,7 +177,7 @@ extension OperationApplier {
     }
 
     /// After a share was written: its root is in it, with all below.
-    mutating func finishShare(_ fields: [String: FieldValue?], of share: String) throws {
+    mutating func finishShare(_ fields: RecordFields, of share: String) throws {
         let settled = Record(recordName: share, recordType: Record.shareType, fields: fields)
         guard let root = settled.sharedRoot else { return }
         try setShare(share, ofRoot: root)
@@ -208,7 +205,7 @@ extension OperationApplier {
     }
 
     /// What goes with a deleted record: with a root its share, with a share its hold on the root.
-    mutating func finishDeletion(of row: RecordRow, _ former: [String: FieldValue?]) throws {
+    mutating func finishDeletion(of row: RecordRow, _ former: RecordFields) throws {
         guard sessions.sharing.isAllowed else { return }
         try sessions.sharing.remove(row.name, at: row.change)
         let record = Record(recordName: row.name, recordType: row.type, fields: former)

@@ -4,13 +4,17 @@ internal import Foundation
 struct ArchiveWriter {
     private var bytes: [UInt8] = []
 
-    init() { bytes.reserveCapacity(256) }
+    init(capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
     var data: Data { Data(bytes) }
 
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 
-    mutating func raw(_ data: Data) { bytes.append(contentsOf: data) }
+    mutating func raw(_ data: Data) {
+        data.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func raw(_ other: [UInt8]) { bytes.append(contentsOf: other) }
 
     mutating func record(_ record: Record) {
         head(of: record)
@@ -36,9 +40,10 @@ struct ArchiveWriter {
         if let zone = record.zoneID { self.zone(zone) }
     }
 
-    mutating func fields(_ fields: [String: FieldValue?]) {
+    mutating func fields(_ fields: RecordFields) {
+        if let archived = fields.archived { return raw(archived) }
         count(fields.count)
-        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+        for (name, value) in fields {
             text(name)
             if let value { self.value(value) } else { byte(ArchiveMark.null.rawValue) }
         }
@@ -109,7 +114,7 @@ struct ArchiveWriter {
         }
     }
 
-    private mutating func optional<Value>(
+    mutating func optional<Value>(
         _ value: Value?, _ write: (inout ArchiveWriter, Value) -> Void
     ) {
         byte(value == nil ? 0 : 1)
@@ -118,7 +123,7 @@ struct ArchiveWriter {
 
     // MARK: Plain values
 
-    private mutating func text(_ text: String) {
+    mutating func text(_ text: String) {
         var text = text
         text.withUTF8 { utf8 in
             count(utf8.count)
@@ -126,10 +131,10 @@ struct ArchiveWriter {
         }
     }
 
-    private mutating func count(_ value: Int) { word(UInt64(value)) }
+    mutating func count(_ value: Int) { word(UInt64(value)) }
 
     /// The sign goes to the lowest bit, so that small numbers of both signs are short.
-    private mutating func integer(_ value: Int64) {
+    mutating func integer(_ value: Int64) {
         word(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
     }
 

@@ -31,8 +31,25 @@ public enum RecordArchive {
         try read(data) { try $0.record() }
     }
 
+    /// The fields that `encodeFields` was given, unread: they are gone over, so that this throws
+    /// where `decodeFields` does, but are made into values only when somebody looks at them, each
+    /// time anew. For fields that are sent on as they are stored.
+    public static func passFields(_ data: Data) throws -> RecordFields {
+        let traits = try read(data) { try $0.passFields() }
+        return RecordFields(unread: data.dropFirst(), traits)
+    }
+
+    /// The entries of fields that were gone over before.
+    static func entries(behindVersion bytes: Data) -> [RecordFields.Entry] {
+        let fields = bytes.withUnsafeBytes { bytes in
+            var reader = ArchiveReader(bytes)
+            return try? reader.fields(named: nil)
+        }
+        return fields?.map { RecordFields.Entry(key: $0.key, value: $0.value) } ?? []
+    }
+
     /// The fields alone, where a table keeps the rest of a record in columns.
-    public static func encodeFields(_ fields: [String: FieldValue?]) -> Data {
+    public static func encodeFields(_ fields: RecordFields) -> Data {
         var writer = ArchiveWriter()
         writer.byte(version)
         writer.fields(fields)
@@ -43,7 +60,7 @@ public enum RecordArchive {
     /// Throws `RecordArchiveError`.
     public static func decodeFields(
         _ data: Data, named names: Set<String>? = nil
-    ) throws -> [String: FieldValue?] {
+    ) throws -> RecordFields {
         try read(data) { try $0.fields(named: names) }
     }
 
@@ -51,7 +68,7 @@ public enum RecordArchive {
         _ data: Data, _ body: (inout ArchiveReader) throws -> Value
     ) throws -> Value {
         try data.withUnsafeBytes { bytes in
-            var reader = ArchiveReader(bytes)
+            var reader = ArchiveReader(bytes, keeping: data)
             let found = try reader.byte()
             guard found == version else {
                 throw RecordArchiveError(
@@ -112,4 +129,13 @@ extension FieldType {
         case .null, .list, .encrypted: return nil
         }
     }
+}
+
+/// What is told of fields without making values of them.
+struct ArchivedTraits: Hashable, Sendable {
+    var count: Int
+    var holdReserved = false
+    var holdAssets = false
+
+    init(count: Int) { self.count = count }
 }

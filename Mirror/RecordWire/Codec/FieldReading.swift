@@ -41,11 +41,10 @@ struct FieldReading {
     /// The types that a schema can encrypt.
     private func encryptable(_ name: String, _ given: JSONValue) throws -> FieldValue {
         let value = try tagged(name, given)
-        switch value {
-        case .string, .int64, .double, .timestamp, .bytes, .location, .list: return value
-        case .reference, .asset, .encrypted:
+        guard value.isEncryptable else {
             throw field.refusal("isEncrypted", "is true, but no \(name) can be encrypted")
         }
+        return value
     }
 
     private func checkKeys() throws {

@@ -42,7 +42,7 @@ extension WireObject {
         return record
     }
 
-    private func fields() throws -> [String: FieldValue?] {
+    private func fields() throws -> RecordFields {
         guard let object = try object("fields") else { return [:] }
         let count = object.value.count
         guard count <= WireLimits.fieldsMax else {
@@ -51,7 +51,7 @@ extension WireObject {
             error.code = .limitExceeded
             throw error
         }
-        var fields: [String: FieldValue?] = [:]
+        var fields: [RecordFields.Entry] = []
         fields.reserveCapacity(count)
         for member in object.members {
             let isNull = member.value.isNull
@@ -61,11 +61,9 @@ extension WireObject {
                 guard isStrict else { continue }
                 throw object.unknown(member)
             }
-            if let first = fields.updateValue(value, forKey: name) {
-                fields.updateValue(first, forKey: name)
-            }
+            fields.append(RecordFields.Entry(key: name, value: value))
         }
-        return fields
+        return RecordFields(fields)
     }
 
     /// CloudKit JS says `user` for `userRecordName`.

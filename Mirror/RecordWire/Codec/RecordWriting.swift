@@ -23,7 +23,7 @@ extension JSONWriter {
             key("fields")
             try fields(record.fields, numbersAsStrings: numbersAsStrings)
         }
-        if record.fields.keys.contains(where: SharingField.isReserved) { sharing(of: record) }
+        if record.fields.holdReserved { sharing(of: record) }
         stamp("created", record.created)
         stamp("modified", record.modified)
         member("zoneID", record.zoneID)
@@ -31,10 +31,10 @@ extension JSONWriter {
 
     /// Sorted by name, so that equal records are equal texts.
     private mutating func fields(
-        _ fields: [String: FieldValue?], numbersAsStrings: Bool
+        _ fields: RecordFields, numbersAsStrings: Bool
     ) throws {
         try object { writer in
-            for (name, value) in fields.sorted(by: { $0.key < $1.key })
+            for (name, value) in fields
             where !SharingField.isReserved(name) {
                 writer.key(name)
                 try writer.object { field in
@@ -77,6 +77,16 @@ extension JSONWriter {
                 guard element.type == type else { throw Self.mixedList(type) }
                 try writer.value(element, numbersAsStrings: numbersAsStrings)
             }
+        }
+    }
+
+    /// Throws for a list whose elements are not all of its type.
+    static func checkList(_ value: FieldValue?) throws {
+        switch value {
+        case .list(let type, let elements):
+            guard elements.allSatisfy({ $0.type == type }) else { throw mixedList(type) }
+        case .encrypted(let plain): try checkList(plain)
+        default: return
         }
     }
 

@@ -137,7 +137,7 @@ public enum WireCodec {
         }
     }
 
-    private static func unexpected<Value>(
+    static func unexpected<Value>(
         _ read: () throws(RecordError) -> Value
     ) throws(RecordError) -> Value {
         do {

@@ -1,21 +1,22 @@
 public import Foundation
 
 /// A field's value with its type. (SERVICE §4, field table)
-public indirect enum FieldValue: Hashable, Sendable {
+public enum FieldValue: Hashable, Sendable {
     case string(String)
     case int64(Int64)
     case double(Double)
     /// Milliseconds since 1970.
     case timestamp(Int64)
     case bytes(Data)
-    case reference(RecordReference)
-    case location(RecordLocation)
-    case asset(RecordAsset)
+    // Large ones lie elsewhere, so that the others take three words and no memory of their own.
+    indirect case reference(RecordReference)
+    indirect case location(RecordLocation)
+    indirect case asset(RecordAsset)
     /// All elements have one type, which `type` names; an empty list keeps it.
     case list(type: FieldType, [FieldValue])
     /// A value of a field that is encrypted: kept and given back, but never compared. Holds no
     /// value that is encrypted itself.
-    case encrypted(FieldValue)
+    indirect case encrypted(FieldValue)
 }
 
 /// The names of field types on the wire.

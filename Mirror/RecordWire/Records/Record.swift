@@ -39,7 +39,7 @@ public struct Record: Hashable, Sendable {
     /// Versions of a lost time that this one contains.
     public var replays: [Replay] = []
     /// A field set to nil in a request clears it.
-    public var fields: [String: FieldValue?]
+    public var fields: RecordFields
     public var created: RecordStamp?
     public var modified: RecordStamp?
     public var deleted: Bool
@@ -47,7 +47,7 @@ public struct Record: Hashable, Sendable {
 
     public init(
         recordName: String, recordType: String, recordChangeTag: String? = nil,
-        fields: [String: FieldValue?] = [:]
+        fields: RecordFields = [:]
     ) {
         self.recordName = recordName
         self.recordType = recordType

@@ -29,6 +29,8 @@ public enum SharingField {
         currentParticipant,
     ]
 
+    static let prefix = "___".utf8
+
     /// Whether no client may call a field of its own so.
     public static func isReserved(_ name: String) -> Bool {
         var bytes = name.utf8.makeIterator()

@@ -193,7 +193,7 @@ final class OperationWorld {
             "\(name) has the tag \(tag ?? "none"), not \(model.tag ?? "")")
         let shown = record.fields.filter { !SharingField.isReserved($0.key) }.mapValues(Self.plain)
         try expect(
-            model.share != nil || shown == model.fields.mapValues { .some($0) },
+            model.share != nil || shown == RecordFields(model.fields.mapValues { .some($0) }),
             "\(name) has \(shown), not \(model.fields)")
         guard case .own = place else { return }
         try expect(

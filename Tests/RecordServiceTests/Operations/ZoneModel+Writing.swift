@@ -142,7 +142,7 @@ struct ModelRequest {
         return .asset(kept)
     }
 
-    private func checkTypes(_ given: [String: FieldValue?], of type: String) throws {
+    private func checkTypes(_ given: RecordFields, of type: String) throws {
         guard type != Record.shareType else { return }
         if let schema = surroundings.schema {
             guard schema[type] != nil else { throw ModelRefusal(.badRequest) }

@@ -109,7 +109,7 @@ struct ModelOperation {
     var type: String
     /// The tag that is sent, and whether it is that of the record.
     var tag: String?
-    var fields: [String: FieldValue?] = [:]
+    var fields: RecordFields = [:]
     var parent: String??
     var share: ModelShare?
     /// Of a share: whether a list of participants is sent.

@@ -6,7 +6,7 @@ enum ProcessRole: String {
     case objects, changes, memory, single, fetches, reading, walk, beside
     case latency, idle, change
     case serve, bareServe, bareSend, fill, sync, make, open
-    case migrationFill, migrating, history, load, pull
+    case migrationFill, migrating, history, load, pull, growth
 }
 
 /// The words after the role: folder or file first, then whatever the role needs.

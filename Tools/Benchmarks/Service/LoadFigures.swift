@@ -106,14 +106,17 @@ struct LoadFigures: Codable {
         Self.request(of: client, number, records: recordsEach, .forceUpdate)
     }
 
+    static func recordName(of client: Int, _ number: Int, index: Int) -> String {
+        String(format: "%04d-%08d-%04d", client, number, index)
+    }
+
     /// Books that no other client and no other request writes.
     static func request(
         of client: Int, _ number: Int, records: Int, _ kind: RecordOperation.Kind
     ) -> RecordRequest {
         let operations = (0..<records).map { index in
             var record = Record(
-                recordName: String(format: "%04d-%08d-%04d", client, number, index),
-                recordType: "Book")
+                recordName: recordName(of: client, number, index: index), recordType: "Book")
             record.fields = [
                 "title": .string("The number \(number) of \(client)"),
                 "pages": .int64(Int64(index)), "price": .double(9.5),

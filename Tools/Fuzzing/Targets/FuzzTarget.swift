@@ -1,6 +1,7 @@
 public import Foundation
 internal import ObjectModel
 internal import Predicates
+internal import RecordWire
 internal import SQLiteDriver
 internal import Stores
 
@@ -20,6 +21,18 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case sqlitestore
     /// The text of a predicate.
     case predicate
+    /// Bodies of requests to a record service.
+    case request
+    /// Whole requests of HTTP: heads, and bodies as they travel.
+    case head
+    /// Tokens, and keys in addresses.
+    case token
+    /// Keys and tokens of a provider of OpenID Connect.
+    case webkeys
+    /// The text of `.ckdb` files.
+    case schema
+    /// A body of the wire with archived records.
+    case records
 
     /// What a reader made of bytes.
     public enum Verdict: Sendable, Equatable {
@@ -43,10 +56,18 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
             case .binarystore: try GraphTarget.binary(data)
             case .sqlitestore: try SQLiteTarget.open(data)
             case .predicate: try PredicateTarget.parse(data)
+            case .request: try RequestTarget.ask(data)
+            case .head: try HeadTarget.send(data)
+            case .token: try TokenTarget.show(data)
+            case .webkeys: try WebKeysTarget.believe(data)
+            case .schema: try SchemaTarget.read(data)
+            case .records: try RecordsTarget.read(data)
             }
             return .read
         } catch let broken as BrokenPromise {
             return .broken(broken.description)
+        } catch let error as RecordError where error.code == .internalError {
+            return .broken("the service failed: \(error.reason)")
         } catch let error where Self.isTyped(error) {
             let text = "\(error)"
             return text.isEmpty
@@ -59,6 +80,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     private static func isTyped(_ error: any Error) -> Bool {
         error is StoreError || error is ModelFileError || error is ModelConsistencyError
             || error is PredicateFormatError || error is SQLiteFault || error is EvaluationError
+            || error is RecordError
     }
 }
 

@@ -24,11 +24,11 @@ struct SystemdUnit {
     }
 
     var text: String {
-        let command = [Self.program, "sync", store.path, "--watch"].map(Self.quoted)
+        let command = [UnitFile.program, "sync", store.path, "--watch"].map(UnitFile.quoted)
         return """
             \(Self.mark)
             [Unit]
-            Description=Sync of \(Self.escaped(store.lastPathComponent))
+            Description=Sync of \(UnitFile.escaped(store.lastPathComponent))
             After=network-online.target
 
             [Service]
@@ -49,22 +49,8 @@ struct SystemdUnit {
             throw CommandError(
                 "noHome", "There is no HOME to keep units in.", hint: "Set HOME, and try again.")
         }
+        try UnitFile.write(text, to: folder, named: name, mark: Self.mark)
         let file = folder.appendingPathComponent(name)
-        if let former = try? String(contentsOf: file, encoding: .utf8),
-            !former.hasPrefix(Self.mark)
-        {
-            throw CommandError(
-                "exists", "\(file.path) is there already, and is not this command's.",
-                hint: "Move it away first.")
-        }
-        do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Data(text.utf8).write(to: file, options: .atomic)
-        } catch {
-            throw CommandError(
-                "cannotWrite", "\(file.path) cannot be written.",
-                hint: "Check the rights of its folder and the free space.")
-        }
         let start = "systemctl --user daemon-reload && systemctl --user enable --now \(name)"
         if console.isJSON {
             console.emit([
@@ -74,21 +60,5 @@ struct SystemdUnit {
             console.line("Wrote \(file.path). Start it now and with each login:")
             console.line("  \(start)")
         }
-    }
-
-    /// The file this process runs.
-    private static var program: String {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "diptych"
-    }
-
-    /// A word as systemd reads it: in quotes, without its specifiers, variables and escapes.
-    private static func quoted(_ word: String) -> String {
-        let inner = escaped(word).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-            .replacing("$", with: "$$")
-        return "\"\(inner)\""
-    }
-
-    private static func escaped(_ text: String) -> String {
-        PlainText.line(text).replacing("%", with: "%%")
     }
 }

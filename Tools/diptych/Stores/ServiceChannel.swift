@@ -130,6 +130,7 @@ struct ServiceChannel: Sendable {
             serviceURL: url, target: RecordTarget(container: container), credentials: credentials)
         configuration.authorityFile = try authority(arguments)
         configuration.bytesPerSecondMax = rate
+        configuration.sendsJSON = arguments.environment["DIPTYCH_BODIES"] == "json"
         configuration.rotatingToken = RotatingToken(
             credentials.userToken, keep: keeper(arguments.file(MirrorOptions.tokenFile)))
         return (configuration, warnings)

@@ -27,13 +27,15 @@ struct Serve: Verb {
         "ready-file", "FILE", "write how to connect into FILE once it listens")
     private static let showTokens = Option(
         "show-tokens", nil, "print the tokens when they are made")
+    private static let install = Option(
+        "install", "DIR", "write a unit of systemd that runs it, as into /etc/systemd/system")
 
     static let manual = Manual(
         name: "serve", summary: "Runs the record service.",
         options: [
             data, RecordPlace.database, RecordPlace.assets, listen, tls, hosts, container, dialect,
             console,
-        ] + ServeSettings.options + [readyFile, showTokens],
+        ] + ServeSettings.options + [readyFile, showTokens, install],
         readsSettingsBesideStore: false,
         notes: [
             HelpText.wrapped(
@@ -66,6 +68,10 @@ struct Serve: Verb {
                 "diptych serve --data here --database postgresql://me@db.example.org/records",
                 "with its records in PostgreSQL"
             ),
+            (
+                "diptych serve --install /etc/systemd/system",
+                "as a service of this machine, with settings in /etc/diptych/diptych.conf"
+            ),
         ])
 
     private let folder: URL
@@ -76,10 +82,16 @@ struct Serve: Verb {
     private let containerName: String?
     private let dialect: ServiceDialect
     private let hasConsole: Bool
-    private let readyFile: URL?
-    private let showsTokens: Bool
+    private let announcement: Announcement
     private let settings: ServeSettings
     private let systemd: SystemdNotice
+    private let unitFolder: URL?
+
+    /// How it tells where it is to be had.
+    private struct Announcement {
+        let file: URL?
+        let showsTokens: Bool
+    }
 
     init(_ arguments: Arguments) throws {
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
@@ -93,10 +105,11 @@ struct Serve: Verb {
         dialect = try Self.dialect(arguments.value(Self.dialect) ?? "extended")
         hasConsole =
             try arguments.choice(Self.console, among: ["on", "off"]) == "on"
-        readyFile = arguments.file(Self.readyFile)
-        showsTokens = arguments.has(Self.showTokens)
+        announcement = Announcement(
+            file: arguments.file(Self.readyFile), showsTokens: arguments.has(Self.showTokens))
         settings = try ServeSettings(arguments)
         systemd = SystemdNotice(arguments.environment)
+        unitFolder = arguments.file(Self.install)
     }
 
     private static func dialect(_ word: String) throws -> ServiceDialect {
@@ -129,7 +142,11 @@ struct Serve: Verb {
     var mindsSignals: Bool { true }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        if let readyFile { try ParentFolder.require(of: readyFile) }
+        if let unitFolder {
+            try ServiceUnit(folder: unitFolder).install(console)
+            return .done
+        }
+        if let file = announcement.file { try ParentFolder.require(of: file) }
         // Records are nobody else's business on this machine.
         umask(0o077)
         let folder = try DataFolder(folder)
@@ -153,7 +170,7 @@ struct Serve: Verb {
             url: url, container: container, tokenFile: folder.tokens(of: container),
             authorityFile: server.authorityFile, dataFolder: folder.url, isFirstRun: made != nil)
         notice.metrics = server.metricsPlace
-        if showsTokens { notice.tokens = made }
+        if announcement.showsTokens { notice.tokens = made }
         notice.hasConsole = hasConsole
         warnOfOpenDoors(console)
         // Who is told that it listens may tell it to stop.
@@ -161,7 +178,9 @@ struct Serve: Verb {
         let hangUp = SignalSources.watch([SIGHUP]) { _ in reload(server, logbook) }
         systemd.tell(.ready)
         notice.print(console)
-        if let readyFile { try PrivateFile.write(notice.json.text + "\n", to: readyFile) }
+        if let file = announcement.file {
+            try PrivateFile.write(notice.json.text + "\n", to: file)
+        }
         let forgetting = DailyForgetting(service, logbook)
         await stop.wait()
         systemd.tell(.stopping)

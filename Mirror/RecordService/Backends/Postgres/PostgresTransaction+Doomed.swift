@@ -31,7 +31,7 @@ extension PostgresTransaction {
         _ = try number(
             "SELECT id FROM databases WHERE id = $1 FOR UPDATE", [.integer(doomed.database)])
         var names: [String] = []
-        var fields: [(String, [String: FieldValue?])] = []
+        var fields: [(String, RecordFields)] = []
         _ = try chunk(
             where: "zone = $1", order: "name", limit: "$2",
             [.integer(doomed.zone), PostgresValue(Self.sliceRowsMax)]

@@ -68,13 +68,13 @@ extension SQLiteTransaction {
 
     private func slice(
         of zone: Int64
-    ) throws -> (rows: [Int64], fields: [(String, [String: FieldValue?])]) {
+    ) throws -> (rows: [Int64], fields: [(String, RecordFields)]) {
         let statement = try connection.prepare(
             "SELECT rowid, type, fields, deleted FROM records WHERE zone = ? LIMIT ?")
         defer { statement.reset() }
         try statement.bind([.integer(zone), SQLiteValue(Self.sliceRowsMax)])
         var rows: [Int64] = []
-        var fields: [(String, [String: FieldValue?])] = []
+        var fields: [(String, RecordFields)] = []
         var bytes = 0
         while bytes < Self.sliceBytesMax, try statement.step() {
             rows.append(statement.int64(at: 0))

@@ -1,0 +1,98 @@
+internal import Foundation
+internal import Platform
+internal import RecordService
+internal import RecordWire
+
+/// Assets on their way: a key in the address lets in whoever has it.
+extension Router {
+    func file(for request: HTTPRequest) throws -> (HTTPResponse, user: String) {
+        guard let assets = door.assets else { throw RouteRefusal.notHere }
+        let (file, user) = try lettingIn(request) {
+            let found = try assets.open(request.query["key"] ?? "")
+            try throttle.check(.user(found.userRecordName))
+            return found
+        }
+        throttle.charge(.user(user), since: platform.clock.now())
+        return (try AssetAnswer.response(with: file, to: request), user)
+    }
+
+    /// An upload, or how far one is that broke off.
+    func uploading(_ request: HTTPRequest, _ facts: inout RequestFacts) throws -> Route {
+        guard let assets = door.assets else { throw RouteRefusal.notHere }
+        let goesOn = !isPlain && assets.goesOn != nil
+        let methods = ["POST", "PUT"] + (goesOn ? ["PATCH", "HEAD"] : [])
+        guard methods.contains(request.method) else {
+            throw RouteRefusal.methodNotAllowed(allowed: methods.joined(separator: ", "))
+        }
+        guard ["", "identity"].contains(request.headers["Content-Encoding"]?.lowercased() ?? "")
+        else { throw RouteRefusal.encodedAsset }
+        let span = goesOn ? try UploadHead.span(request) : nil
+        let key = request.query["key"] ?? ""
+        if request.method == "HEAD", let span {
+            let began = platform.clock.now()
+            let found = try lettingIn(request) { try assets.uploaded?(key, span) }
+            guard let found else { throw RouteRefusal.notHere }
+            try throttle.check(.user(found.userRecordName))
+            throttle.charge(.user(found.userRecordName), since: began)
+            facts.user = found.userRecordName
+            let bytesMax = capabilities?.limits["assetBytes"].map { Int64($0) }
+            return .answered(UploadHead.answer(span, offset: found.bytes, bytesMax: bytesMax))
+        }
+        let upload = try upload(key, span, assets, request)
+        (facts.user, facts.container) = (upload.userRecordName, upload.container)
+        return .upload(upload)
+    }
+
+    /// A user's token that is shown beside the key has to be of the same user.
+    private func upload(
+        _ key: String, _ span: UploadSpan?, _ assets: Authenticator.Assets, _ request: HTTPRequest
+    ) throws -> AssetUpload {
+        try lettingIn(request) {
+            let upload: AssetUpload
+            do {
+                let announced = request.headers["Content-Length"].flatMap { Int64($0) }
+                upload =
+                    try span.flatMap { try assets.goesOn?(key, $0) }
+                    ?? assets.upload(key, announced)
+            } catch let mismatch as UploadOffsetMismatch {
+                throw UploadHead.mismatch(mismatch.offset)
+            }
+            let tokens = AccessTokens(of: request, isPlain: isPlain)
+            if tokens.userToken != nil,
+                try door.admit(tokens, upload.container).user != upload.userRecordName
+            {
+                throw RecordError(.accessDenied, "The address of the upload is another user's.")
+            }
+            try throttle.check(.user(upload.userRecordName))
+            return upload
+        }
+    }
+
+    func stream(
+        _ upload: AssetUpload, _ request: HTTPRequest, _ uuid: String
+    ) -> HTTPStream {
+        HTTPStream(
+            user: upload.userRecordName,
+            take: { bytes in
+                do {
+                    try upload.take(bytes)
+                    return nil
+                } catch {
+                    return finished(refusal(for: error, uuid), request, uuid)
+                }
+            },
+            finish: {
+                let began = platform.clock.now()
+                defer { throttle.charge(.user(upload.userRecordName), since: began) }
+                guard upload.isLast else {
+                    return finished(UploadHead.rest(at: upload.size), request, uuid)
+                }
+                do {
+                    let body = WireCodec.encode(uploaded: try upload.finish())
+                    return finished(HTTPResponse(status: 200, body: body), request, uuid)
+                } catch {
+                    return finished(refusal(for: error, uuid), request, uuid)
+                }
+            })
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Platform
+
+/// Passes bytes of TCP on to a port, and cuts the connection once so many came from the client.
+final class CuttingProxy: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    private let target: UInt16
+    private let state = Lock(State())
+
+    private struct State {
+        /// Bytes of clients that may still pass, before one cut.
+        var bytesLeft: Int?
+        var passed = 0
+    }
+
+    init(to target: UInt16) throws {
+        self.target = target
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var name = Self.loopback(0)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let status = withUnsafeMutablePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
+                bind(listener, name, size) + listen(listener, 16)
+                    + getsockname(listener, name, &size)
+            }
+        }
+        guard status == 0 else { throw POSIXError(.EADDRNOTAVAIL) }
+        port = UInt16(bigEndian: name.sin_port)
+        let thread = Thread { [weak self] in
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0, let self else { return }
+                self.join(client)
+            }
+        }
+        thread.start()
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    /// Cuts the next connection over which so many more bytes of clients came.
+    func cut(after bytes: Int) { state.withLock { $0.bytesLeft = bytes } }
+
+    /// Bytes of clients that passed since this was last asked.
+    func takePassed() -> Int {
+        state.withLock { state in
+            defer { state.passed = 0 }
+            return state.passed
+        }
+    }
+
+    private static func loopback(_ port: UInt16) -> sockaddr_in {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        name.sin_port = port.bigEndian
+        return name
+    }
+
+    private func join(_ client: Int32) {
+        let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var name = Self.loopback(target)
+        let isJoined = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        guard isJoined else {
+            close(client)
+            close(server)
+            return
+        }
+        // Each way ends the other; the one that ends last closes both.
+        let open = Lock(2)
+        for (from, to, isOfClient) in [(client, server, true), (server, client, false)] {
+            let thread = Thread { [self] in
+                pass(from, to, isOfClient: isOfClient)
+                shutdown(from, Int32(SHUT_RDWR))
+                shutdown(to, Int32(SHUT_RDWR))
+                let isLast = open.withLock { open in
+                    open -= 1
+                    return open == 0
+                }
+                guard isLast else { return }
+                close(client)
+                close(server)
+            }
+            thread.start()
+        }
+    }
+
+    private func pass(_ from: Int32, _ to: Int32, isOfClient: Bool) {
+        var room = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = recv(from, &room, room.count, 0)
+            guard count > 0 else { return }
+            let isCut =
+                isOfClient
+                && state.withLock { state in
+                    state.passed += count
+                    guard let left = state.bytesLeft else { return false }
+                    state.bytesLeft = left > count ? left - count : nil
+                    return left <= count
+                }
+            var sent = 0
+            while sent < count {
+                let taken = room.withUnsafeBytes { bytes in
+                    send(
+                        to, bytes.baseAddress?.advanced(by: sent), count - sent,
+                        Int32(MSG_NOSIGNAL))
+                }
+                guard taken > 0 else { return }
+                sent += taken
+            }
+            if isCut { return }
+        }
+    }
+}

@@ -4,7 +4,8 @@ import Testing
 /// What the command says about itself, and about words it does not know.
 @Suite struct HelpTests {
     static let verbs = [
-        "sync", "status", "conflicts", "events", "trace", "verify", "reset", "sign-in", "serve",
+        "sync", "status", "share", "conflicts", "events", "trace", "verify", "reset", "sign-in",
+        "serve",
         "service", "inspect", "history", "create", "edit", "export", "import", "convert",
         "migrate", "model", "key", "scenario", "simulate", "completion",
     ]

@@ -221,7 +221,7 @@ public final class StoryRun {
     /// One round of a device. Returns how many records moved; nil where the round failed.
     func sync(_ device: ManagedDevice) throws -> Int? {
         guard !device.waitsForShare else {
-            told.append("\(device.name): waits for a share")
+            told.append(device.name + Self.waiting)
             return 0
         }
         let result: RoundResult?
@@ -258,7 +258,9 @@ public final class StoryRun {
 
     /// Rounds until a whole pass moves nothing.
     private func settle() throws {
-        defer { told.removeAll { $0.hasSuffix(": nothing to do") } }
+        defer {
+            told.removeAll { $0.hasSuffix(": nothing to do") || $0.hasSuffix(Self.waiting) }
+        }
         for _ in 0..<SimulatedWorld.quietPassesMax {
             var moved = 0
             for device in world.devices {
@@ -313,6 +315,7 @@ public final class StoryRun {
     }
 
     private static let decisionsMax = 6
+    private static let waiting = ": waits for a share"
 }
 
 /// Devices that never come to rest, which no line of a story asks for.

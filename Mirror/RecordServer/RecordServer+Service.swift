@@ -111,8 +111,9 @@ extension ServerCapabilities {
             ],
             extensions: [
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED", "assets",
-                "gzipRequests", "previousSyncToken",
-                "epochs", "publicChanges", "serverRecord", "serverSentEvents", "tokensInHeaders",
+                "gzipRequests", "naturalKeys", "previousSyncToken",
+                "epochs", "publicChanges", "retiredFields", "serverRecord", "serverSentEvents",
+                "tokensInHeaders",
                 "waitSeconds", "webcourier", "writeID", "zstdRequests",
             ])
     }

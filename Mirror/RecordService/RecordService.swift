@@ -120,17 +120,31 @@ public final class RecordService: Sendable {
         try accounts.requireContainer(target.container)
         let database = try DatabaseKey(target, caller: caller, request: request)
         try publicAccess.check(request, of: caller, database)
+        let retired = try retiredFields(for: target)
+        try retired.check(request)
         return try linked(
-            try answer(request, database, target, caller), database, target, caller)
+            try answer(request, database, target, caller, retired).hiding(retired), database,
+            target, caller)
+    }
+
+    /// What the client's version does not see. Cost: nothing where it says none.
+    private func retiredFields(for target: RecordTarget) throws(RecordError) -> RetiredFields {
+        guard let version = target.clientVersion, dialect == .extended else { return .none }
+        return try backend.read {
+            try schemas.retiredFields(
+                container: target.container, environment: target.environment, for: version, $0)
+        }
     }
 
     private func answer(
-        _ request: RecordRequest, _ database: DatabaseKey, _ target: RecordTarget, _ caller: Caller
+        _ request: RecordRequest, _ database: DatabaseKey, _ target: RecordTarget,
+        _ caller: Caller, _ retired: RetiredFields
     ) throws(RecordError) -> RecordResponse {
         switch request {
         case .modifyRecords(let modify):
             defer { tell(database) }
-            return try modifyRecords(modify, database, caller, device: target.deviceID)
+            return try modifyRecords(
+                modify, database, caller, device: target.deviceID, retired: retired)
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database, caller)
         case .queryRecords(let query):
@@ -225,10 +239,12 @@ public final class RecordService: Sendable {
     }
 
     func modifyRecords(
-        _ modify: ModifyRecords, _ database: DatabaseKey, _ caller: Caller, device: String?
+        _ modify: ModifyRecords, _ database: DatabaseKey, _ caller: Caller, device: String?,
+        retired: RetiredFields = .none
     ) throws(RecordError) -> RecordResponse {
         let address = try database.address(of: modify.zoneID)
-        let modification = try modification(modify, at: address, caller, device: device)
+        let modification = try modification(
+            modify, at: address, caller, device: device, retired: retired)
         var broken: Set<ExactName> = []
         var written = RecordModification.Written()
         func perform() throws(RecordError) -> RecordsReply {
@@ -250,14 +266,16 @@ public final class RecordService: Sendable {
     /// they come, for a participant who may not change them.
     func modification(
         _ modify: ModifyRecords, at address: ZoneAddress, _ caller: Caller, device: String?,
-        actsForService: Bool = false
+        actsForService: Bool = false, retired: RetiredFields = .none
     ) throws(RecordError) -> RecordModification {
+        var rules = rules(for: caller)
+        rules.retired = retired
         return try RecordModification(
             modify, at: address,
             stamp: RecordStamp(
                 timestamp: platform.milliseconds, userRecordName: caller.userRecordName,
                 deviceID: device),
-            limits: limits, dialect: dialect, rules: rules(for: caller),
+            limits: limits, dialect: dialect, rules: rules,
             draw: .init(
                 number: { self.platform.randomness.next() },
                 name: { self.platform.randomness.uuid().uuidString },

@@ -30,22 +30,24 @@ public final class RecordService: Sendable {
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
     /// hears what its administrator should know and clients should not. In the plain dialect it
-    /// answers without extensions, and takes no more at once than CloudKit Web Services does. What
-    /// is done by `accounts` is noted in `audit`.
+    /// answers without extensions, and takes no more at once than CloudKit Web Services does.
+    /// Contents of assets are in a folder beside the file, or in `objects`. What is done by
+    /// `accounts` is noted in `audit`.
     public convenience init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
-        publicAccess: PublicAccess = PublicAccess(), audit: AuditLog? = nil,
-        log: @escaping ServiceLog = { _ in }
+        publicAccess: PublicAccess = PublicAccess(), objects: ObjectPlace? = nil,
+        audit: AuditLog? = nil, log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         self.init(
             backend: try SQLiteBackend(
                 path: path, platform: platform,
                 lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log),
             place: path,
-            files: AssetFiles(besides: path, platform: platform, log: log), platform: platform,
-            limits: limits, dialect: dialect, secrets: secrets, publicAccess: publicAccess,
-            audit: audit, log: log)
+            files: objects.map { $0.files(platform, log) }
+                ?? AssetFiles(besides: path, platform: platform, log: log),
+            objects: objects, platform: platform, limits: limits, dialect: dialect,
+            secrets: secrets, publicAccess: publicAccess, audit: audit, log: log)
     }
 
     /// Works with a PostgreSQL database, making or updating its tables; any number of services may
@@ -55,22 +57,24 @@ public final class RecordService: Sendable {
     public convenience init(
         database: PostgresDatabase, platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
-        publicAccess: PublicAccess = PublicAccess(), audit: AuditLog? = nil,
-        log: @escaping ServiceLog = { _ in }
+        publicAccess: PublicAccess = PublicAccess(), objects: ObjectPlace? = nil,
+        audit: AuditLog? = nil, log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         self.init(
             backend: try PostgresBackend(
                 database, platform: platform,
                 lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log),
             place: database.description,
-            files: AssetFiles(in: database.assetsFolder, platform: platform, log: log),
-            platform: platform, limits: limits, dialect: dialect, secrets: secrets,
-            publicAccess: publicAccess, audit: audit, log: log)
+            files: objects.map { $0.files(platform, log) }
+                ?? AssetFiles(in: database.assetsFolder, platform: platform, log: log),
+            objects: objects, platform: platform, limits: limits, dialect: dialect,
+            secrets: secrets, publicAccess: publicAccess, audit: audit, log: log)
     }
 
     private init(
-        backend: any Backend, place: String, files: AssetFiles, platform: Environment,
-        limits: ServiceLimits, dialect: ServiceDialect, secrets: any SecretSource,
+        backend: any Backend, place: String, files: AssetFiles, objects: ObjectPlace?,
+        platform: Environment, limits: ServiceLimits, dialect: ServiceDialect,
+        secrets: any SecretSource,
         publicAccess: PublicAccess, audit: AuditLog?, log: @escaping ServiceLog
     ) {
         self.backend = backend
@@ -82,7 +86,8 @@ public final class RecordService: Sendable {
         accounts = ServiceAccounts(
             backend: backend, platform: platform, secrets: secrets, audit: audit)
         assets = AssetStore(
-            files: files, limits: limits.assets, accounts: accounts, secrets: secrets)
+            files: files, bucket: objects.map { $0.bucket(files, log) }, limits: limits.assets,
+            accounts: accounts, secrets: secrets)
         backend.listen { [weak self] in self?.hear($0) }
     }
 

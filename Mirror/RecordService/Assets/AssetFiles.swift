@@ -230,7 +230,7 @@ final class IncomingFile {
     let path: String
     fileprivate(set) var isKept = false
     private(set) var size: Int64 = 0
-    private let descriptor: Int32
+    let descriptor: Int32
     private let hash: RunningSHA256
     private let files: AssetFiles
 

@@ -66,6 +66,11 @@ struct Serve: Verb {
                 "diptych serve --data here --database postgresql://me@db.example.org/records",
                 "with its records in PostgreSQL"
             ),
+            (
+                "diptych serve --data records --assets s3://shelf/assets "
+                    + "--assets-endpoint https://s3.example.org --assets-keys bucket.keys",
+                "with assets in a bucket of an S3-compatible store"
+            ),
         ])
 
     private let folder: URL
@@ -95,7 +100,7 @@ struct Serve: Verb {
             try arguments.choice(Self.console, among: ["on", "off"]) == "on"
         readyFile = arguments.file(Self.readyFile)
         showsTokens = arguments.has(Self.showTokens)
-        settings = try ServeSettings(arguments)
+        settings = try ServeSettings(arguments, folder: folder)
         systemd = SystemdNotice(arguments.environment)
     }
 
@@ -134,11 +139,13 @@ struct Serve: Verb {
         umask(0o077)
         let folder = try DataFolder(folder)
         let logbook = try ServiceLogbook(settings, console)
-        if let passwordWarning { logbook.warn(passwordWarning) }
+        for warning in [passwordWarning, settings.objects?.warning] {
+            if let warning { logbook.warn(warning) }
+        }
         makeRoomForConnections(console)
         let service = try place.service(
-            dialect: dialect, limits: settings.limits, audit: DataFolder.audit(in: folder.url),
-            log: logbook.note)
+            dialect: dialect, limits: settings.limits, objects: settings.objects?.place,
+            audit: DataFolder.audit(in: folder.url), log: logbook.note)
         if case .file(let database) = place { try check(service, database.path, logbook) }
         let access = ServiceAccess(service: service, folder: folder, place: place.description)
         let container = try access.container(named: containerName)

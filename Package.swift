@@ -87,6 +87,8 @@ let twoMachines: [Target] = [
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib", "CZstd",
         ]),
     room(
+        "ObjectStorage", in: "Mirror", uses: ["RecordService", "Platform", "CCurl"]),
+    room(
         "ServiceConsole", in: "Mirror",
         uses: ["RecordServer", "RecordService", "RecordWire", "Platform"],
         resources: [.embedInCode("Site")]),
@@ -102,7 +104,7 @@ let testing = room(
 let everything =
     stores + [
         "Persistence", "MirrorEngine", "MirrorTransport", "RecordWire", "RecordService",
-        "RecordServer", "ServiceConsole",
+        "RecordServer", "ServiceConsole", "ObjectStorage",
     ]
 
 let tools: [Target] = [
@@ -172,7 +174,7 @@ let testTargets: [Target] = [
         "RecordServerTests",
         uses: [
             "RecordServer", "RecordService", "RecordWire", "MirrorTransport", "Platform", "CZlib",
-            "KeyTesting", "CZstd",
+            "ObjectStorage", "KeyTesting", "CZstd",
         ]),
     tests(
         "MirrorTransportTests",

@@ -158,7 +158,10 @@ public final class CurlChannel: RecordChannel {
     private func headers(_ dialect: ServiceDialect) -> [(String, String)] {
         guard dialect == .extended else { return [] }
         let device = configuration.target.deviceID.map { [("X-Diptych-Device", $0)] } ?? []
-        return configuration.credentials.headers + device
+        let version = configuration.target.clientVersion.map {
+            [(ClientVersion.header, $0.description)]
+        }
+        return configuration.credentials.headers + device + (version ?? [])
     }
 
     private func refusal(_ answer: CurlAnswer) -> any Error {

@@ -134,8 +134,9 @@ extension ServerCapabilities {
             ],
             extensions: [
                 "ASSET_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "LIMIT_EXCEEDED",
-                WireFormat.publishedName, "assets", "gzipRequests", "previousSyncToken",
-                "epochs", "publicChanges", "serverRecord", "serverSentEvents", "tokensInHeaders",
+                WireFormat.publishedName, "assets", "gzipRequests", "naturalKeys",
+                "previousSyncToken", "epochs", "publicChanges", "retiredFields", "serverRecord",
+                "serverSentEvents", "tokensInHeaders",
                 "waitSeconds", "webcourier", "writeID", "zstdRequests",
             ] + (resumesUploads ? ["resumableUploads"] : []))
     }

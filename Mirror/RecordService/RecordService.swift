@@ -30,22 +30,24 @@ public final class RecordService: Sendable {
     /// Opens the database at `path`, making it when absent; ":memory:" for one that ends with this
     /// object. Throws INTERNAL_ERROR when the file is not a service's or cannot be opened. `log`
     /// hears what its administrator should know and clients should not. In the plain dialect it
-    /// answers without extensions, and takes no more at once than CloudKit Web Services does. What
-    /// is done by `accounts` is noted in `audit`.
+    /// answers without extensions, and takes no more at once than CloudKit Web Services does.
+    /// Contents of assets are in a folder beside the file, or in `objects`. What is done by
+    /// `accounts` is noted in `audit`.
     public convenience init(
         path: String = ":memory:", platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
-        publicAccess: PublicAccess = PublicAccess(), audit: AuditLog? = nil,
-        log: @escaping ServiceLog = { _ in }
+        publicAccess: PublicAccess = PublicAccess(), objects: ObjectPlace? = nil,
+        audit: AuditLog? = nil, log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         self.init(
             backend: try SQLiteBackend(
                 path: path, platform: platform,
                 lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log),
             place: path,
-            files: AssetFiles(besides: path, platform: platform, log: log), platform: platform,
-            limits: limits, dialect: dialect, secrets: secrets, publicAccess: publicAccess,
-            audit: audit, log: log)
+            files: objects.map { $0.files(platform, log) }
+                ?? AssetFiles(besides: path, platform: platform, log: log),
+            objects: objects, platform: platform, limits: limits, dialect: dialect,
+            secrets: secrets, publicAccess: publicAccess, audit: audit, log: log)
     }
 
     /// Works with a PostgreSQL database, making or updating its tables; any number of services may
@@ -55,22 +57,24 @@ public final class RecordService: Sendable {
     public convenience init(
         database: PostgresDatabase, platform: Environment, limits: ServiceLimits = ServiceLimits(),
         dialect: ServiceDialect = .extended, secrets: any SecretSource = OpenSSLSecrets(),
-        publicAccess: PublicAccess = PublicAccess(), audit: AuditLog? = nil,
-        log: @escaping ServiceLog = { _ in }
+        publicAccess: PublicAccess = PublicAccess(), objects: ObjectPlace? = nil,
+        audit: AuditLog? = nil, log: @escaping ServiceLog = { _ in }
     ) throws(RecordError) {
         self.init(
             backend: try PostgresBackend(
                 database, platform: platform,
                 lockWaitMilliseconds: limits.work.lockWaitMilliseconds, log: log),
             place: database.description,
-            files: AssetFiles(in: database.assetsFolder, platform: platform, log: log),
-            platform: platform, limits: limits, dialect: dialect, secrets: secrets,
-            publicAccess: publicAccess, audit: audit, log: log)
+            files: objects.map { $0.files(platform, log) }
+                ?? AssetFiles(in: database.assetsFolder, platform: platform, log: log),
+            objects: objects, platform: platform, limits: limits, dialect: dialect,
+            secrets: secrets, publicAccess: publicAccess, audit: audit, log: log)
     }
 
     private init(
-        backend: any Backend, place: String, files: AssetFiles, platform: Environment,
-        limits: ServiceLimits, dialect: ServiceDialect, secrets: any SecretSource,
+        backend: any Backend, place: String, files: AssetFiles, objects: ObjectPlace?,
+        platform: Environment, limits: ServiceLimits, dialect: ServiceDialect,
+        secrets: any SecretSource,
         publicAccess: PublicAccess, audit: AuditLog?, log: @escaping ServiceLog
     ) {
         self.backend = backend
@@ -82,7 +86,8 @@ public final class RecordService: Sendable {
         accounts = ServiceAccounts(
             backend: backend, platform: platform, secrets: secrets, audit: audit)
         assets = AssetStore(
-            files: files, limits: limits.assets, accounts: accounts, secrets: secrets)
+            files: files, bucket: objects.map { $0.bucket(files, log) }, limits: limits.assets,
+            accounts: accounts, secrets: secrets)
         backend.listen { [weak self] in self?.hear($0) }
     }
 
@@ -120,17 +125,31 @@ public final class RecordService: Sendable {
         try accounts.requireContainer(target.container)
         let database = try DatabaseKey(target, caller: caller, request: request)
         try publicAccess.check(request, of: caller, database)
+        let retired = try retiredFields(for: target)
+        try retired.check(request)
         return try linked(
-            try answer(request, database, target, caller), database, target, caller)
+            try answer(request, database, target, caller, retired).hiding(retired), database,
+            target, caller)
+    }
+
+    /// What the client's version does not see. Cost: nothing where it says none.
+    private func retiredFields(for target: RecordTarget) throws(RecordError) -> RetiredFields {
+        guard let version = target.clientVersion, dialect == .extended else { return .none }
+        return try backend.read {
+            try schemas.retiredFields(
+                container: target.container, environment: target.environment, for: version, $0)
+        }
     }
 
     private func answer(
-        _ request: RecordRequest, _ database: DatabaseKey, _ target: RecordTarget, _ caller: Caller
+        _ request: RecordRequest, _ database: DatabaseKey, _ target: RecordTarget,
+        _ caller: Caller, _ retired: RetiredFields
     ) throws(RecordError) -> RecordResponse {
         switch request {
         case .modifyRecords(let modify):
             defer { tell(database) }
-            return try modifyRecords(modify, database, caller, device: target.deviceID)
+            return try modifyRecords(
+                modify, database, caller, device: target.deviceID, retired: retired)
         case .lookupRecords(let lookup):
             return try lookupRecords(lookup, database, caller)
         case .queryRecords(let query):
@@ -225,10 +244,12 @@ public final class RecordService: Sendable {
     }
 
     func modifyRecords(
-        _ modify: ModifyRecords, _ database: DatabaseKey, _ caller: Caller, device: String?
+        _ modify: ModifyRecords, _ database: DatabaseKey, _ caller: Caller, device: String?,
+        retired: RetiredFields = .none
     ) throws(RecordError) -> RecordResponse {
         let address = try database.address(of: modify.zoneID)
-        let modification = try modification(modify, at: address, caller, device: device)
+        let modification = try modification(
+            modify, at: address, caller, device: device, retired: retired)
         var broken: Set<ExactName> = []
         var written = RecordModification.Written()
         func perform() throws(RecordError) -> RecordsReply {
@@ -250,14 +271,16 @@ public final class RecordService: Sendable {
     /// they come, for a participant who may not change them.
     func modification(
         _ modify: ModifyRecords, at address: ZoneAddress, _ caller: Caller, device: String?,
-        actsForService: Bool = false
+        actsForService: Bool = false, retired: RetiredFields = .none
     ) throws(RecordError) -> RecordModification {
+        var rules = rules(for: caller)
+        rules.retired = retired
         return try RecordModification(
             modify, at: address,
             stamp: RecordStamp(
                 timestamp: platform.milliseconds, userRecordName: caller.userRecordName,
                 deviceID: device),
-            limits: limits, dialect: dialect, rules: rules(for: caller),
+            limits: limits, dialect: dialect, rules: rules,
             draw: .init(
                 number: { self.platform.randomness.next() },
                 name: { self.platform.randomness.uuid().uuidString },

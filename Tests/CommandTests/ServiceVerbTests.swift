@@ -289,4 +289,52 @@ import Testing
         let strange = try workshop.run(["service", "users", "--data", data, "--deploy"])
         #expect(strange.status == 2)
     }
+
+    @Test func aFieldIsRetiredAndTakenOut() throws {
+        let library = try workshop.library()
+        for name in ["a", "b"] { try workshop.edit(library, "insert Tag name=\(name)") }
+        try workshop.done(["sync", library] + service.settings)
+        func schema(_ words: String...) throws -> Run {
+            try workshop.run(
+                ["service", "schema", "--data", data, "--container", service.text("container")]
+                    + words)
+        }
+        #expect(try schema("--retire", "CD_Tag.CD_name").status == 2)
+        #expect(try schema("--retire", "CD_Tag.CD_name", "--from", "x").status == 2)
+        #expect(try schema("--retire", "CD_Tag.CD_name,CD_x", "--from", "2").status == 2)
+        #expect(try schema("--remove", "CD_Tag.CD_name", "--yes").complaint.contains("not retired"))
+        let retired = try schema("--retire", "CD_Tag.CD_name", "--from", "2.10")
+        #expect(retired.status == 0)
+        #expect(try schema().output.contains("// diptych: RETIRED (CD_name) FROM 2.10"))
+        #expect(try schema("--keep", "CD_Tag.CD_name").status == 0)
+        #expect(try !schema().output.contains("RETIRED"))
+        _ = try schema("--retire", "CD_Tag.CD_name", "--from", "2.10")
+        let asked = try schema("--remove", "CD_Tag.CD_name")
+        #expect(asked.output.contains("2 records of 1 users have CD_Tag.CD_name"))
+        #expect(try schema().output.contains("CD_name"))
+        let removed = try schema("--remove", "CD_Tag.CD_name", "--yes")
+        #expect(removed.output == "CD_Tag.CD_name is taken out of 2 records.\n")
+        #expect(try !schema().output.contains("CD_name"))
+    }
+
+    @Test func aFieldIsDeclaredUniqueUnlessRecordsHaveItInCommon() throws {
+        let library = try workshop.library()
+        for name in ["a", "b", "a"] { try workshop.edit(library, "insert Tag name=\(name)") }
+        try workshop.done(["sync", library] + service.settings)
+        func schema(_ words: String...) throws -> Run {
+            try workshop.run(
+                ["service", "schema", "--data", data, "--container", service.text("container")]
+                    + words)
+        }
+        let refused = try schema("--unique", "CD_Tag.CD_name")
+        #expect(refused.status == 1)
+        #expect(refused.complaint.contains("have one CD_Tag(CD_name) in the zone"))
+        #expect(try schema("--unique", "CD_Tag").status == 2)
+        #expect(try schema("--unique", "CD_None.x").complaint.contains("CD_None"))
+        let two = try schema("--unique", "CD_Tag.CD_name,CD_entityName")
+        #expect(two.status == 1)
+        #expect(try schema().output.contains("UNIQUE") == false)
+        let single = try schema("--unique", "CD_Book.CD_title")
+        #expect(single.status == 0 || single.complaint.contains("CD_Book"))
+    }
 }

@@ -32,6 +32,7 @@ extension Rule {
             "RecordService", "RecordWire", "Platform", "CMicroHTTPD", "COpenSSL", "CZlib",
             "CZstd",
         ],
+        "ObjectStorage": ["RecordService", "Platform", "CCurl"],
         "ServiceConsole": ["RecordServer", "RecordService", "RecordWire", "Platform"],
         "MirrorTesting": ["MirrorTestKit", "MirrorEngine", "ObjectModel"],
         "MirrorTestKit": stores + ["Persistence", "RecordWire", "MirrorEngine", "RecordService"],

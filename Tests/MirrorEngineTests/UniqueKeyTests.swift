@@ -1,6 +1,7 @@
 import MirrorEngine
 import MirrorTestKit
 import ObjectModel
+import RecordService
 import RecordWire
 import SQLiteStore
 import Stores
@@ -171,6 +172,102 @@ import Testing
         #expect(try a.value(a.only("Tag"), "colour") == b.value(b.only("Tag"), "colour"))
         #expect(try a.mirrored.status()?.isInSync == true)
         #expect(try b.mirrored.status()?.isInSync == true)
+    }
+}
+
+/// Zones in which the service itself keeps keys unique.
+@Suite struct NaturalKeyZoneTests {
+    let service: SimulatedService
+
+    init() throws { service = try Device.service() }
+
+    /// A service that knows of tags, with their labels unique in a zone.
+    private func declare(_ a: Device) throws {
+        try a.insert("Tag", ["label": .text("seed")])
+        try a.sync()
+        try service.service.accounts.declareUnique(
+            ["CD_label"], of: "CD_Tag", container: SimulatedService.container)
+    }
+
+    private func labels(_ device: Device) throws -> [AttributeValue?] {
+        try device.rows("Tag").compactMap { try device.value($0.id, "label") }
+            .filter { $0 != .text("seed") }
+    }
+
+    /// Lets the other device write behind the first page that this one reads.
+    private func interleave(_ b: Device, with a: Device) {
+        var isOver = false
+        b.intercept = { request in
+            guard case .modifyRecords = request, !isOver else { return nil }
+            isOver = true
+            try a.sync()
+            return nil
+        }
+    }
+
+    /// The model makes one object of the two: whichever name is the smaller.
+    @Test(arguments: 0..<6)
+    func theRefusedObjectBecomesOneWithTheHolder(seed: UInt64) throws {
+        let model = SampleModel.make(uniqueLabels: true)
+        let (a, b) = (
+            try Device(60 + seed, service, model: model),
+            try Device(80 + seed, service, model: model)
+        )
+        try declare(a)
+        try b.sync()
+        try a.insert("Tag", ["label": .text("x")])
+        try b.insert("Tag", ["label": .text("x")])
+        let note = try b.insert("Note", ["title": .text("n")])
+        try b.pair(note, "tags", with: b.rows("Tag").last?.id ?? note)
+        interleave(b, with: a)
+        try settle([b, a], inSync: true)
+        for device in [a, b] {
+            #expect(try labels(device) == [.text("x")])
+            #expect(try device.mirrored.status()?.refusals.isEmpty == true)
+            #expect(try device.members(device.only("Note"), "tags").count == 1)
+        }
+    }
+
+    /// A model that knows of no such key keeps both; the second stays here, with the reason.
+    @Test func aModelWithoutTheKeyIsToldWhy() throws {
+        let (a, b) = (try Device(61, service), try Device(81, service))
+        try declare(a)
+        try b.sync()
+        try a.insert("Tag", ["label": .text("x")])
+        let own = try b.insert("Tag", ["label": .text("x")])
+        interleave(b, with: a)
+        #expect(try b.sync().error == nil)
+        try settle([a, b])
+        let status = try #require(try b.mirrored.status())
+        #expect(status.refusals.count == 1)
+        #expect(status.refusals[0].reason.contains("has the same CD_Tag(CD_label)"))
+        #expect(try labels(a) == [.text("x")])
+        #expect(try labels(b).count == 2)
+        // An edit of it is sent, and so is everything else.
+        try b.set(own, "label", .text("y"))
+        try settle([b, a], inSync: true)
+        #expect(try Set(labels(a)) == [.text("x"), .text("y")])
+    }
+
+    /// A key passes from one object to another in whatever batches they go.
+    @Test(arguments: 0..<6)
+    func aKeyThatPassesOnIsTakenWhenItIsFree(seed: UInt64) throws {
+        let model = SampleModel.make(uniqueLabels: seed % 2 == 0)
+        let a = try Device(70 + seed, service, model: model) {
+            $0.batchRecordsMax = 1 + Int(seed) / 2
+        }
+        let b = try Device(90 + seed, service, model: model)
+        try declare(a)
+        let early = try a.insert("Tag", ["label": .text("y")])
+        let late = try a.insert("Tag", ["label": .text("x")])
+        try settle([a, b], inSync: true)
+        try a.set(late, "label", .text("z"))
+        try a.set(early, "label", .text("x"))
+        try settle([a, b], inSync: true)
+        try a.delete(early)
+        try a.insert("Tag", ["label": .text("x")])
+        try settle([a, b], inSync: true)
+        for device in [a, b] { #expect(try Set(labels(device)) == [.text("x"), .text("z")]) }
     }
 }
 

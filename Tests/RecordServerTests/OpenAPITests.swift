@@ -36,6 +36,23 @@ import Testing
         return words
     }
 
+    /// All ways to say who calls: tokens, and the three headers of a server's key together.
+    @Test func everyWayInIsASecurityScheme() throws {
+        let schemes = part("components", "securitySchemes")
+        func headers(_ names: [String]) -> [String?] {
+            names.map { (schemes[$0] as? [String: Any])?["name"] as? String }
+        }
+        let ways = try #require(document["security"] as? [[String: Any]])
+        let named = Set(ways.flatMap(\.keys))
+        #expect(named == Set(schemes.keys))
+        let signed = try #require(ways.first { $0.count == 3 }).keys.sorted()
+        #expect(
+            headers(signed) == [
+                "X-Apple-CloudKit-Request-ISO8601Date", "X-Apple-CloudKit-Request-KeyID",
+                "X-Apple-CloudKit-Request-SignatureV1",
+            ])
+    }
+
     private func part(_ names: String...) -> [String: Any] {
         names.reduce(document) { $0[$1] as? [String: Any] ?? [:] }
     }

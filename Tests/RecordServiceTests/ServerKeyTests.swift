@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import KeyTesting
+import Platform
 import RecordService
 import RecordWire
 import Testing
@@ -170,6 +172,63 @@ import Testing
         #expect(reason(answer(try shown(message, date: day))) == "let in")
         let reading = try shown(message, date: day)
         for _ in 0..<3 { #expect(reason(answer(reading, operation: "records/query")) == "let in") }
+    }
+
+    /// Three services over one storage, as three processes would be, and one that starts later.
+    @Test func aSignatureIsGoodOnceAtAllServicesTogether() throws {
+        try withStorage { storage in
+            let services = try (1...3).map {
+                try ServiceFixture(storage, seed: UInt64($0), makesZone: false)
+            }
+            let key = try services[0].service.accounts.addServerKey(
+                pem: signing.publicPEM, label: "importer", container: ServiceFixture.container,
+                environment: "production")
+            @Sendable func answers(_ shown: RequestSignature, _ fixture: ServiceFixture) -> String {
+                reason(
+                    Result { () throws(RecordError) -> Caller in
+                        let signer = try fixture.service.signer(
+                            shown, of: "records/modify", target: Self.target)
+                        return try fixture.service.prove(
+                            signer, bodyHash: SigningKey.sha256(Self.body), paths: [Self.path])
+                    })
+            }
+            let day = date()
+            let message = Data("\(day):\(Self.bodyHash):\(Self.path)".utf8)
+            for first in 0..<3 {
+                let signature = try signing.signature(of: message).base64EncodedString()
+                let shown = RequestSignature(keyID: key.id, date: day, signature: signature)
+                #expect(answers(shown, services[first]) == "let in")
+                for fixture in services {
+                    #expect(answers(shown, fixture).contains("was used before"))
+                }
+                let later = try ServiceFixture(storage, seed: 9, makesZone: false)
+                #expect(answers(shown, later).contains("was used before"))
+            }
+            // All at once: one is let in.
+            let signature = try signing.signature(of: message).base64EncodedString()
+            let shown = RequestSignature(keyID: key.id, date: day, signature: signature)
+            let count = Lock(0)
+            DispatchQueue.concurrentPerform(iterations: 6) { number in
+                let isIn = answers(shown, services[number % 3]) == "let in"
+                if isIn { count.withLock { $0 += 1 } }
+            }
+            #expect(count.withLock { $0 } == 1)
+            #expect(try Self.kept(storage) == 4)
+            // Those that are too old to be good are forgotten.
+            for fixture in services { fixture.clock.advance(seconds: 1_300) }
+            let newDay = services[0].clock.now().ISO8601Format()
+            let late = Data("\(newDay):\(Self.bodyHash):\(Self.path)".utf8)
+            for _ in 0..<100 {
+                let signature = try signing.signature(of: late).base64EncodedString()
+                let shown = RequestSignature(keyID: key.id, date: newDay, signature: signature)
+                #expect(answers(shown, services[0]) == "let in")
+            }
+            #expect(try Self.kept(storage) == 100)
+        }
+    }
+
+    private static func kept(_ storage: ServiceStorage) throws -> Int {
+        try storage.texts("SELECT count(*) FROM used_signatures").first.flatMap { Int($0) } ?? 0
     }
 
     /// The signature (r, n - s) of a signature (r, s).

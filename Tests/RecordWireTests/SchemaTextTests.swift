@@ -45,6 +45,92 @@ import Testing
         #expect(schema.text.contains("GRANT READ, WRITE TO Editor"))
     }
 
+    @Test func naturalKeysStandInComments() throws {
+        let text = """
+            DEFINE SCHEMA
+            RECORD TYPE Book (
+                isbn STRING, // diptych: UNIQUE (isbn)
+                title STRING,
+                "type" INT64
+                // diptych: UNIQUE ("type", title)
+                // of a diptych: nothing
+            );
+            """
+        let schema = try RecordSchema(text: text)
+        let keys: Set<RecordSchema.NaturalKey> = [.init(["isbn"]), .init(["title", "type"])]
+        #expect(schema["Book"]?.naturalKeys == keys)
+        #expect(schema.text.contains("        // diptych: UNIQUE (title, \"type\")\n    );"))
+        #expect(try RecordSchema(text: schema.text)["Book"]?.naturalKeys == keys)
+        var without = schema
+        without.recordTypes[0].naturalKeys = []
+        #expect(
+            SchemaDifference(from: without, to: schema).lines
+                == ["+ Book: UNIQUE (isbn)", "+ Book: UNIQUE (title, \"type\")"])
+        #expect(without.merged(with: schema)["Book"]?.naturalKeys == keys)
+    }
+
+    @Test(arguments: [
+        ("a STRING // diptych: UNIQUE (b)", "no field b"),
+        ("a LIST<STRING> // diptych: UNIQUE (a)", "LIST<STRING>"),
+        ("a ENCRYPTED STRING // diptych: UNIQUE (a)", "ENCRYPTED"),
+        ("a LOCATION // diptych: UNIQUE (a)", "LOCATION"),
+        ("a STRING // diptych: UNIQUE ()", "a field's name"),
+        ("a STRING // diptych: UNIQE (a)", "UNIQUE belongs"),
+        ("a STRING // diptych: UNIQUE (a) b", "one thing"),
+        ("\"___etag\" STRING // diptych: UNIQUE (\"___etag\")", "of its own"),
+    ])
+    func aKeyThatCannotBeIsRefusedWithItsLine(field: String, word: String) {
+        let error = #expect(throws: RecordError.self) {
+            try RecordSchema(text: "DEFINE SCHEMA\nRECORD TYPE T (\n\(field)\n);")
+        }
+        #expect(error?.reason.contains(word) == true, "\(error as Any)")
+        #expect(error?.reason.contains("Line 3") == true)
+        #expect(throws: RecordError.self) {
+            try RecordSchema(
+                text: "DEFINE SCHEMA\n// diptych: UNIQUE (a)\nRECORD TYPE T (a STRING);")
+        }
+    }
+
+    @Test func retirementsStandInComments() throws {
+        let text = """
+            DEFINE SCHEMA
+            RECORD TYPE Book (
+                colour STRING, size INT64, title STRING
+                // diptych: RETIRED (colour, size) FROM 2.10.0
+            );
+            """
+        let schema = try RecordSchema(text: text)
+        #expect(schema["Book"]?["colour"]?.retiredFrom == ClientVersion("2.10"))
+        #expect(schema["Book"]?["title"]?.retiredFrom == nil)
+        #expect(schema.text.contains("        // diptych: RETIRED (size) FROM 2.10\n"))
+        #expect(try RecordSchema(text: schema.text) == schema)
+        var without = schema
+        for index in without.recordTypes[0].fields.indices {
+            without.recordTypes[0].fields[index].retiredFrom = nil
+        }
+        #expect(
+            SchemaDifference(from: without, to: schema).lines == [
+                "+ Book.colour RETIRED FROM 2.10", "+ Book.size RETIRED FROM 2.10",
+            ])
+        #expect(without.merged(with: schema)["Book"]?["size"]?.retiredFrom != nil)
+        for wrong in ["FROM", "FROM x", "FROM 1..2", "2", "FROM 1 2 (", "FROM 1.2.3.4.5"] {
+            #expect(throws: RecordError.self) {
+                try RecordSchema(text: text.replacing("FROM 2.10.0", with: wrong))
+            }
+        }
+    }
+
+    @Test func versionsAreNumbersInOrder() throws {
+        let texts = ["0", "1", "1.0.1", "1.2", "1.10", "2", "2.0.0.1", "999999999"]
+        let versions = try texts.map { try #require(ClientVersion($0)) }
+        #expect(versions.sorted() == versions && Set(versions).count == versions.count)
+        #expect(versions.map(\.description) == texts)
+        #expect(ClientVersion("1.0.0") == ClientVersion("1"))
+        for wrong in ["", ".", "1.", "a", "1.2.3.4.5", "-1", "1 ", "1234567890", "１"] {
+            #expect(ClientVersion(wrong) == nil)
+        }
+    }
+
     @Test(arguments: RecordSchema.FieldType.Primitive.allCases, [false, true])
     func typesHaveTheirSpellingsOnTheWire(
         primitive: RecordSchema.FieldType.Primitive, isList: Bool

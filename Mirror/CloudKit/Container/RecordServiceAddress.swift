@@ -15,6 +15,10 @@ public struct RecordServiceAddress: Sendable {
     /// Keeps the user's token where the service replaces it with its answers, as iCloud does; nil:
     /// each channel keeps its own, until it ends.
     public var rotatingToken: RotatingToken?
+    /// The app's version, such as `2.10`: from the version on from which fields are retired at the
+    /// service, they are not sent here any more. nil: all fields are, as for an old app. Other
+    /// texts than numbers with dots between are no version.
+    public var clientVersion: String?
 
     public init(url: URL, credentials: Credentials, authorityFile: URL? = nil) {
         self.url = url
@@ -27,9 +31,10 @@ public struct RecordServiceAddress: Sendable {
         container: String, deviceID: String, database: String = "private",
         bytesPerSecondMax: Int? = nil
     ) throws -> CurlChannel {
-        let target = RecordTarget(
+        var target = RecordTarget(
             container: container, environment: environment, database: database,
             deviceID: deviceID.isEmpty ? nil : deviceID)
+        target.clientVersion = clientVersion.flatMap { ClientVersion($0) }
         var configuration = ChannelConfiguration(
             serviceURL: url, target: target, credentials: credentials)
         configuration.authorityFile = authorityFile

@@ -29,6 +29,8 @@ struct ReplyRecording {
     private var records: [Record] = []
     /// Names of records that the service took.
     private var taken: [String] = []
+    /// What was refused because another record has its natural key.
+    private var outranked: [(item: ExportBatch.Item, error: RecordError)] = []
 
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
@@ -55,6 +57,7 @@ struct ReplyRecording {
             try importing.apply(records)
             outcome.imported = importing.outcome
         }
+        try settleOutranked()
         try mirror.ledger.logAnswer(toExport: batch.identifier)
         try advanceToken(reply)
         try mirror.ledger.finish()
@@ -136,6 +139,9 @@ struct ReplyRecording {
             try mirror.ledger.forgetReceipts(of: item.operation.record)
         // What stands here now is sent instead.
         case .assetNotFound where item.subject.isReplay: try mirror.ledger.dropReplay(of: name)
+        case .uniqueFieldError:
+            outranked.append((item, error))
+            if let holder = error.serverRecord, !holder.hasAssets { records.append(holder) }
         case let code where code.isTransient:
             outcome.retryAfterSeconds = max(
                 outcome.retryAfterSeconds ?? 0, error.retryAfterSeconds ?? 1)
@@ -143,6 +149,22 @@ struct ReplyRecording {
             guard try isAsItWasSent(item) else { return }
             outcome.refused += 1
             try mirror.ledger.keepRefusal(of: name, error)
+        }
+    }
+
+    /// Whoever has the key came with the answer: where the model makes one object of the two, that
+    /// is done by now, and it is sent anew. Where the holder is about to give the key up, the rest
+    /// waits for it. What is left is refused.
+    private mutating func settleOutranked() throws {
+        let names = Set(outranked.map { ExactName($0.item.operation.record.recordName) })
+        for (item, error) in outranked where try isAsItWasSent(item) {
+            if let holder = error.serverRecord?.recordName, !names.contains(ExactName(holder)),
+                try mirror.ledger.waits(holder)
+            {
+                continue
+            }
+            outcome.refused += 1
+            try mirror.ledger.keepRefusal(of: item.operation.record.recordName, error)
         }
     }
 

@@ -125,6 +125,7 @@ extension RecordImport {
             try mirror.ledger.queuePairDeletion(pair)
         }
         try mirror.ledger.forgetInFlight(twin.recordName)
+        try mirror.ledger.forgetRefusal(of: twin.recordName)
         try mirror.ledger.repoint(
             key: twin.key, to: twin.row, named: arrival.record.recordName)
         try mirror.ledger.rename(twin.recordName, to: arrival.record.recordName)

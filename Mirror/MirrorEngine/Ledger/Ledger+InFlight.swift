@@ -75,14 +75,28 @@ extension Ledger {
         try connection.run("DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
-    /// Lets what did not fit into the user's quota be sent again, once in an hour: room is made
-    /// elsewhere, and nobody tells this device.
+    /// Whether the service is still to hear of a record's edit or deletion, and has not refused it.
+    package func waits(_ name: String) throws -> Bool {
+        if let alias = try alias(of: name), !alias.isDropped { return true }
+        guard let entry = try entry(named: name) else { return false }
+        let isRefused =
+            try connection.rows(
+                "SELECT 1 FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)]
+            ).first != nil
+        return (entry.needsUpload || entry.needsCloudDelete) && !isRefused
+    }
+
+    /// Lets what did not fit into the user's quota, or met another record's natural key, be sent
+    /// again, once in an hour: room is made elsewhere, and nobody tells this device.
     package func retryRefusedForQuota() throws {
         guard try mayHold(.refusals) else { return }
         let before = platform.clock.now().addingTimeInterval(-Self.quotaPauseSeconds)
         try connection.run(
-            "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND ZDATE <= ?",
-            [.text(RecordError.Code.quotaExceeded.rawValue), SQLiteValue(before)])
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE IN (?, ?) AND ZDATE <= ?",
+            [
+                .text(RecordError.Code.quotaExceeded.rawValue),
+                .text(RecordError.Code.uniqueFieldError.rawValue), SQLiteValue(before),
+            ])
     }
 
     private static let quotaPauseSeconds = 3_600.0

@@ -1,3 +1,5 @@
+internal import RecordWire
+
 /// The tokens a request shows. They never appear in a description.
 package struct AccessTokens: Sendable {
     package var apiToken: String?
@@ -23,6 +25,20 @@ package struct AccessTokens: Sendable {
         apiToken = request.headers[Self.apiHeader] ?? request.query[Self.apiArgument]
         userToken = request.headers[Self.userHeader] ?? request.query[Self.userArgument]
         deviceID = request.headers["X-Diptych-Device"]
+    }
+}
+
+extension ClientVersion {
+    /// nil where the client says none. Throws BAD_REQUEST for what is no version.
+    init?(of request: HTTPRequest) throws(RecordError) {
+        guard let text = request.headers[Self.header] else { return nil }
+        guard let version = ClientVersion(text) else {
+            throw RecordError(
+                .badRequest,
+                "\(Self.header) is no version: one to four numbers with dots between, such as "
+                    + "2.10.")
+        }
+        self = version
     }
 }
 

@@ -21,6 +21,7 @@ package enum OpenAPIDocument {
         "security": [
             ["apiToken": [], "userToken": []], ["apiTokenInQuery": [], "userTokenInQuery": []],
             ["apiToken": []], ["apiTokenInQuery": []],
+            ["serverKeyID": [], "serverKeyDate": [], "serverKeySignature": []],
         ],
         "components": [
             "schemas": .object(schemas),
@@ -29,6 +30,18 @@ package enum OpenAPIDocument {
                 "userToken": key("header", AccessTokens.userHeader),
                 "apiTokenInQuery": key("query", AccessTokens.apiArgument),
                 "userTokenInQuery": key("query", AccessTokens.userArgument),
+                "serverKeyID": key(
+                    "header", RequestSignature.keyHeader,
+                    "The ID of a server's key, which lets into the public database of one "
+                        + "container and environment."),
+                "serverKeyDate": key(
+                    "header", RequestSignature.dateHeader,
+                    "The present, in ISO 8601; signed as sent."),
+                "serverKeySignature": key(
+                    "header", RequestSignature.signatureHeader,
+                    "Base64 of the DER of ECDSA (P-256, SHA-256) over date:hash:path, where hash "
+                        + "is base64 of the body's SHA-256. One that changes something is good "
+                        + "once."),
             ],
             "responses": [
                 "Refusal": [
@@ -50,8 +63,14 @@ package enum OpenAPIDocument {
         return schemas
     }
 
-    private static func key(_ place: String, _ name: String) -> DocumentValue {
-        ["type": "apiKey", "in": .text(place), "name": .text(name)]
+    private static func key(
+        _ place: String, _ name: String, _ description: String? = nil
+    ) -> DocumentValue {
+        var scheme: [String: DocumentValue] = [
+            "type": "apiKey", "in": .text(place), "name": .text(name),
+        ]
+        if let description { scheme["description"] = .text(description) }
+        return .object(scheme)
     }
 
     private static func content(_ schema: String) -> DocumentValue {
@@ -128,6 +147,12 @@ package enum OpenAPIDocument {
         ],
     ]
 
+    private static let clientVersion: DocumentValue = [
+        "name": .text(ClientVersion.header), "in": "header",
+        "description": "The app's version: fields retired by it are not told.",
+        "schema": ["type": "string", "pattern": "^[0-9]{1,9}([.][0-9]{1,9}){0,3}$"],
+    ]
+
     /// What signs an address stands in it.
     private static let assetKey: DocumentValue = [
         "name": "key", "in": "query", "required": true, "schema": Schema.text,
@@ -168,7 +193,8 @@ package enum OpenAPIDocument {
             "required": .flag(!operation.isList), "content": content(operation.request),
         ]
         var item: [String: DocumentValue] = [
-            "parameters": .list(parameters.map { parameter($0) }), "post": .object(post),
+            "parameters": .list(parameters.map { parameter($0) } + [clientVersion]),
+            "post": .object(post),
         ]
         if operation.isList || operation.takesGet { item["get"] = .object(call(operation)) }
         return .object(item)

@@ -118,6 +118,7 @@ package struct Router: Sendable {
         case .operation(let operation, var target):
             let tokens = tokens(of: request, for: target)
             target.deviceID = tokens.deviceID
+            target.clientVersion = isPlain ? nil : try ClientVersion(of: request)
             target.serviceAddress = request.serviceAddress(scheme: scheme)
             if let guest = try signedGuest(of: operation, target, request) {
                 (facts.user, facts.container) = (guest.user, target.container)

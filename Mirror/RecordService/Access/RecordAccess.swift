@@ -21,12 +21,16 @@ struct AccessRules {
     let publicAccess: PublicAccess
     let caller: Caller
     let schemas: SchemaMemory
+    /// Fields that the client does not see, and takes away from no record.
+    var retired = RetiredFields.none
+    /// The service itself asks, which may do anything.
+    var isService = false
 
     /// To a database that is the caller's own or the public one.
     func access(
         to key: DatabaseKey, _ transaction: any BackendTransaction
     ) throws -> any RecordAccess {
-        guard key.isPublic else { return OwnAccess() }
+        guard key.isPublic, !isService else { return OwnAccess() }
         return try RoleAccess(
             publicAccess, user: caller.userRecordName, container: key.container, transaction)
     }

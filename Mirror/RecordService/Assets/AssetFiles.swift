@@ -233,7 +233,7 @@ final class IncomingFile {
     let path: String
     fileprivate(set) var isKept = false
     private(set) var size: Int64 = 0
-    private let descriptor: Int32
+    let descriptor: Int32
     /// nil where something came before; the whole is read at the end then.
     private let hash: RunningSHA256?
     private let files: AssetFiles

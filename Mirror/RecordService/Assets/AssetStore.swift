@@ -5,9 +5,12 @@ internal import RecordWire
 /// The assets of a service: their files, the addresses under which they come and go, and what is
 /// on its way in.
 final class AssetStore: Sendable {
+    /// All contents, or, with a bucket, those that come in and copies of some.
     let files: AssetFiles
     /// nil for files that cannot be written to again.
     let parts: PartShelf?
+    /// Where the contents are, unless they are in the folder.
+    private let bucket: AssetBucket?
     let limits: AssetLimits
     let backend: any Backend
     private let accounts: ServiceAccounts
@@ -26,11 +29,12 @@ final class AssetStore: Sendable {
     }
 
     init(
-        files: AssetFiles, limits: AssetLimits, accounts: ServiceAccounts,
+        files: AssetFiles, bucket: AssetBucket?, limits: AssetLimits, accounts: ServiceAccounts,
         secrets: any SecretSource
     ) {
         self.files = files
-        parts = PartShelf(files, limits.parts)
+        self.bucket = bucket
+        parts = bucket == nil ? PartShelf(files, limits.parts) : nil
         self.limits = limits
         self.accounts = accounts
         self.secrets = secrets
@@ -118,7 +122,8 @@ final class AssetStore: Sendable {
     }
 
     /// Names the file that came in, counts it for its user, and gives a receipt for it, in one
-    /// transaction. Throws QUOTA_EXCEEDED.
+    /// transaction. A bucket gets it afterwards, when the receipt keeps it from being collected,
+    /// and before anybody is told the receipt. Throws QUOTA_EXCEEDED.
     func keep(
         _ file: IncomingFile, _ checksum: AssetChecksum, for grant: AssetGrant
     ) throws(RecordError) -> RecordAsset {
@@ -126,7 +131,7 @@ final class AssetStore: Sendable {
         let now = now
         let resting = parts?.bytes(ofOwner: grant.database.owner) ?? 0
         let inPart = file.isPart ? file.size : 0
-        return try backend.write { transaction in
+        let asset = try backend.write { transaction in
             let incarnation = self.platform.randomness.next()
             let database = try transaction.databaseForWriting(
                 grant.database, incarnation: incarnation)
@@ -140,10 +145,27 @@ final class AssetStore: Sendable {
                 throw self.quota(file.size)
             }
             // Under the lock of the writer: who removes files holds it, too.
-            try self.files.keep(file, as: checksum)
+            if self.bucket == nil { try self.files.keep(file, as: checksum) }
             return receipt.asset
         }
+        try bucket?.keep(file, as: checksum)
+        return asset
     }
+
+    /// The content of an asset; nil where it is gone.
+    func open(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> AssetFile? {
+        guard let bucket else { return try files.open(checksum, size: size) }
+        return try bucket.open(checksum, size: size)
+    }
+
+    /// Removes a content that nothing names, under the lock of the writer.
+    func remove(_ checksum: AssetChecksum) throws(RecordError) {
+        guard let bucket else { return try files.remove(checksum) }
+        try bucket.remove(checksum)
+    }
+
+    /// How many contents are removed under one lock of the writer: a bucket may be slow.
+    var removedAtOnceMax: Int { bucket == nil ? 100 : 10 }
 
     private func quota(_ bytes: Int64) -> RecordError {
         RecordError(

@@ -34,7 +34,7 @@ extension RecordService {
         try backend.write { transaction in
             try transaction.lockAssets()
             let candidates = try transaction.assetCandidates(
-                before: oldest, limit: Self.collectedAtOnceMax)
+                before: oldest, limit: self.assets.removedAtOnceMax)
             var removed = 0
             for candidate in candidates {
                 let checksum = candidate.checksum
@@ -45,7 +45,7 @@ extension RecordService {
                 } else if candidate.idleSince == 0 {
                     try transaction.setAsset(checksum, idleSince: now)
                 } else {
-                    try self.assets.files.remove(checksum)
+                    try self.assets.remove(checksum)
                     try transaction.removeAsset(checksum)
                     removed += 1
                 }
@@ -54,7 +54,8 @@ extension RecordService {
         }
     }
 
-    /// Files whose rows were never committed, or were lost with a restored backup.
+    /// Files whose rows were never committed, or were lost with a restored backup. A bucket's
+    /// objects are not listed: their rows are committed before them.
     private func removeUnknownFiles(before oldest: Int64) throws(RecordError) -> Int {
         let moment = Date(timeIntervalSince1970: Double(oldest) / 1_000)
         var rest = assets.files.contents(before: moment)[...]

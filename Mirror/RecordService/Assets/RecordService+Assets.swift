@@ -140,7 +140,7 @@ extension RecordService {
         let grant = try assets.grant(key, .download)
         guard let checksum = grant.checksum,
             let size = try backend.read({ try $0.assetSize(checksum) }),
-            let file = try assets.files.open(checksum, size: size)
+            let file = try assets.open(checksum, size: size)
         else { throw RecordError(.assetNotFound, "The asset is not there any more.") }
         return (file, grant.database.owner)
     }

@@ -44,7 +44,8 @@ extension Backend {
 }
 
 /// The rows, inside one transaction.
-protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, PasswordRows, ProfileTransaction,
+protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, PasswordRows,
+    ProfileTransaction,
     QueryTransaction,
     ReferenceTransaction, RoleTransaction, SchemaTransaction, ShareTransaction,
     SubscriptionTransaction, UsageRows

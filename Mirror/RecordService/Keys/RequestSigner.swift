@@ -62,7 +62,8 @@ extension RecordService {
 
     /// Lets in who signed a body of this SHA-256 (nil: an empty body) under one of the paths.
     /// Throws AUTHENTICATION_FAILED for another signature, and for one that changes something and
-    /// was used before.
+    /// was used before, at whatever process of the service. Cost: one write for each that changes
+    /// something.
     package func prove(
         _ signer: RequestSigner, bodyHash: Data?, paths: [String]
     ) throws(RecordError) -> Caller {
@@ -85,7 +86,7 @@ extension RecordService {
         }
         let now = platform.milliseconds
         if signer.changesSomething {
-            try accounts.usedSignatures.use(
+            try accounts.use(
                 signer.signature, ofKey: signer.row.key.id, until: signer.end, now: now)
         }
         accounts.uses.note(signer.row.key.id, at: now)

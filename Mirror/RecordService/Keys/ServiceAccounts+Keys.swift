@@ -57,6 +57,22 @@ extension ServiceAccounts {
         try audit?.note(.serverKeyRevoked, serverKeyID)
     }
 
+    private static let forgottenMax = 500
+
+    /// Takes note of a signature, in memory first, where most repetitions end, then where all
+    /// processes of the service see it, also after a start.
+    func use(
+        _ signature: ECDSASignature, ofKey id: String, until end: Int64, now: Int64
+    ) throws(RecordError) {
+        let mayForget = try usedSignatures.use(signature, ofKey: id, until: end, now: now)
+        let isNew = try backend.write { transaction in
+            if mayForget { try transaction.removeSignatures(before: now, limit: Self.forgottenMax) }
+            return try transaction.noteSignature(
+                Data(signature.r.prefix(UsedSignatures.markBytes)), ofKey: id, until: end)
+        }
+        guard isNew else { throw UsedSignatures.used }
+    }
+
     /// Throws AUTHENTICATION_FAILED for a key that is not there or was revoked.
     func goodServerKey(_ id: String) throws(RecordError) -> ServerKeyRow {
         guard let row = try backend.read({ try $0.serverKey(id) }), row.key.revokedAt == nil

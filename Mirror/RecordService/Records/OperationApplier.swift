@@ -30,6 +30,8 @@ struct OperationApplier {
         let participant: String?
         /// Whether shares are written as they come: somebody accepts or leaves one.
         var actsForService = false
+        /// Fields that the client does not see: it takes none away by replacing a record.
+        var retired = RetiredFields.none
     }
 
     let zone: ZoneID
@@ -55,6 +57,7 @@ struct OperationApplier {
         let sharing: ShareSession
         let access: any RecordAccess
         let usage: UsageSession
+        let naturalKeys: NaturalKeySession
     }
 
     init(
@@ -79,6 +82,7 @@ struct OperationApplier {
     ) throws -> RecordResult {
         let shares = sessions.sharing.state
         let expected = sessions.usage.expected
+        let sentBytes = use.sentBytes
         do {
             try limits.checkName(operation.record.recordName, of: "record name")
             try checkOrigins(of: operation.record)
@@ -100,6 +104,8 @@ struct OperationApplier {
             sessions.sharing.state = shares
             sessions.usage.expected = expected
             error.recordName = operation.record.recordName
+            // It may be performed again.
+            if error.code == .uniqueFieldError { use.sentBytes = sentBytes }
             if error.code == .validatingReferenceError, !sessions.access.seesAll {
                 error.reason = "A record that you do not see is in the way."
             }
@@ -141,6 +147,9 @@ struct OperationApplier {
     ) throws -> Record {
         let type = try recordType(of: given, over: live)
         try check(given.fields)
+        if !manner.retired.isEmpty {
+            for name in given.fields.keys.sorted() { try manner.retired.check(name, of: type) }
+        }
         var given = given
         given.fields = try sessions.assets.settled(given.fields)
         var fields =
@@ -155,6 +164,11 @@ struct OperationApplier {
             }
         }
         let former = try oldFields(of: live)
+        if !keeping {
+            for name in manner.retired[type] where given.fields[name] == nil {
+                fields[name] = former[name]
+            }
+        }
         try settleSharing(&fields, of: given, type: type, former)
         let archive = RecordArchive.encodeFields(fields)
         use.sentBytes +=
@@ -162,6 +176,7 @@ struct OperationApplier {
             ? RecordArchive.encodeFields(given.fields).count : archive.count
         try checkSize(fields.count, archive.count)
         let types = try sessions.types.check(given.fields, of: type)
+        let keys = try naturalKeys(of: given.recordName, type, fields)
         try checkRoom(for: archive.count)
         try sessions.usage.check(archive.count, over: live)
         let move = try shareMove(of: given.recordName, type: type, fields)
@@ -172,6 +187,7 @@ struct OperationApplier {
             try sessions.types.replace(former, with: fields, of: type)
         }
         sessions.assets.replace(former, with: fields, of: given.recordName)
+        sessions.naturalKeys.give(keys, to: given.recordName, type, after: former)
         sessions.sharing.begin(move, &counter)
         counter += 1
         var row = RecordRow(
@@ -206,6 +222,7 @@ struct OperationApplier {
         let former = try oldFields(of: row.isDeleted ? nil : row)
         try sessions.types.remove(former, of: row.type)
         sessions.assets.replace(former, with: [:], of: row.name)
+        sessions.naturalKeys.give([], to: row.name, row.type, after: former)
         sessions.usage.leave(row.isDeleted ? nil : row)
         var row = row
         counter += 1
@@ -336,6 +353,26 @@ struct OperationApplier {
                 row.isDeleted
                     ? "A record of this name was deleted; send the deletion's tag to bring it back."
                     : "A record of this name exists; update it, or create one of another name."))
+    }
+
+    /// What the record is called by the natural keys of its type. Throws UNIQUE_FIELD_ERROR where
+    /// another is called so, with that one, unless it is hidden from the caller.
+    private mutating func naturalKeys(
+        of name: String, _ type: String, _ fields: RecordFields
+    ) throws -> [NaturalKeyValue] {
+        let (values, holder) = try sessions.naturalKeys.check(name, type, fields)
+        guard let holder else { return values }
+        guard let row = try? storedRow(holder.name), try sessions.access.sees(row) else {
+            throw RecordError(
+                .uniqueFieldError,
+                "A record that you do not see has the same \(holder.key.key), which is unique.")
+        }
+        throw try showing(
+            row,
+            RecordError(
+                .uniqueFieldError,
+                "The record \(holder.name) has the same \(holder.key.key), which is unique in a "
+                    + "zone; change that one, or delete one of the two."))
     }
 
     /// The refusal with the service's record, while the answer has room for it; after that a client

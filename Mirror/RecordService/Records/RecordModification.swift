@@ -92,8 +92,9 @@ struct RecordModification {
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
                 operations: operations))
         try transaction.expect(records: operations.map(\.record.recordName), in: zoneRow.id)
+        try sessions.naturalKeys.expect(operations)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
-        var results = try operations.inOrderOfWriting { operation in
+        let perform = { (operation: RecordOperation) in
             let result = try change.result(of: operation) {
                 var row = try row(operation.record.recordName, zoneRow.id, transaction, &broken)
                 if let change = row?.change { row?.epoch = known.epoch(of: change) }
@@ -103,6 +104,8 @@ struct RecordModification {
             guard change.use.sentBytes <= limits.requestBytesMax else { throw tooLarge() }
             return result
         }
+        var results = try operations.inOrderOfWriting(perform)
+        try operations.repeatWhereKeysAreFree(&results, sessions.naturalKeys, perform)
         try tell(change, in: &results)
         if isAtomic, change.use.isFull { throw tooMuchAtOnce() }
         if isAtomic, results.contains(where: \.isFailure) {
@@ -151,14 +154,16 @@ struct RecordModification {
                 takesNamed: address.participant == nil),
             sharing: sharing, access: place.access,
             usage: UsageSession(
-                owner: address.key.owner, standard: limits.retention.quota, transaction))
+                owner: address.key.owner, standard: limits.retention.quota, transaction),
+            naturalKeys: NaturalKeySession(
+                place.row.id, transaction, try rules.schemas.naturalKeys(address.key, transaction)))
     }
 
     private func manner(_ line: EpochLine) -> OperationApplier.Manner {
         OperationApplier.Manner(
             dialect: dialect, keys: keys, tellsWrites: client != nil, epoch: line.epoch,
             makeGUID: draw.secret, participant: actsForService ? nil : address.participant,
-            actsForService: actsForService)
+            actsForService: actsForService, retired: rules.retired)
     }
 
     private func save(
@@ -170,6 +175,7 @@ struct RecordModification {
         try change.sessions.assets.save(in: zoneRow.id)
         try change.sessions.usage.save(change.rows, in: zoneRow.id)
         try change.references.links.save()
+        try change.sessions.naturalKeys.save()
         try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
     }
 
@@ -201,6 +207,7 @@ struct RecordModification {
             if zone.isDefault,
                 try transaction.zone(named: zone.zoneName, in: database.id) == nil
             {
+                try transaction.holdSchema(ofContainer: address.key.container)
                 _ = try transaction.makeZone(
                     named: zone.zoneName, in: database.id, incarnation: draw.number())
             }

@@ -21,7 +21,8 @@ extension ServiceAccounts {
     /// Takes a schema into development, beside what the records there have, and returns what is new
     /// by it. Fields with an index may be queried from now on, also in production; the grants of
     /// each record type that has some replace those that were. Throws BAD_REQUEST for a field that
-    /// records or production have with another type, NOT_FOUND for an unknown container.
+    /// records or production have with another type, NOT_FOUND for an unknown container, and
+    /// UNIQUE_FIELD_ERROR where records have a natural key in common.
     @discardableResult
     public func importSchema(
         _ schema: RecordSchema, container: String
@@ -29,7 +30,9 @@ extension ServiceAccounts {
         let development = DatabaseKey.development
         try check(container, development)
         let added = try backend.write { transaction in
+            try transaction.holdSchema(ofContainer: container)
             let before = try self.schema(container, development, transaction)
+            let former = try imported(container, development, transaction)
             let used = try learnt(container, development, transaction)
             let deployed = try imported(container, Self.production, transaction)
             for other in [used, deployed] {
@@ -38,6 +41,7 @@ extension ServiceAccounts {
             try transaction.saveSchema(
                 schema.text, container: container, environment: development)
             try declare(schema, container, transaction)
+            _ = try settleKeys(from: former, to: schema, container, development, transaction)
             return SchemaDifference(
                 from: before, to: try self.schema(container, development, transaction))
         }
@@ -47,17 +51,21 @@ extension ServiceAccounts {
 
     /// Adds to production what development has beyond it, and returns that. Nothing is ever taken
     /// away, and from now on production takes only records that fit. Throws BAD_REQUEST for a field
-    /// that production has with another type, NOT_FOUND for an unknown container.
+    /// that production has with another type, NOT_FOUND for an unknown container, and
+    /// UNIQUE_FIELD_ERROR where records of production have a natural key in common.
     @discardableResult
     public func deploySchema(container: String) throws(RecordError) -> SchemaDifference {
         try check(container, Self.production)
         let added = try backend.write { transaction in
+            try transaction.holdSchema(ofContainer: container)
+            let former = try imported(container, Self.production, transaction)
             let from = try self.schema(container, DatabaseKey.development, transaction)
             let before = try self.schema(container, Self.production, transaction)
             try Self.requireSameTypes(SchemaDifference(from: before, to: from))
             let after = before.merged(with: from)
             try transaction.saveSchema(
                 after.text, container: container, environment: Self.production)
+            _ = try settleKeys(from: former, to: after, container, Self.production, transaction)
             return SchemaDifference(from: before, to: after)
         }
         try audit?.note(.schemaDeployed, container, ["changes": "\(added.lines.count)"])
@@ -66,14 +74,14 @@ extension ServiceAccounts {
 
     // MARK: Parts
 
-    private func check(_ container: String, _ environment: String) throws(RecordError) {
+    func check(_ container: String, _ environment: String) throws(RecordError) {
         try requireContainer(container)
         guard [DatabaseKey.development, Self.production].contains(environment) else {
             throw RecordError(.notFound, "The environment is development or production.")
         }
     }
 
-    private func schema(
+    func schema(
         _ container: String, _ environment: String, _ transaction: any BackendTransaction
     ) throws -> RecordSchema {
         var schema = try imported(container, environment, transaction)
@@ -93,7 +101,7 @@ extension ServiceAccounts {
         return schema
     }
 
-    private func imported(
+    func imported(
         _ container: String, _ environment: String, _ transaction: any BackendTransaction
     ) throws -> RecordSchema {
         let text = try transaction.schemaText(container: container, environment: environment)

@@ -44,6 +44,14 @@ struct DatabaseKey: Hashable {
         }
     }
 
+    /// A database in which records are: a user's own, or the public one, which is nobody's.
+    init(_ container: String, _ environment: String, owner: String) {
+        self.container = container
+        self.environment = environment
+        self.owner = owner
+        scope = owner.isEmpty ? Self.publicScope : Self.privateScope
+    }
+
     private init(_ courier: CourierRow, scope: String) {
         container = courier.container
         environment = courier.environment

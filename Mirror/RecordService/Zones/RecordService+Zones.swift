@@ -67,7 +67,8 @@ extension RecordService {
         try Self.entry {
             let zone = try operation.zoneID.owned(by: key.owner)
             switch operation.kind {
-            case .create: return try self.create(zone, &database, transaction)
+            case .create:
+                return try self.create(zone, &database, key.container, transaction)
             case .delete: return try self.delete(zone, key, &database, &users, transaction)
             }
         }
@@ -76,10 +77,12 @@ extension RecordService {
     /// Making a zone that is there answers the zone, so a request whose answer was lost may be sent
     /// again.
     private func create(
-        _ zone: ZoneID, _ database: inout DatabaseRow, _ transaction: any BackendTransaction
+        _ zone: ZoneID, _ database: inout DatabaseRow, _ container: String,
+        _ transaction: any BackendTransaction
     ) throws -> ZoneDescription {
         if zone.isDefault { return Self.defaultZone }
         try checkName(of: zone)
+        try transaction.holdSchema(ofContainer: container)
         let known = try transaction.zone(named: zone.zoneName, in: database.id)
         if let known, !known.isDeleted { return try describe(known, transaction) }
         try checkCountOfZones(database, transaction)

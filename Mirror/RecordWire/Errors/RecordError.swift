@@ -17,6 +17,9 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
         public static let internalError = Code(rawValue: "INTERNAL_ERROR")
         public static let notFound = Code(rawValue: "NOT_FOUND")
         public static let quotaExceeded = Code(rawValue: "QUOTA_EXCEEDED")
+        /// Another record of the zone has the same natural key; `serverRecord` is it, where the
+        /// caller may read it.
+        public static let uniqueFieldError = Code(rawValue: "UNIQUE_FIELD_ERROR")
         public static let throttled = Code(rawValue: "THROTTLED")
         public static let tryAgainLater = Code(rawValue: "TRY_AGAIN_LATER")
         public static let validatingReferenceError = Code(rawValue: "VALIDATING_REFERENCE_ERROR")
@@ -48,7 +51,8 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
     public var retryAfterSeconds: Double?
     /// Where to sign in, with AUTHENTICATION_REQUIRED.
     public var redirectURL: String?
-    /// The service's version of the record, in a CONFLICT or EXISTS entry (our extension).
+    /// The service's version of the record, in a CONFLICT or EXISTS entry; in one of
+    /// UNIQUE_FIELD_ERROR the record that has the key (our extension).
     public var serverRecord: Record?
     /// The request's id in the service's log.
     public var uuid: String?
@@ -71,7 +75,7 @@ extension RecordError.Code {
         case .atomicError, .badRequest, .changeTokenExpired: 400
         case .authenticationFailed: 401
         case .authenticationRequired: 421
-        case .conflict, .exists, .instanceForked: 409
+        case .conflict, .exists, .instanceForked, .uniqueFieldError: 409
         case .notFound, .zoneNotFound, .assetNotFound: 404
         case .quotaExceeded, .limitExceeded: 413
         case .throttled: 429

@@ -96,6 +96,8 @@ public struct RecordTarget: Hashable, Sendable {
     /// The service's own address, such as `https://records.example.org:8443`, with which addresses
     /// of assets begin; nil where they begin with their path.
     public var serviceAddress: String?
+    /// What the client says of itself; nil: it needs all fields.
+    public var clientVersion: ClientVersion?
 
     public init(
         container: String, environment: String = "development", database: String = "private",

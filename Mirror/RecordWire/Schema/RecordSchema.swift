@@ -11,11 +11,17 @@ public struct RecordSchema: Hashable, Sendable {
         public var name: String
         public var fields: [Field] = []
         public var grants: [Grant] = []
+        /// No two records of a zone have all values of one of these alike (our extension).
+        public var naturalKeys: Set<NaturalKey> = []
 
-        public init(name: String, fields: [Field] = [], grants: [Grant] = []) {
+        public init(
+            name: String, fields: [Field] = [], grants: [Grant] = [],
+            naturalKeys: Set<NaturalKey> = []
+        ) {
             self.name = name
             self.fields = fields
             self.grants = grants
+            self.naturalKeys = naturalKeys
         }
     }
 
@@ -23,6 +29,8 @@ public struct RecordSchema: Hashable, Sendable {
         public var name: String
         public var type: FieldType
         public var indexes: Set<Index>
+        /// Clients of this version and later do not see the field any more (our extension).
+        public var retiredFrom: ClientVersion?
 
         public init(name: String, type: FieldType, indexes: Set<Index> = []) {
             self.name = name
@@ -44,6 +52,8 @@ public struct RecordSchema: Hashable, Sendable {
             case timestamp = "TIMESTAMP"
 
             var mayBeEncrypted: Bool { self != .asset && self != .reference }
+            /// Whether two values can be told to be the same one.
+            var mayBeKey: Bool { self != .asset && self != .location }
         }
 
         public var primitive: Primitive
@@ -76,6 +86,27 @@ public struct RecordSchema: Hashable, Sendable {
         public init(_ permissions: Set<Permission>, to role: String) {
             self.permissions = permissions
             self.role = role
+        }
+    }
+
+    /// Fields whose values name a record in its zone, as an ISBN names a book. A record that lacks
+    /// one of them has no such key.
+    public struct NaturalKey: Hashable, Sendable, Comparable {
+        /// In the order of the alphabet, each once.
+        public let fields: [String]
+
+        /// Fields of one key, and keys of one record type, at most.
+        public static let fieldsMax = 8
+
+        public init(_ fields: some Sequence<String>) { self.fields = Set(fields).sorted() }
+
+        public static func < (one: Self, other: Self) -> Bool {
+            one.fields.lexicographicallyPrecedes(other.fields)
+        }
+
+        /// As in the text: `author, title`.
+        public var text: String {
+            fields.map(SchemaWord.spelled).joined(separator: ", ")
         }
     }
 
@@ -113,6 +144,9 @@ extension RecordSchema.FieldType {
         guard let primitive = Primitive(rawValue: name) else { return nil }
         self.init(primitive, isList: isList, isEncrypted: isEncrypted)
     }
+
+    /// Whether fields of the type may be part of a natural key.
+    public var mayBeKey: Bool { primitive.mayBeKey && !isList && !isEncrypted }
 
     /// As in the text.
     public var text: String {

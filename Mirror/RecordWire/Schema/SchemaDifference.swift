@@ -6,6 +6,8 @@ public struct SchemaDifference: Hashable, Sendable {
         case field(recordType: String, RecordSchema.Field)
         case index(recordType: String, field: String, RecordSchema.Index)
         case grant(recordType: String, RecordSchema.Grant)
+        case naturalKey(recordType: String, RecordSchema.NaturalKey)
+        case retirement(recordType: String, field: String, ClientVersion)
     }
 
     /// What the second has beyond the first.
@@ -48,6 +50,9 @@ public struct SchemaDifference: Hashable, Sendable {
                 missing += type.fields.sorted { $0.name < $1.name }
                     .map { .field(recordType: type.name, $0) }
                 missing += type.grants.map { .grant(recordType: type.name, $0) }
+                missing += type.naturalKeys.sorted()
+                    .map { .naturalKey(recordType: type.name, $0) }
+                missing += Self.retirements(of: type, beyond: nil)
                 continue
             }
             for field in type.fields.sorted(by: { $0.name < $1.name }) {
@@ -61,8 +66,21 @@ public struct SchemaDifference: Hashable, Sendable {
             }
             missing += type.grants.filter { !known.grants.contains($0) }
                 .map { .grant(recordType: type.name, $0) }
+            missing += type.naturalKeys.subtracting(known.naturalKeys).sorted()
+                .map { .naturalKey(recordType: type.name, $0) }
+            missing += Self.retirements(of: type, beyond: known)
         }
         return missing
+    }
+
+    private static func retirements(
+        of type: RecordSchema.TypeDefinition, beyond other: RecordSchema.TypeDefinition?
+    ) -> [Change] {
+        type.fields.sorted { $0.name < $1.name }.compactMap { field in
+            guard let version = field.retiredFrom, other?[field.name]?.retiredFrom != version
+            else { return nil }
+            return .retirement(recordType: type.name, field: field.name, version)
+        }
     }
 
     /// `+` for what the second has beyond the first, `-` for what it lacks, `!` for another type.
@@ -86,6 +104,9 @@ extension SchemaDifference.Change {
         case .grant(let type, let grant):
             "\(type): \(grant.permissions.map(\.rawValue).sorted().joined(separator: ", ")) "
                 + "to \(grant.role)"
+        case .naturalKey(let type, let key): "\(type): UNIQUE (\(key.text))"
+        case .retirement(let type, let field, let version):
+            "\(type).\(field) RETIRED FROM \(version)"
         }
     }
 }
@@ -110,10 +131,14 @@ extension RecordSchema {
                 }
                 if let known {
                     merged.recordTypes[place].fields[known].indexes.formUnion(field.indexes)
+                    if let version = field.retiredFrom {
+                        merged.recordTypes[place].fields[known].retiredFrom = version
+                    }
                 } else {
                     merged.recordTypes[place].fields.append(field)
                 }
             }
+            merged.recordTypes[place].naturalKeys.formUnion(type.naturalKeys)
             for grant in type.grants where !merged.recordTypes[place].grants.contains(grant) {
                 merged.recordTypes[place].grants.append(grant)
             }

@@ -14,6 +14,8 @@ struct SchemaReader {
     private var line = 1
     private var token = Token.end
     private var fields = 0
+    /// Extensions that were passed on the way, each with its line.
+    private var extensions: [(line: Int, text: Substring)] = []
 
     static func read(_ text: String) throws(RecordError) -> RecordSchema {
         guard text.utf8.count <= bytesMax else {
@@ -23,7 +25,10 @@ struct SchemaReader {
         return try reader.schema()
     }
 
-    private init(rest: Substring) { self.rest = rest }
+    private init(rest: Substring, line: Int = 1) {
+        self.rest = rest
+        self.line = line
+    }
 
     // MARK: Rules
 
@@ -48,12 +53,14 @@ struct SchemaReader {
                 throw problem("RECORD TYPE or CREATE ROLE belongs here")
             }
         }
+        try checkExtensions()
         try check(schema)
         return schema
     }
 
     private mutating func recordType() throws(RecordError) -> RecordSchema.TypeDefinition {
         var type = RecordSchema.TypeDefinition(name: try name("a record type's name"))
+        try checkExtensions()
         try expect(mark: "(")
         while token != .mark(")") {
             if try take("GRANT") {
@@ -68,9 +75,62 @@ struct SchemaReader {
             guard token == .mark(",") else { break }
             try advance()
         }
+        let own = extensions
+        extensions = []
+        for (line, text) in own {
+            var reader = SchemaReader(rest: text, line: line)
+            try reader.readExtension(of: &type)
+        }
         try expect(mark: ")")
         try expect(mark: ";")
         return type
+    }
+
+    /// An extension says something of the record type in whose parentheses it stands.
+    private func checkExtensions() throws(RecordError) {
+        guard let first = extensions.first else { return }
+        throw RecordError(
+            .badRequest,
+            "Line \(first.line) of the schema cannot be read: \(SchemaWord.extensionMark) belongs "
+                + "between the parentheses of a RECORD TYPE.")
+    }
+
+    private mutating func readExtension(
+        of type: inout RecordSchema.TypeDefinition
+    ) throws(RecordError) {
+        try advance()
+        let retires = try take("RETIRED")
+        if !retires { try expect("UNIQUE") }
+        try expect(mark: "(")
+        var names: [String] = []
+        repeat { names.append(try name("a field's name")) } while try takeMark(",")
+        try expect(mark: ")")
+        let version = retires ? try readVersion() : nil
+        guard token == .end else { throw problem("a line says one thing") }
+        let found =
+            if let version {
+                names.compactMap { type.retire($0, from: version) }.first
+            } else {
+                type.add(RecordSchema.NaturalKey(names))
+            }
+        if let found { throw problem(found) }
+    }
+
+    private mutating func readVersion() throws(RecordError) -> ClientVersion {
+        try expect("FROM")
+        var text = ""
+        while token != .end {
+            switch token {
+            case .word(let word, false): text += word
+            case .mark("."): text += "."
+            case .word, .mark, .end: throw problem("a version has numbers and dots, such as 2.10")
+            }
+            try advance()
+        }
+        guard let version = ClientVersion(text) else {
+            throw problem("a version has numbers and dots, such as 2.10")
+        }
+        return version
     }
 
     private mutating func field() throws(RecordError) -> RecordSchema.Field {
@@ -218,7 +278,11 @@ struct SchemaReader {
             } else if first.isWhitespace {
                 rest.removeFirst()
             } else if rest.hasPrefix("//") || rest.hasPrefix("--") {
-                rest = rest.drop { !$0.isNewline }
+                let comment = rest.prefix { !$0.isNewline }
+                if comment.hasPrefix(SchemaWord.extensionMark) {
+                    extensions.append((line, comment.dropFirst(SchemaWord.extensionMark.count)))
+                }
+                rest = rest.dropFirst(comment.count)
             } else if rest.hasPrefix("/*") {
                 try skipComment()
             } else {
@@ -234,6 +298,44 @@ struct SchemaReader {
             if first.isNewline { line += 1 }
         }
         rest = rest.dropFirst(2)
+    }
+}
+
+extension RecordSchema.TypeDefinition {
+    /// Adds a natural key. Returns what stands in its way, in words; nil when it was added.
+    public mutating func add(_ key: RecordSchema.NaturalKey) -> String? {
+        guard (1...RecordSchema.NaturalKey.fieldsMax).contains(key.fields.count),
+            naturalKeys.contains(key) || naturalKeys.count < RecordSchema.NaturalKey.fieldsMax
+        else {
+            return "a key has \(RecordSchema.NaturalKey.fieldsMax) fields at most, and a record "
+                + "type as many keys"
+        }
+        for name in key.fields {
+            guard let field = self[name], !field.isSystem else {
+                return "\(self.name) has no field \(name) of its own that could be unique"
+            }
+            guard field.type.mayBeKey else {
+                return "\(name) is \(field.type.text), of which no two values count as the same"
+            }
+        }
+        if let retired = key.fields.first(where: { self[$0]?.retiredFrom != nil }) {
+            return "\(retired) is retired, and new clients would give records without it"
+        }
+        naturalKeys.insert(key)
+        return nil
+    }
+
+    /// Hides a field from clients of a version and later; nil shows it to all again. Returns what
+    /// stands in the way, in words; nil when it was done.
+    public mutating func retire(_ field: String, from version: ClientVersion?) -> String? {
+        guard let place = fields.firstIndex(where: { ExactName($0.name) == ExactName(field) }),
+            !fields[place].isSystem
+        else { return "\(name) has no field \(field) of its own" }
+        guard version == nil || !naturalKeys.contains(where: { $0.fields.contains(field) }) else {
+            return "\(field) is part of a natural key, which new clients would not give"
+        }
+        fields[place].retiredFrom = version
+        return nil
     }
 }
 

@@ -29,12 +29,22 @@ extension RecordSchema {
             return "GRANT \(permissions) TO \(SchemaWord.spelled(grant.role))"
         }
         let inside = (named + grants).map { "        " + $0 }.joined(separator: ",\n")
-        return ["    RECORD TYPE \(SchemaWord.spelled(type.name)) (", inside, "    );"]
+        let keys = type.naturalKeys.sorted().map { "UNIQUE (\($0.text))" }
+        let retirements = fields.compactMap { field in
+            field.retiredFrom.map { "RETIRED (\(SchemaWord.spelled(field.name))) FROM \($0)" }
+        }
+        let extensions = (keys + retirements).map { "        \(SchemaWord.extensionMark) \($0)" }
+        return ["    RECORD TYPE \(SchemaWord.spelled(type.name)) (", inside] + extensions
+            + ["    );"]
     }
 }
 
 /// Names in the text: words of the language, and names with a leading underscore, stand in quotes.
 enum SchemaWord {
+    /// Begins a comment that is none here: what only this service knows, in a file that Apple's
+    /// tool takes as well.
+    static let extensionMark = "// diptych:"
+
     static let reserved: Set<String> = [
         "ASSET", "BYTES", "CREATE", "DEFINE", "DOUBLE", "ENCRYPTED", "GRANT", "INT64", "LIST",
         "LOCATION", "QUERYABLE", "READ", "RECORD", "REFERENCE", "ROLE", "SCHEMA", "SEARCHABLE",

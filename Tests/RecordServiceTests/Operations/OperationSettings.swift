@@ -23,8 +23,7 @@ struct OperationSettings {
     /// By type and role.
     var grants: [String: [String: Grant]] = [:]
     var editors: Set<Int> = []
-    /// What production takes; nil before it was deployed.
-    var schema: [String: String]?
+    var schemas = ModelSchemas()
     var quotas: [Int: Int] = [:]
     var discoverable: Set<Int> = []
     private var world = 0
@@ -103,6 +102,20 @@ struct OperationSettings {
         guard allows(\.creates, operation.type, user, isCreator: true) ?? true else {
             throw ModelRefusal(.accessDenied)
         }
+    }
+}
+
+/// What was declared and deployed.
+struct ModelSchemas {
+    /// What production takes; nil before it was deployed.
+    var deployed: [String: String]?
+    /// What development has by a declaration, `Note.title`, with its type.
+    var declared: [String: String] = [:]
+    /// The fields that are unique in a zone, `Note.title`, in development and in production.
+    var keys: [Bool: Set<String>] = [:]
+
+    func isKey(_ field: String, production: Bool) -> Bool {
+        keys[production]?.contains(field) == true
     }
 }
 

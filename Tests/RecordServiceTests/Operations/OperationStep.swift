@@ -32,6 +32,7 @@ struct OperationStep: Sendable, CustomStringConvertible {
         case giveRole(to: Int)
         case takeRole(from: Int)
         case deploy
+        case declare(type: Int, field: String, isUnique: Bool)
         case quota(Int?)
         /// Half a year goes by, and deletions are forgotten.
         case forget
@@ -116,7 +117,7 @@ struct OperationDice {
     }
 
     private func administration() -> OperationStep.Deed {
-        switch below(16) {
+        switch below(18) {
         case 0: .profile(isDiscoverable: chance(50))
         case 1: .discover(user())
         case 2: .issueToken
@@ -131,6 +132,9 @@ struct OperationDice {
         case 10: chance(40) ? .deploy : .list
         case 11: .quota(3 + below(10))
         case 12, 13: .quota(nil)
+        case 16, 17:
+            .declare(
+                type: below(2), field: chance(70) ? "count" : "title", isUnique: chance(50))
         case 14: isAlone ? .forget : .list
         default: isAlone ? .reopen : .list
         }

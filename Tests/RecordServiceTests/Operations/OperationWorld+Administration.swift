@@ -41,6 +41,9 @@ extension OperationWorld {
         case .issueToken: try issueToken(user)
         case .revokeToken(let number): try revokeToken(number)
         case .deploy: try deploy()
+        case .declare(let type, let field, let isUnique):
+            let type = OperationSettings.types[type]
+            try isUnique ? declare(field, of: type) : undeclare(field, of: type)
         case .quota(let most):
             settings.quotas[user] = most
             try service.accounts.setQuota(
@@ -100,14 +103,26 @@ extension OperationWorld {
                 if !key.production { learnt[field, default: []].insert(type) }
             }
         }
+        for (field, type) in settings.schemas.declared {
+            learnt[field, default: []].insert(type)
+            all[field, default: []].insert(type)
+        }
+        let keys = settings.schemas.keys[false] ?? []
+        let deployedKeys = settings.schemas.keys[true] ?? []
+        let areInUse = keys.subtracting(deployedKeys).contains { hasDuplicates(of: $0, true) }
         do {
             try accounts.deploySchema(container: container)
         } catch {
-            let isFair = all.contains { field, types in
-                types.count > 1 || settings.schema?[field].map { !types.contains($0) } == true
-            }
+            let isFair =
+                areInUse
+                || all.contains { field, types in
+                    types.count > 1
+                        || settings.schemas.deployed?[field].map { !types.contains($0) } == true
+                }
             return try expect(isFair, "the schema was not deployed: \(error)")
         }
+        try expect(!areInUse, "a key is deployed that records have in common")
+        settings.schemas.keys[true] = deployedKeys.union(keys)
         let schema = try accounts.schema(container: container, environment: "production")
         var deployed: [String: String] = [:]
         for type in schema.recordTypes {
@@ -117,16 +132,53 @@ extension OperationWorld {
                 deployed["\(type.name).\(field.name)"] = name == "ASSET" ? "ASSETID" : name
             }
         }
-        for (field, type) in settings.schema ?? [:] {
+        for (field, type) in settings.schemas.deployed ?? [:] {
             try expect(deployed[field] == type, "production lost \(field)")
         }
         for (field, types) in learnt {
             try expect(
-                deployed[field].map { settings.schema?[field] != nil || types.contains($0) }
+                deployed[field].map {
+                    settings.schemas.deployed?[field] != nil || types.contains($0)
+                }
                     ?? false,
                 "\(field) was not deployed")
         }
-        settings.schema = deployed
+        settings.schemas.deployed = deployed
+    }
+
+    // MARK: Keys
+
+    private func hasDuplicates(of key: String, _ production: Bool) -> Bool {
+        zones.contains { $0.key.production == production && $0.value.hasDuplicates(of: key) }
+    }
+
+    private func declare(_ field: String, of type: String) throws {
+        let key = "\(type).\(field)"
+        var known = Set(settings.schemas.declared.keys)
+        for (place, zone) in zones where !place.production { known.formUnion(zone.types.keys) }
+        var code: RecordError.Code?
+        if !known.contains(where: { $0.hasPrefix(type + ".") }) {
+            code = .notFound
+        } else if !known.contains(key) {
+            code = .badRequest
+        } else if !settings.schemas.isKey(key, production: false), hasDuplicates(of: key, false) {
+            code = .uniqueFieldError
+        }
+        try expectCode(code) {
+            try service.accounts.declareUnique([field], of: type, container: container)
+        }
+        guard code == nil else { return }
+        settings.schemas.keys[false, default: []].insert(key)
+        let schema = try service.accounts.schema(container: container, environment: "development")
+        settings.schemas.declared[key] = schema[type]?[field]?.type.wireName
+    }
+
+    private func undeclare(_ field: String, of type: String) throws {
+        let isKey = settings.schemas.keys[false]?.remove("\(type).\(field)") != nil
+        try expectCode(isKey ? nil : .notFound) {
+            try service.accounts.undeclareUnique(
+                [field], of: type, container: container, environment: "development")
+        }
     }
 
     // MARK: Subscriptions

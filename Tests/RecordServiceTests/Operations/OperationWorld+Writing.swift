@@ -137,6 +137,11 @@ extension OperationWorld {
                         result.error?.serverRecord?.recordName == operation.name,
                         "\(operation) was refused without the service's record")
                 }
+                if code == .uniqueFieldError, case .own = place {
+                    try expect(
+                        result.error?.serverRecord != nil,
+                        "\(operation) was refused without the record that has the key")
+                }
                 continue
             }
             guard !record.deleted else { continue }
@@ -177,7 +182,8 @@ extension OperationWorld {
             found.contents.formUnion(zone.contents)
         }
         found.recordsMax = key.owner.flatMap { settings.quotas[$0] }
-        if key.production { found.schema = settings.schema }
+        if key.production { found.schema = settings.schemas.deployed }
+        found.keys = settings.schemas.keys[key.production] ?? []
         switch place {
         case .own(_, let production):
             if !production { found.receipts = settings.receipts[user]?.good ?? [:] }

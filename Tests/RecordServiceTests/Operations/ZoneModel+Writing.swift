@@ -6,6 +6,8 @@ struct ModelRequest {
     private let surroundings: ModelSurroundings
     private let named: Set<String>
     private var validated: Set<String> = []
+    /// In whose way those are that were refused for a key.
+    private var holders: [String: String] = [:]
     /// Whether records that operations wrote are there.
     private var written: [String: Bool] = [:]
     /// What the feed tells afterwards.
@@ -30,17 +32,8 @@ struct ModelRequest {
         let order =
             operations.indices.filter { !operations[$0].isShare }
             + operations.indices.filter { operations[$0].isShare }
-        for index in order {
-            let former = self
-            do {
-                try surroundings.check(operations[index], zone)
-                try apply(operations[index])
-                zone.noteMembers()
-            } catch let refusal as ModelRefusal {
-                self = former
-                codes[index] = refusal.code
-            } catch { codes[index] = .internalError }
-        }
+        for index in order { codes[index] = code(of: operations[index]) }
+        repeatWhereKeysAreFree(operations, &codes)
         if atomic, codes.contains(where: { $0 != nil }) {
             self = before
             return .results(codes.map { $0 ?? .atomicError })
@@ -52,6 +45,44 @@ struct ModelRequest {
             return .refused((error as? ModelRefusal)?.code ?? .internalError)
         }
         return .results(codes)
+    }
+
+    private mutating func code(of operation: ModelOperation) -> RecordError.Code? {
+        let former = self
+        do {
+            try surroundings.check(operation, zone)
+            try apply(operation)
+            zone.noteMembers()
+            return nil
+        } catch let refusal as ModelRefusal {
+            let found = holders
+            self = former
+            holders = found
+            return refusal.code
+        } catch { return .internalError }
+    }
+
+    private mutating func repeatWhereKeysAreFree(
+        _ operations: [ModelOperation], _ codes: inout [RecordError.Code?]
+    ) {
+        for _ in 0..<8 {
+            var hasMoved = false
+            for index in operations.indices.reversed() where codes[index] == .uniqueFieldError {
+                guard named.contains(holders[operations[index].name] ?? "") else { continue }
+                codes[index] = code(of: operations[index])
+                if codes[index] == nil { hasMoved = true }
+            }
+            guard hasMoved else { return }
+        }
+    }
+
+    private mutating func checkKeys(of record: ModelRecord, _ name: String) throws {
+        for field in ["count", "title"] where surroundings.keys.contains("\(record.type).\(field)")
+        {
+            guard let holder = zone.holder(of: field, like: record, except: name) else { continue }
+            holders[name] = holder
+            throw ModelRefusal(.uniqueFieldError)
+        }
     }
 
     private mutating func apply(_ operation: ModelOperation) throws {
@@ -113,6 +144,7 @@ struct ModelRequest {
         record.share = live?.share
         try settleSharing(&record, operation, live)
         try checkTypes(given, of: operation.type)
+        try checkKeys(of: record, operation.name)
         try checkQuota(over: live)
         try checkReferences(of: record)
         written[operation.name] = true

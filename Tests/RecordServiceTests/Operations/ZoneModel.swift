@@ -88,6 +88,23 @@ struct ZoneModel: Sendable {
             })
     }
 
+    /// The other record that has the same value in a field.
+    func holder(of field: String, like record: ModelRecord, except name: String) -> String? {
+        guard let value = record.fields[field] else { return nil }
+        return liveRecords.first {
+            $0.name != name && $0.record.type == record.type && $0.record.fields[field] == value
+        }?.name
+    }
+
+    /// Whether two records have the same value in a field: `Note.title`.
+    func hasDuplicates(of key: String) -> Bool {
+        liveRecords.contains { name, record in
+            guard key.hasPrefix(record.type + ".") else { return false }
+            let field = String(key.dropFirst(record.type.count + 1))
+            return holder(of: field, like: record, except: name) != nil
+        }
+    }
+
     /// Notes which shares records are in, for when they are deleted.
     mutating func noteMembers() {
         for (name, _) in liveRecords {
@@ -134,6 +151,8 @@ struct ModelSurroundings {
     var types: [String: String] = [:]
     /// The types that production takes; nil: all.
     var schema: [String: String]?
+    /// The fields that are unique in a zone: `Note.title`.
+    var keys: Set<String> = []
     /// Records in other zones of the owner, and how many there may be.
     var recordsElsewhere = 0
     var recordsMax: Int?

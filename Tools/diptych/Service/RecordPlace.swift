@@ -13,7 +13,7 @@ enum RecordPlace {
         "keep the records in PostgreSQL, at postgresql://USER@HOST/NAME")
     static let assets = Option(
         "assets", "DIR", setting: true,
-        "with --database: the folder of assets that all services share")
+        "with --database: the folder of assets that all services share; or s3://BUCKET/PREFIX")
 
     /// Throws for an address that cannot be read, without a word of it.
     init(_ arguments: Arguments, folder: URL) throws {
@@ -21,8 +21,10 @@ enum RecordPlace {
             self = .file(DataFolder.database(in: folder))
             return
         }
+        let isBucket = arguments.value(Self.assets)?.hasPrefix(AssetChoice.scheme) == true
         let assets =
-            arguments.file(Self.assets) ?? folder.appendingPathComponent("assets")
+            (isBucket ? nil : arguments.file(Self.assets))
+            ?? folder.appendingPathComponent("assets")
         do {
             self = .postgres(
                 try PostgresDatabase(address: address, assetsFolder: assets.path))
@@ -55,18 +57,18 @@ enum RecordPlace {
     }
 
     func service(
-        dialect: ServiceDialect, limits: ServiceLimits, audit: AuditLog,
+        dialect: ServiceDialect, limits: ServiceLimits, objects: ObjectPlace?, audit: AuditLog,
         log: @escaping ServiceLog
     ) throws(RecordError) -> RecordService {
         switch self {
         case .file(let url):
             try RecordService(
-                path: url.path, platform: .system, limits: limits, dialect: dialect, audit: audit,
-                log: log)
+                path: url.path, platform: .system, limits: limits, dialect: dialect,
+                objects: objects, audit: audit, log: log)
         case .postgres(let database):
             try RecordService(
                 database: database, platform: .system, limits: limits, dialect: dialect,
-                audit: audit, log: log)
+                objects: objects, audit: audit, log: log)
         }
     }
 

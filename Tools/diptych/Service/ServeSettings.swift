@@ -39,7 +39,7 @@ struct ServeSettings: Sendable {
         [
             metrics, log, logFormat, logLevel, trustedProxy, quotaRecords, quotaBytes,
             quotaAssetBytes, connections, listeners, rate, signatureSkew,
-        ] + ProviderChoice.options
+        ] + AssetChoice.options + ProviderChoice.options
 
     /// Where figures are to be had; nil: nowhere.
     let metricsPlace: ListenPlace?
@@ -50,12 +50,15 @@ struct ServeSettings: Sendable {
     let proxies: [AddressNetwork]
     /// By which users sign in at the console; nil: by none.
     let provider: SignInProvider?
+    /// Where contents of assets are; nil: in a folder.
+    let objects: AssetChoice?
     private(set) var limits = ServiceLimits()
     private(set) var http = HTTPConfiguration()
 
     private static let mostOfAll = 1 << 53
 
-    init(_ arguments: Arguments) throws {
+    init(_ arguments: Arguments, folder: URL) throws {
+        objects = try AssetChoice(arguments, folder: folder)
         metricsPlace = try arguments.value(Self.metrics).map(Self.place)
         let file = arguments.value(Self.log)
         logFile = file == "-" ? nil : arguments.file(Self.log)

@@ -6,20 +6,26 @@ internal import MirrorTransport
 enum TokenFile {
     /// Reads the tokens. `isOpen` tells that others than the owner may read the file.
     static func read(_ file: URL) throws -> (credentials: Credentials, isOpen: Bool) {
-        guard let data = try? Data(contentsOf: file), data.count < 65_536 else {
-            throw CommandError(
-                "noTokens", "The token file \(file.path) cannot be read.",
-                hint: "Name the file that `diptych serve` wrote into its data folder.")
-        }
-        let words = fields(in: data)
+        let (words, isOpen) = try words(of: file)
         guard let api = words["api"], !api.isEmpty else {
             throw CommandError(
                 "noTokens", "\(file.path) holds no API token.",
                 hint: "It has two lines, 'api: …' and 'user: …', or a JSON object with both.")
         }
+        return (Credentials(apiToken: api, userToken: words["user"]), isOpen)
+    }
+
+    /// What stands before and behind the colons of a file of secrets, and whether others than the
+    /// owner may read it.
+    static func words(of file: URL) throws -> ([String: String], isOpen: Bool) {
+        guard let data = try? Data(contentsOf: file), data.count < 65_536 else {
+            throw CommandError(
+                "noTokens", "The token file \(file.path) cannot be read.",
+                hint: "Name the file that `diptych serve` wrote into its data folder.")
+        }
         var facts = stat()
         let isOpen = stat(file.path, &facts) == 0 && facts.st_mode & 0o077 != 0
-        return (Credentials(apiToken: api, userToken: words["user"]), isOpen)
+        return (fields(in: data), isOpen)
     }
 
     private static func fields(in data: Data) -> [String: String] {

@@ -12,6 +12,9 @@ enum MirrorOptions {
         "token-file", "FILE", setting: true, "lines 'api: …' and 'user: …', or JSON")
     static let authorityFile = Option(
         "ca-file", "FILE", setting: true, "the authorities to trust (PEM), and no others")
+    static let clientVersion = Option(
+        "client-version", "VERSION", setting: true,
+        "the app's version, such as 2.10: fields retired by it are not fetched")
     static let policy = Option(
         "policy", "RULE", setting: true, words: MergeRule.names,
         "who wins where both changed: \(MergeRule.names.joined(separator: ", "))")

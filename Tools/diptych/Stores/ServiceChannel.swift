@@ -15,7 +15,7 @@ struct ServiceChannel: Sendable {
     /// What names a service, for the manuals of verbs that ask one.
     static let options = [
         MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
-        MirrorOptions.authorityFile,
+        MirrorOptions.authorityFile, MirrorOptions.clientVersion,
     ]
 
     private let configuration: ChannelConfiguration
@@ -129,6 +129,14 @@ struct ServiceChannel: Sendable {
         var configuration = ChannelConfiguration(
             serviceURL: url, target: RecordTarget(container: container), credentials: credentials)
         configuration.authorityFile = try authority(arguments)
+        if let text = arguments.value(MirrorOptions.clientVersion) {
+            guard let version = ClientVersion(text) else {
+                throw CommandError(
+                    "usage", "'\(text)' is no version.",
+                    hint: "Give numbers with dots between: --client-version 2.10.", status: .usage)
+            }
+            configuration.target.clientVersion = version
+        }
         configuration.bytesPerSecondMax = rate
         configuration.sendsJSON = arguments.environment["DIPTYCH_BODIES"] == "json"
         configuration.rotatingToken = RotatingToken(

@@ -72,6 +72,11 @@ struct Serve: Verb {
                 "diptych serve --install /etc/systemd/system",
                 "as a service of this machine, with settings in /etc/diptych/diptych.conf"
             ),
+            (
+                "diptych serve --data records --assets s3://shelf/assets "
+                    + "--assets-endpoint https://s3.example.org --assets-keys bucket.keys",
+                "with assets in a bucket of an S3-compatible store"
+            ),
         ])
 
     private let folder: URL
@@ -107,7 +112,7 @@ struct Serve: Verb {
             try arguments.choice(Self.console, among: ["on", "off"]) == "on"
         announcement = Announcement(
             file: arguments.file(Self.readyFile), showsTokens: arguments.has(Self.showTokens))
-        settings = try ServeSettings(arguments)
+        settings = try ServeSettings(arguments, folder: folder)
         systemd = SystemdNotice(arguments.environment)
         unitFolder = arguments.file(Self.install)
     }
@@ -151,11 +156,13 @@ struct Serve: Verb {
         umask(0o077)
         let folder = try DataFolder(folder)
         let logbook = try ServiceLogbook(settings, console)
-        if let passwordWarning { logbook.warn(passwordWarning) }
+        for warning in [passwordWarning, settings.objects?.warning] {
+            if let warning { logbook.warn(warning) }
+        }
         makeRoomForConnections(console)
         let service = try place.service(
-            dialect: dialect, limits: settings.limits, audit: DataFolder.audit(in: folder.url),
-            log: logbook.note)
+            dialect: dialect, limits: settings.limits, objects: settings.objects?.place,
+            audit: DataFolder.audit(in: folder.url), log: logbook.note)
         if case .file(let database) = place { try check(service, database.path, logbook) }
         let access = ServiceAccess(service: service, folder: folder, place: place.description)
         let container = try access.container(named: containerName)

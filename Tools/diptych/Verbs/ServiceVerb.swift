@@ -41,7 +41,7 @@ struct ServiceVerb: Verb {
               roles         lists what roles may do in the public database of --container, and
                             who has them; --grant, --ungrant, --give, --take
               schema        prints the schema of --container; --environment, --import, --diff,
-                            --deploy
+                            --deploy; --unique, --not-unique; --retire, --keep, --remove
               quotas        lists what users have and may have; --set USER with --records, --bytes
               audit         lists what was done here, by whom and when
               backup FILE   copies the database to a new FILE, while the service runs
@@ -73,6 +73,16 @@ struct ServiceVerb: Verb {
             (
                 "diptych service schema --data records --container iCloud.local.diptych --deploy",
                 "production has what development has, and takes nothing else from then on"
+            ),
+            (
+                "diptych service schema --data records --container iCloud.local.diptych "
+                    + "--unique CD_Book.CD_isbn",
+                "no zone takes a second book with an ISBN that one of its books has"
+            ),
+            (
+                "diptych service schema --data records --container iCloud.local.diptych "
+                    + "--retire CD_Book.CD_colour --from 2.10",
+                "apps of 2.10 and later do not see that field; older ones go on with it"
             ),
             (
                 "diptych service quotas --data records --set Ann --records 10000 --bytes none",
@@ -184,7 +194,7 @@ struct ServiceVerb: Verb {
         let ofRoles = [RoleDeed.type, RoleDeed.rights, RoleDeed.user]
         let details =
             (UserDetails.options + ofRoles + QuotaChoice.options + KeyDeed.options
-            + SignInDeed.details)
+            + SignInDeed.details + SchemaDeed.details)
             .filter { arguments.has($0) }
         let fitting: [Option] =
             switch work {

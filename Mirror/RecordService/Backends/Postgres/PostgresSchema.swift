@@ -23,6 +23,9 @@ enum PostgresSchema {
         Migration(version: 3, worksWith: 2, statements: PostgresTables.serverKeys),
         Migration(version: 4, worksWith: 2, statements: PostgresTables.passwords),
         Migration(version: 5, worksWith: 2, statements: PostgresTables.identities),
+        // A program of version 5 writes beside the keys: they are declared when all know them.
+        Migration(version: 6, worksWith: 2, statements: PostgresTables.naturalKeys),
+        Migration(version: 7, worksWith: 2, statements: PostgresTables.usedSignatures),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

@@ -38,6 +38,26 @@ enum PostgresTables {
         "CREATE INDEX user_identities_by_user ON user_identities(user_name)",
     ]
 
+    /// Since version 6.
+    static let naturalKeys = [
+        """
+        CREATE TABLE natural_keys(
+            zone bigint NOT NULL, key bytea NOT NULL, digest bytea NOT NULL, name bytea NOT NULL,
+            PRIMARY KEY (zone, key, digest))
+        """,
+        "CREATE INDEX natural_keys_by_record ON natural_keys(zone, name)",
+    ]
+
+    /// Since version 7.
+    static let usedSignatures = [
+        """
+        CREATE TABLE used_signatures(
+            key bytea NOT NULL, mark bytea NOT NULL, until bigint NOT NULL,
+            PRIMARY KEY (key, mark))
+        """,
+        "CREATE INDEX used_signatures_by_end ON used_signatures(until)",
+    ]
+
     private static let places = [
         "CREATE TABLE service(one bigint PRIMARY KEY, id bigint NOT NULL, epoch bigint NOT NULL)",
         """

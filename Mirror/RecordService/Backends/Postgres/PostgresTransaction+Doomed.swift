@@ -48,7 +48,9 @@ extension PostgresTransaction {
                 "DELETE FROM doomed_zones WHERE zone = $1", [.integer(doomed.zone)])
             return true
         }
-        for column in ["query_entries WHERE name", "reference_links WHERE source"] {
+        for column in [
+            "query_entries WHERE name", "reference_links WHERE source", "natural_keys WHERE name",
+        ] {
             try connection.send(
                 "DELETE FROM \(column) = ANY($2) AND zone = $1",
                 [.integer(doomed.zone), .names(names)])

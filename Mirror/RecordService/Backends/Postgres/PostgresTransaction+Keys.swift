@@ -39,6 +39,24 @@ extension PostgresTransaction {
             ])
     }
 
+    /// One that another process notes at this moment is waited for.
+    func noteSignature(_ mark: Data, ofKey id: String, until end: Int64) throws -> Bool {
+        try isThere(
+            """
+            INSERT INTO used_signatures(key, mark, until) VALUES ($1, $2, $3)
+            ON CONFLICT (key, mark) DO NOTHING RETURNING 1
+            """, [.name(id), .bytes(mark), .integer(end)])
+    }
+
+    func removeSignatures(before milliseconds: Int64, limit: Int) throws {
+        try connection.send(
+            """
+            DELETE FROM used_signatures WHERE (key, mark) IN (
+                SELECT key, mark FROM used_signatures WHERE until < $1
+                ORDER BY key, mark LIMIT $2)
+            """, [.integer(milliseconds), PostgresValue(limit)])
+    }
+
     func revokeServerKey(_ id: String, at milliseconds: Int64) throws -> Bool {
         try isThere(
             """

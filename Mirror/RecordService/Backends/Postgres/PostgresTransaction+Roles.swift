@@ -1,4 +1,5 @@
 internal import PostgresDriver
+internal import RecordWire
 
 /// Rows of roles, profiles and schemas.
 extension PostgresTransaction {
@@ -132,6 +133,23 @@ extension PostgresTransaction {
             INSERT INTO schemas(container, environment, body) VALUES ($1, $2, $3)
             ON CONFLICT (container, environment) DO UPDATE SET body = excluded.body
             """, [.name(container), .name(environment), .name(text)])
+    }
+
+    func countUses(
+        of field: FieldKey, container: String, environment: String
+    ) throws -> FieldHolders {
+        try first(
+            """
+            SELECT coalesce(sum(f.records), 0)::bigint, count(*)
+            FROM field_uses f JOIN databases d ON d.id = f.database
+            WHERE d.container = $1 AND d.environment = $2 AND f.record_type = $3 AND f.field = $4
+            """,
+            [
+                .name(container), .name(environment), .name(field.recordType.text),
+                .name(field.field.text),
+            ]
+        ) { FieldHolders(records: Int($0.int64(at: 0)), databases: Int($0.int64(at: 1))) }
+            ?? FieldHolders()
     }
 
     func usedFields(

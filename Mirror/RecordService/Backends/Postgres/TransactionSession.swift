@@ -82,6 +82,9 @@ final class TransactionSession {
         return try connection.rows(question.sql, question.values)
     }
 
+    /// What was read of a table may have been changed by others since.
+    func forgetAnswers(of table: String) { known[table] = nil }
+
     /// The transaction was kept: the next one at its place will likely read the same.
     func remember() {
         if let place { memory?.keep(used, after: place) }

@@ -54,6 +54,7 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.passwordTable)
         try connection.script(SQLiteTransaction.identityTable)
         try connection.script(SQLiteTransaction.schemaTable)
+        try connection.script(SQLiteTransaction.naturalKeyTable)
     }
 
     private static func refusal(_ what: String) -> RecordError {

@@ -53,7 +53,10 @@ extension SQLiteTransaction {
             return true
         }
         for row in slice.rows {
-            for column in ["query_entries WHERE name", "reference_links WHERE source"] {
+            for column in [
+                "query_entries WHERE name", "reference_links WHERE source",
+                "natural_keys WHERE name",
+            ] {
                 try connection.run(
                     "DELETE FROM \(column) = (SELECT name FROM records WHERE rowid = ?) "
                         + "AND zone = ?", [.integer(row), .integer(doomed.zone)])

@@ -8,6 +8,10 @@ extension SQLiteTransaction {
             id TEXT PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
             user TEXT NOT NULL, label TEXT NOT NULL, public_key BLOB NOT NULL,
             created_at INTEGER NOT NULL, revoked_at INTEGER) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS used_signatures(
+            key TEXT NOT NULL, mark BLOB NOT NULL, until INTEGER NOT NULL,
+            PRIMARY KEY (key, mark)) WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS used_signatures_by_end ON used_signatures(until);
         """
 
     private static let keyColumns =
@@ -42,6 +46,20 @@ extension SQLiteTransaction {
                 .text(row.key.userRecordName), .text(row.key.label), .blob(row.publicKey),
                 .integer(row.key.createdAt), SQLiteValue(row.key.revokedAt),
             ])
+    }
+
+    func noteSignature(_ mark: Data, ofKey id: String, until end: Int64) throws -> Bool {
+        try connection.run(
+            "INSERT OR IGNORE INTO used_signatures(key, mark, until) VALUES (?, ?, ?)",
+            [.text(id), .blob(mark), .integer(end)]) > 0
+    }
+
+    func removeSignatures(before milliseconds: Int64, limit: Int) throws {
+        try connection.run(
+            """
+            DELETE FROM used_signatures WHERE (key, mark) IN (
+                SELECT key, mark FROM used_signatures WHERE until < ? ORDER BY until LIMIT ?)
+            """, [.integer(milliseconds), SQLiteValue(limit)])
     }
 
     func revokeServerKey(_ id: String, at milliseconds: Int64) throws -> Bool {

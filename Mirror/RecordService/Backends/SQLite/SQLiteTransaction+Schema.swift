@@ -1,3 +1,4 @@
+internal import RecordWire
 internal import SQLiteDriver
 
 /// Rows of schemas.
@@ -20,6 +21,23 @@ extension SQLiteTransaction {
             """
             INSERT OR REPLACE INTO schemas(container, environment, text) VALUES (?, ?, ?)
             """, [.text(container), .text(environment), .text(text)])
+    }
+
+    func countUses(
+        of field: FieldKey, container: String, environment: String
+    ) throws -> FieldHolders {
+        try first(
+            """
+            SELECT ifnull(sum(f.records), 0), count(*)
+            FROM field_uses f JOIN databases d ON d.id = f.database
+            WHERE d.container = ? AND d.environment = ? AND f.record_type = ? AND f.field = ?
+            """,
+            [
+                .text(container), .text(environment), .text(field.recordType.text),
+                .text(field.field.text),
+            ]
+        ) { FieldHolders(records: Int($0.int64(at: 0)), databases: Int($0.int64(at: 1))) }
+            ?? FieldHolders()
     }
 
     func usedFields(

@@ -1,0 +1,205 @@
+public import Foundation
+internal import Platform
+internal import RecordWire
+
+/// The contents of assets in a store of objects, and the folder beside the service in which those
+/// that were asked for last are kept: answers, ranges and checks are those of files.
+///
+/// Calls come from any thread.
+final class AssetBucket: Sendable {
+    private let store: any ObjectStore
+    private let cache: AssetFiles
+    private let limits: AssetBucketLimits
+    private let log: ServiceLog
+    private let state = Lock(State())
+
+    private struct State {
+        /// Contents that are being fetched.
+        var fetching: Set<AssetChecksum> = []
+        /// Bytes that came into the folder since it was looked through; nil: never was.
+        var added: Int64?
+    }
+
+    init(
+        _ store: any ObjectStore, cache: AssetFiles, limits: AssetBucketLimits,
+        log: @escaping ServiceLog
+    ) {
+        self.store = store
+        self.cache = cache
+        self.limits = limits
+        self.log = log
+    }
+
+    /// Brings a whole file to the store, and keeps it in the folder. Throws TRY_AGAIN_LATER where
+    /// the store does not take it.
+    func keep(_ file: IncomingFile, as checksum: AssetChecksum) throws(RecordError) {
+        try trying("kept") { () throws(ObjectStoreFailure) in
+            try store.put(StoredObject(checksum, size: file.size), from: file.descriptor)
+        }
+        let size = file.size
+        try cache.keep(file, as: checksum)
+        trim(adding: size)
+    }
+
+    /// The content, open for reading; nil where neither folder nor store has it. Throws
+    /// TRY_AGAIN_LATER where the store does not answer, or as many are fetched as may be at once.
+    func open(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> AssetFile? {
+        if try cache.has(checksum) { return try cache.open(checksum, size: size) }
+        let mayFetch = state.withLock { state in
+            guard state.fetching.count < limits.fetchesMax, !state.fetching.contains(checksum)
+            else { return false }
+            state.fetching.insert(checksum)
+            return true
+        }
+        guard mayFetch else {
+            var error = RecordError(
+                .tryAgainLater, "The asset is being fetched; ask for it again in a moment.")
+            error.retryAfterSeconds = 1
+            throw error
+        }
+        defer { state.withLock { _ = $0.fetching.remove(checksum) } }
+        guard let file = try fetched(checksum, size) else { return nil }
+        try cache.keep(file, as: checksum)
+        let open = try cache.open(checksum, size: size)
+        trim(adding: size)
+        return open
+    }
+
+    /// Removes a content for good. Called under the lock of who keeps new ones, so it tries once.
+    func remove(_ checksum: AssetChecksum) throws(RecordError) {
+        do {
+            try store.remove(StoredObject.name(of: checksum))
+        } catch {
+            throw failure("removed", error)
+        }
+        try cache.remove(checksum)
+    }
+
+    // MARK: Fetching
+
+    /// What breaks off goes on where it stopped.
+    private func fetched(
+        _ checksum: AssetChecksum, _ size: Int64
+    ) throws(RecordError) -> IncomingFile? {
+        let object = StoredObject(checksum, size: size)
+        let file = try cache.begin()
+        var diskError: RecordError?
+        var isThere = false
+        do throws(RecordError) {
+            isThere = try trying("read") { () throws(ObjectStoreFailure) in
+                guard diskError == nil else {
+                    throw ObjectStoreFailure("the folder of copies failed", isTransient: false)
+                }
+                return try store.get(object, from: file.size) { piece in
+                    do throws(RecordError) {
+                        guard file.size + Int64(piece.count) <= size else { return false }
+                        try file.append(piece)
+                        return true
+                    } catch {
+                        diskError = error
+                        return false
+                    }
+                }
+            }
+        } catch {
+            throw diskError ?? error
+        }
+        guard isThere else { return damaged(object, "the store has no such object") }
+        guard file.size == size else { return damaged(object, "the object has another size") }
+        guard try file.finish() == checksum else {
+            return damaged(object, "its bytes are not those that its name says")
+        }
+        return file
+    }
+
+    private func damaged(_ object: StoredObject, _ cause: String) -> IncomingFile? {
+        log(
+            ServiceNotice(
+                "An asset that a record names cannot be read. Restore its object from a backup.",
+                fields: ["object": object.name, "store": store.place, "cause": cause]))
+        return nil
+    }
+
+    // MARK: Failures
+
+    private func trying<Result>(
+        _ what: String, _ body: () throws(ObjectStoreFailure) -> Result
+    ) throws(RecordError) -> Result {
+        var attempt = 1
+        while true {
+            do throws(ObjectStoreFailure) {
+                return try body()
+            } catch {
+                guard error.isTransient, attempt < limits.attemptsMax else {
+                    throw failure(what, error)
+                }
+                attempt += 1
+            }
+        }
+    }
+
+    private func failure(_ what: String, _ failure: ObjectStoreFailure) -> RecordError {
+        log(
+            ServiceNotice(
+                "An asset cannot be \(what) in the store of objects. Look at its address, its keys "
+                    + "and what they may do.",
+                fields: ["store": store.place, "cause": failure.cause]))
+        var error = RecordError(
+            .tryAgainLater, "The service's store of assets failed; try again later.")
+        error.retryAfterSeconds = failure.isTransient ? 5 : 60
+        return error
+    }
+
+    // MARK: The folder
+
+    /// Removes files that were asked for longest ago until the folder is as large as it may be.
+    private func trim(adding bytes: Int64) {
+        let isDue = state.withLock { state in
+            let added = (state.added ?? limits.cacheBytesMax) + bytes
+            let isDue = added >= limits.cacheBytesMax / 16
+            state.added = isDue ? 0 : added
+            return isDue
+        }
+        guard isDue else { return }
+        cache.trim(to: limits.cacheBytesMax)
+    }
+}
+
+/// How a service works with a store of objects.
+public struct AssetBucketLimits: Sendable {
+    /// Bytes of the folder in which contents are kept that were asked for last. It may be larger by
+    /// a sixteenth, and by what is on its way.
+    public var cacheBytesMax: Int64 = 4 << 30
+    /// Contents that are fetched at once.
+    public var fetchesMax = 8
+    /// Attempts, one after another, before a client is told to try again later.
+    public var attemptsMax = 3
+
+    public init() {}
+}
+
+/// Contents of assets in a store of objects, in the place of a folder beside the records.
+public struct ObjectPlace: Sendable {
+    private let store: any ObjectStore
+    private let cache: URL?
+    private let limits: AssetBucketLimits
+
+    /// `cache`: a folder of this service's own, for what comes in and for copies of what was asked
+    /// for last; nil: one that ends with the service. It must not be a folder in which contents of
+    /// assets are kept without a store: copies are removed.
+    public init(
+        _ store: any ObjectStore, cache: URL?, limits: AssetBucketLimits = AssetBucketLimits()
+    ) {
+        self.store = store
+        self.cache = cache
+        self.limits = limits
+    }
+
+    func files(_ platform: Environment, _ log: @escaping ServiceLog) -> AssetFiles {
+        AssetFiles(in: cache?.path, platform: platform, log: log)
+    }
+
+    func bucket(_ files: AssetFiles, _ log: @escaping ServiceLog) -> AssetBucket {
+        AssetBucket(store, cache: files, limits: limits, log: log)
+    }
+}

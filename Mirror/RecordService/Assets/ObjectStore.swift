@@ -1,0 +1,50 @@
+/// A store of whole objects by name, such as a bucket of an S3 service. Calls come from any thread
+/// and block; all throw `ObjectStoreFailure`.
+public protocol ObjectStore: Sendable {
+    /// Where it is, without a secret.
+    var place: String { get }
+    /// Keeps an object whole, or not at all. Read from its start to its end, in pieces.
+    func put(_ object: StoredObject, from descriptor: Int32) throws(ObjectStoreFailure)
+    /// Gives the bytes of an object from `offset` on, in pieces, to `take`, which says whether it
+    /// wants more. Returns false where there is no such object. Throws as well where the end did
+    /// not come.
+    func get(
+        _ object: StoredObject, from offset: Int64, _ take: (UnsafeRawBufferPointer) -> Bool
+    ) throws(ObjectStoreFailure) -> Bool
+    /// One that is not there is gone as well.
+    func remove(_ name: String) throws(ObjectStoreFailure)
+}
+
+/// What is kept of one content.
+public struct StoredObject: Hashable, Sendable {
+    /// Lower-case hexadecimal digits and one slash, such as `0a/1b2c…`: the SHA-256 of the content.
+    public let name: String
+    public let size: Int64
+
+    init(_ checksum: AssetChecksum, size: Int64) {
+        name = Self.name(of: checksum)
+        self.size = size
+    }
+
+    /// As a folder of assets calls the file, so that one can be copied into a bucket as it is.
+    static func name(of checksum: AssetChecksum) -> String {
+        let digits = checksum.hexDigits
+        return "\(digits.prefix(2))/\(digits.dropFirst(2))"
+    }
+
+    /// The SHA-256 in 64 digits.
+    public var digest: String { name.replacing("/", with: "") }
+}
+
+/// What a store of objects would not do.
+public struct ObjectStoreFailure: Error, Hashable, Sendable {
+    /// In words for who runs the service; no secret, and nothing of what the store wrote.
+    public let cause: String
+    /// Whether the same may go well a moment later.
+    public let isTransient: Bool
+
+    public init(_ cause: String, isTransient: Bool) {
+        self.cause = cause
+        self.isTransient = isTransient
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import RecordService
+import RecordWire
+import Testing
+
+/// Fields that new clients do not need any more.
+@Suite(.everyBackend) struct RetirementTests {
+    private let fixture: ServiceFixture
+    private var accounts: ServiceAccounts { fixture.service.accounts }
+    private let container = ServiceFixture.container
+
+    init() throws {
+        fixture = try ServiceFixture()
+        try fixture.save(note("a"))
+        try accounts.retire(
+            "colour", of: "Note", from: ClientVersion("2.10"), container: container)
+    }
+
+    private func note(_ name: String, colour: String = "red") -> Record {
+        var record = Record.note(name)
+        record.fields["colour"] = .string(colour)
+        return record
+    }
+
+    /// The service as a client of this version sees it.
+    private func client(_ version: String?) -> ServiceFixture {
+        var client = fixture
+        client.target.clientVersion = version.flatMap { ClientVersion($0) }
+        return client
+    }
+
+    private func names(_ record: Record?) -> Set<String> {
+        Set(record?.fields.keys.map { $0 } ?? [])
+    }
+
+    @Test(arguments: [
+        (nil, true), ("2.9.9", true), ("2.10", false), ("2.10.0", false), ("3", false),
+    ])
+    func newClientsDoNotSeeItAndOldOnesDo(version: String?, isSeen: Bool) throws {
+        let client = client(version)
+        let expected: Set = isSeen ? ["title", "colour"] : ["title"]
+        #expect(try names(client.lookup(["a"])[0].record) == expected)
+        #expect(try names(client.changes(since: nil).records.first) == expected)
+        let query = QueryRecords(
+            RecordQuery(recordType: "Note"), zoneID: ServiceFixture.zone)
+        guard case .records(let found) = try client.send(.queryRecords(query)) else {
+            throw WrongAnswer()
+        }
+        #expect(names(found.results.first?.record) == expected)
+        let exists = try client.modify([RecordOperation(.create, .note("a"))])[0].error
+        #expect(names(exists?.serverRecord) == expected)
+        let saved = try client.save(.note("a", "new"))
+        #expect(names(saved) == expected)
+    }
+
+    @Test func nobodyLosesWhatNewClientsDoNotSee() throws {
+        let (old, new) = (client("1"), client("3"))
+        for (kind, title) in [
+            (RecordOperation.Kind.forceReplace, "one"), (.forceUpdate, "two"), (.replace, "three"),
+        ] {
+            var record = Record.note("a", title)
+            record.recordChangeTag = try new.lookup(["a"])[0].record?.recordChangeTag
+            #expect(try new.modify([RecordOperation(kind, record)])[0].error == nil)
+            let seen = try old.lookup(["a"])[0].record
+            #expect(seen?.fields == ["title": .string(title), "colour": .string("red")])
+        }
+        // Old clients go on with it, also by replacing the record without it.
+        try old.save(note("a", colour: "blue"))
+        #expect(try old.lookup(["a"])[0].record?.fields["colour"] == .string("blue"))
+        try old.save(.note("a", "t"), .forceReplace)
+        #expect(try names(old.lookup(["a"])[0].record) == ["title"])
+        // A new client makes records without it.
+        try new.save(.note("b"))
+        #expect(try names(old.lookup(["b"])[0].record) == ["title"])
+    }
+
+    @Test func aNewClientThatNamesItIsTold() throws {
+        let new = client("3")
+        let refused = try new.modify([
+            RecordOperation(.forceUpdate, note("a", colour: "blue")),
+            RecordOperation(.forceUpdate, .note("b")),
+        ])
+        #expect(refused[0].error?.code == .badRequest)
+        #expect(refused[0].error?.reason.contains("colour of Note is retired") == true)
+        #expect(refused[1].error == nil)
+        let filter = RecordFilter(.field("colour"), .equals, .string("red"))
+        let query = QueryRecords(
+            RecordQuery(recordType: "Note", filters: [filter]), zoneID: ServiceFixture.zone)
+        let error = #expect(throws: RecordError.self) { try new.send(.queryRecords(query)) }
+        #expect(error?.code == .badRequest)
+        #expect(try client("1").lookup(["a"])[0].record?.fields["colour"] == .string("red"))
+    }
+
+    @Test func aDeploymentBringsItToProductionAndItCanBeTakenBack() throws {
+        func inProduction(_ version: String) -> ServiceFixture {
+            var other = client(version)
+            other.target.environment = "production"
+            return other
+        }
+        let (old, new) = (inProduction("1"), inProduction("3"))
+        try old.createZone(ServiceFixture.zone)
+        try old.save(note("p"))
+        #expect(try names(new.lookup(["p"])[0].record) == ["title", "colour"])
+        let added = try accounts.deploySchema(container: container)
+        #expect(added.lines.contains("+ Note.colour RETIRED FROM 2.10"))
+        #expect(try names(new.lookup(["p"])[0].record) == ["title"])
+        #expect(try names(old.lookup(["p"])[0].record) == ["title", "colour"])
+        try accounts.retire(
+            "colour", of: "Note", from: nil, container: container, environment: "production")
+        #expect(try names(new.lookup(["p"])[0].record) == ["title", "colour"])
+        #expect(try names(client("3").lookup(["a"])[0].record) == ["title"])
+        #expect(throws: RecordError.self) {
+            try accounts.retire(
+                "title", of: "Note", from: ClientVersion("2"), container: container,
+                environment: "production")
+        }
+    }
+
+    @Test func itIsTakenOutOfRecordsByADeedOfItsOwn() throws {
+        var bert = fixture
+        bert.caller = Caller(userRecordName: "_bert")
+        try bert.createZone(ServiceFixture.zone)
+        for number in 0..<120 { try fixture.save(note("n\(number)")) }
+        try bert.save(note("b"))
+        try fixture.save(.note("without"))
+        var open = fixture
+        open.target.database = "public"
+        #expect(try open.modify([RecordOperation(.create, note("p"))], zone: nil)[0].error == nil)
+        let token = try fixture.changes(since: nil, limit: 400).syncToken
+        let found = try accounts.holders(
+            of: "colour", in: "Note", container: container, environment: "development")
+        #expect(found == FieldHolders(records: 123, databases: 3))
+        #expect(throws: RecordError.self) {
+            try accounts.removeField(
+                "title", of: "Note", container: container, environment: "development")
+        }
+        #expect(throws: RecordError.self) {
+            try accounts.removeField(
+                "colour", of: "Note", container: container, environment: "production")
+        }
+        let removed = try accounts.removeField(
+            "colour", of: "Note", container: container, environment: "development")
+        #expect(removed == found)
+        #expect(
+            try accounts.holders(
+                of: "colour", in: "Note", container: container, environment: "development")
+                == FieldHolders())
+        // It is an edit that every device hears of, and nothing else is lost.
+        let changed = try fixture.changes(since: token, limit: 400).records
+        #expect(changed.count == 121)
+        #expect(changed.allSatisfy { $0.fields == ["title": .string("t")] })
+        #expect(try names(bert.lookup(["b"])[0].record) == ["title"])
+        #expect(try names(open.lookup(["p"], zone: nil)[0].record) == ["title"])
+        let schema = try accounts.schema(container: container, environment: "development")
+        #expect(schema["Note"]?["colour"] == nil)
+    }
+
+    @Test func whatCannotBeRetiredIsRefused() throws {
+        for (type, field, code) in [
+            ("None", "x", RecordError.Code.notFound), ("Note", "none", .badRequest),
+        ] {
+            let error = #expect(throws: RecordError.self) {
+                try accounts.retire(
+                    field, of: type, from: ClientVersion("1"), container: container)
+            }
+            #expect(error?.code == code)
+        }
+        try accounts.declareUnique(["title"], of: "Note", container: container)
+        let key = #expect(throws: RecordError.self) {
+            try accounts.retire("title", of: "Note", from: ClientVersion("1"), container: container)
+        }
+        #expect(key?.reason.contains("natural key") == true)
+        #expect(throws: RecordError.self) {
+            try accounts.declareUnique(["colour"], of: "Note", container: container)
+        }
+    }
+}

@@ -183,10 +183,13 @@ import Testing
         let lost = try begin(picture, fixture)
         try ServiceFixture.send(picture.prefix(14_000), to: lost)
         // Its connection is gone, and the service has not heard of that.
-        let asset = try finish(picture, from: 14_000, fixture)
+        let next = try begin(picture, from: 14_000, fixture)
         #expect(
-            fixture.code { try ServiceFixture.send(self.picture.dropFirst(14_000), to: lost) }
+            fixture.code { try ServiceFixture.send(Data(count: 7_000), to: lost) }
                 == .tryAgainLater)
+        try ServiceFixture.send(picture.dropFirst(14_000), to: next)
+        #expect(fixture.code { _ = try lost.finish() } == .tryAgainLater)
+        let asset = try next.finish()
         #expect(fixture.code { _ = try lost.finish() } == .tryAgainLater)
         try fixture.save(fixture.note("a", asset))
         #expect(try fixture.content(of: fixture.asset(of: "a")) == picture)

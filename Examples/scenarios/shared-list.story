@@ -20,9 +20,8 @@ Tablet accepts party
 expect a.title is "Bread" on Tablet
 expect d is gone on Tablet
 
-everyone settles
-
-# Both edit, also the same object; what is linked with the list later is shared too.
+# Both edit, also the same object; what is linked with the list later is shared too, also by the
+# laptop, which has not heard of the share.
 Tablet inserts Item b with title "Juice", list l
 Tablet sets a.done to true
 Laptop sets a.title to "Brown bread"

@@ -87,6 +87,17 @@ extension MirroredStore {
         try write { try $0.ledger.dropShare(name) }
     }
 
+    /// Lets what records lead to, that came just now, join the share that they are in: it may have
+    /// been made before this device heard of the share.
+    func shareWhatIsLinked(with records: [Record], _ mirror: MirrorTransaction) throws {
+        guard try mirror.ledger.hasRecordShares() else { return }
+        let names = records.filter { !$0.deleted }
+            .flatMap { record in
+                JoinRecord(record).map { [$0.first, $0.second] } ?? [record.recordName]
+            }
+        try ShareReach(mirror: mirror).follow(names.compactMap(mirror.ledger.row(named:)))
+    }
+
     /// Puts objects below the root of a share, with all that is linked with them; the next export
     /// tells it. Returns all of these. Throws `MirrorError` (`.alreadyShared`) where one is in
     /// another share. Cost: a look at the links of each.

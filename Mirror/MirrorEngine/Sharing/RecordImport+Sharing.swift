@@ -46,7 +46,9 @@ extension RecordImport {
         let local = try mirror.state(of: row, named: entry.recordName)
         let base = entry.base.flatMap { $0.deleted ? nil : $0 }
             .map { mirror.mapping.agreedState(of: $0, entity: layout).adopting(local) }
-        let edits = local.changes(from: base)
+        var edits = local.changes(from: base)
+        // Without a value it would be in no log, and be lost.
+        if base == nil, edits.isEmpty { edits = local.attributes.indices.map { .attribute($0) } }
         for slot in edits {
             var conflict = deletionConflict(
                 slot, layout, base: base?.value(slot), local: local.value(slot), remote: nil,

@@ -141,6 +141,7 @@ public final class MirroredStore: Sendable {
             }
             if !page.moreComing { try dropLinksToDeleted(mirror) }
             try repairOneToOnes(mirror, after: page)
+            try shareWhatIsLinked(with: page.records, mirror)
             try faults.reach("import.beforeTokenWrite")
             try mirror.ledger.setToken(page.syncToken, zone: settings.zoneName)
             if !page.moreComing { try mirror.ledger.set(.initialImport, to: .integer(1)) }
@@ -203,6 +204,7 @@ public final class MirroredStore: Sendable {
             if let line { try mirror.ledger.setLine(line) }
             var importing = try RecordImport(mirror: mirror)
             try importing.apply(records)
+            try shareWhatIsLinked(with: records, mirror)
             return importing.outcome
         }
         try removeApplied(records)

@@ -31,6 +31,8 @@ struct ReplyRecording {
     private var taken: [String] = []
     /// What was refused because another record has its natural key.
     private var outranked: [(item: ExportBatch.Item, error: RecordError)] = []
+    /// Whether the service took what may have given up a natural key.
+    private var mayHaveFreedKeys = false
 
     init(mirror: MirrorTransaction) { self.mirror = mirror }
 
@@ -45,7 +47,9 @@ struct ReplyRecording {
             })
         for (item, result) in zip(batch.items, reply.results) {
             switch result {
-            case .record(let record): try accept(item, record)
+            case .record(let record):
+                mayHaveFreedKeys = mayHaveFreedKeys || item.operation.kind != .create
+                try accept(item, record)
             case .failure(let error):
                 guard !batch.missing.contains(item.operation.record.recordName) else { continue }
                 try reject(item, error)
@@ -153,17 +157,17 @@ struct ReplyRecording {
     }
 
     /// Whoever has the key came with the answer: where the model makes one object of the two, that
-    /// is done by now, and it is sent anew. Where the holder is about to give the key up, the rest
-    /// waits for it. What is left is refused.
+    /// is done by now, and it is sent anew. The rest is refused, until something is changed or
+    /// deleted at the service; where the holder itself is about to be, that is no refusal to tell.
     private mutating func settleOutranked() throws {
+        if mayHaveFreedKeys { try mirror.ledger.forgetRefusals(.uniqueFieldError) }
         let names = Set(outranked.map { ExactName($0.item.operation.record.recordName) })
         for (item, error) in outranked where try isAsItWasSent(item) {
-            if let holder = error.serverRecord?.recordName, !names.contains(ExactName(holder)),
-                try mirror.ledger.waits(holder)
-            {
-                continue
+            let holder = error.serverRecord?.recordName
+            let isFreeSoon = try holder.map { name in
+                try !names.contains(ExactName(name)) && mirror.ledger.waits(name)
             }
-            outcome.refused += 1
+            if isFreeSoon != true { outcome.refused += 1 }
             try mirror.ledger.keepRefusal(of: item.operation.record.recordName, error)
         }
     }

@@ -75,6 +75,13 @@ extension Ledger {
         try connection.run("DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?", [.text(name)])
     }
 
+    /// Lets all that was refused with a code be sent again.
+    func forgetRefusals(_ code: RecordError.Code) throws {
+        guard try mayHold(.refusals) else { return }
+        try connection.run(
+            "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ?", [.text(code.rawValue)])
+    }
+
     /// Whether the service is still to hear of a record's edit or deletion, and has not refused it.
     package func waits(_ name: String) throws -> Bool {
         if let alias = try alias(of: name), !alias.isDropped { return true }

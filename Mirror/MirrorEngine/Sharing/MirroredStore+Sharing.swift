@@ -95,7 +95,24 @@ extension MirroredStore {
             .flatMap { record in
                 JoinRecord(record).map { [$0.first, $0.second] } ?? [record.recordName]
             }
-        try ShareReach(mirror: mirror).follow(names.compactMap(mirror.ledger.row(named:)))
+        let reach = try ShareReach(mirror: mirror)
+        try reach.follow(names.compactMap(mirror.ledger.row(named:)))
+        if settings.isShared, records.contains(where: \.isShare) {
+            try reach.follow(unsent(mirror))
+        }
+    }
+
+    /// Objects that the service knows nothing of. They may have been made before there was a share
+    /// that they could join.
+    private func unsent(_ mirror: MirrorTransaction) throws -> [RowID] {
+        var rows: [RowID] = []
+        var cursor: Int64 = 0
+        while true {
+            let entries = try mirror.ledger.pendingEntries(after: cursor, limit: 500)
+            guard let last = entries.last else { return rows }
+            cursor = last.key
+            rows += entries.filter { $0.base == nil && !$0.needsCloudDelete }.map(\.row)
+        }
     }
 
     /// Puts objects below the root of a share, with all that is linked with them; the next export

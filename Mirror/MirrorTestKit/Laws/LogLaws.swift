@@ -20,7 +20,10 @@ struct LogLaws {
 
     func check() -> [String] {
         var logged: Set<Line> = []
+        // What never was sent goes with its share as one: its values are logged, and it is kept.
+        var expelled: Set<String> = []
         for (_, entry) in log.entries {
+            if entry.rule == ShareLaws.endRule { expelled.insert(entry.recordName) }
             let property = EditMemory.Property(recordName: entry.recordName, name: entry.property)
             for value in [entry.local, entry.remote] {
                 logged.insert(Line(property: property, value: value))
@@ -33,7 +36,8 @@ struct LogLaws {
                 !memory.decided.contains(property)
             else { continue }
             for value in memory.heads(of: property)
-            where !isKept(value, slot, property)
+            where !(value == .null && expelled.contains(property.recordName))
+                && !isKept(value, slot, property)
                 && !logged.contains(Line(property: property, value: value.plain))
             {
                 broken.append(

@@ -3,6 +3,7 @@ internal import MirrorEngine
 internal import Platform
 internal import SQLiteDriver
 internal import SQLiteStore
+internal import Stores
 
 /// The options of verbs that work on a store's mirror.
 enum MirrorOptions {
@@ -57,8 +58,9 @@ extension StoreAccess {
         policy: MergePolicy = MergePolicy(), zone: String?, keys: SealingKeys? = nil,
         only selection: SelectionOption? = nil
     ) throws -> MirroredStore {
-        try MirroredStore(
-            store: open(), policy: policy, zoneName: zone, keys: keys, platform: .system,
-            selecting: selection?.source(model()) ?? .remembered)
+        let store = try open()
+        return try MirroredStore(
+            store: store, policy: policy, zoneName: zone, keys: keys, platform: .system,
+            selecting: selection?.source(store.layout.model) ?? .remembered)
     }
 }

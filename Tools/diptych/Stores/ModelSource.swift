@@ -47,6 +47,11 @@ enum FileKind {
             self = .folder
             return
         }
+        // This process may have the store open, and would lose its locks by reading the file.
+        guard !SQLiteRowStore.isDatabase(at: file) else {
+            self = .sqlite
+            return
+        }
         let handle = try? FileHandle(forReadingFrom: file)
         let head = (try? handle?.read(upToCount: 16)) ?? Data()
         try? handle?.close()

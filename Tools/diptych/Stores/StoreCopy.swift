@@ -30,7 +30,7 @@ extension StoreAccess {
             url: copy.url, model: model(), options: options, platform: .system)
         return try MirroredStore(
             store: store, policy: policy, zoneName: zone, keys: keys, platform: .system,
-            selecting: selection?.source(model()) ?? .remembered)
+            selecting: selection?.source(store.layout.model) ?? .remembered)
     }
 }
 

@@ -56,6 +56,7 @@ struct HelpExampleTests {
             .write(to: folder.appendingPathComponent("Sources/Person.swift"))
         try Data("insert Book dispo title=\"The Dispossessed\" pages=341\n".utf8)
             .write(to: folder.appendingPathComponent("changes.txt"))
+        try Data(Self.schema.utf8).write(to: folder.appendingPathComponent("shelf.ckdb"))
         try Data(Self.publicKey.utf8).write(to: folder.appendingPathComponent("public.pem"))
         let made = try BuiltCommand.run(
             "diptych create Library.sqlite --model Library.xcdatamodel && "
@@ -70,6 +71,15 @@ struct HelpExampleTests {
         MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE+hJD/pod6smtRm5hnRHqBwCepYQA
         cvb92YAIxP7lwX0UnSVnGbSm6mgHQ8FVdlEDXqCH09pDxjxjap0iVRyEsQ==
         -----END PUBLIC KEY-----
+
+        """
+
+    private static let schema = """
+        DEFINE SCHEMA
+            RECORD TYPE CD_Book (
+                CD_isbn STRING QUERYABLE,
+                CD_colour STRING
+            );
 
         """
 
@@ -130,11 +140,13 @@ struct HelpExampleTests {
         ).replacing("https://127.0.0.1:8443", with: "$DIPTYCH_SERVICE")
     }
 
-    /// The data folder of a service that ran once.
+    /// The data folder of a service that ran once, and knows books.
     private static let served = """
         test -d records || {
             diptych serve --data records --listen 127.0.0.1:0 --ready-file ready >/dev/null &
-            until test -s ready; do sleep 0.1; done; kill $!; wait; };\u{20}
+            until test -s ready; do sleep 0.1; done; kill $!; wait
+            diptych service schema --data records --container iCloud.local.diptych \
+                --import shelf.ckdb >/dev/null; };\u{20}
         """
 
     /// The store was never synced, so it is not in sync, and there is no conflict to decide.

@@ -33,7 +33,8 @@ enum ModelSource {
     }
 }
 
-/// What a file is, by its first bytes.
+/// What a file is, by its first bytes. For files that this process has not open: reading one in
+/// this way drops the locks that SQLite has on it.
 enum FileKind {
     case absent, folder, empty, sqlite, xml, propertyList, other
 
@@ -45,11 +46,6 @@ enum FileKind {
         }
         guard !isFolder.boolValue else {
             self = .folder
-            return
-        }
-        // This process may have the store open, and would lose its locks by reading the file.
-        guard !SQLiteRowStore.isDatabase(at: file) else {
-            self = .sqlite
             return
         }
         let handle = try? FileHandle(forReadingFrom: file)

@@ -319,22 +319,23 @@ import Testing
 
     @Test func aFieldIsDeclaredUniqueUnlessRecordsHaveItInCommon() throws {
         let library = try workshop.library()
-        for name in ["a", "b", "a"] { try workshop.edit(library, "insert Tag name=\(name)") }
+        for title in ["a", "b", "a"] { try workshop.edit(library, "insert Book title=\(title)") }
+        try workshop.edit(library, "insert Tag name=a")
         try workshop.done(["sync", library] + service.settings)
         func schema(_ words: String...) throws -> Run {
             try workshop.run(
                 ["service", "schema", "--data", data, "--container", service.text("container")]
                     + words)
         }
-        let refused = try schema("--unique", "CD_Tag.CD_name")
+        let refused = try schema("--unique", "CD_Book.CD_title")
         #expect(refused.status == 1)
-        #expect(refused.complaint.contains("have one CD_Tag(CD_name) in the zone"))
-        #expect(try schema("--unique", "CD_Tag").status == 2)
+        #expect(refused.complaint.contains("have one CD_Book(CD_title) in the zone"))
+        #expect(try schema("--unique", "CD_Book").status == 2)
         #expect(try schema("--unique", "CD_None.x").complaint.contains("CD_None"))
-        let two = try schema("--unique", "CD_Tag.CD_name,CD_entityName")
+        let two = try schema("--unique", "CD_Book.CD_title,CD_entityName")
         #expect(two.status == 1)
         #expect(try schema().output.contains("UNIQUE") == false)
-        let single = try schema("--unique", "CD_Book.CD_title")
-        #expect(single.status == 0 || single.complaint.contains("CD_Book"))
+        #expect(try schema("--unique", "CD_Tag.CD_name").status == 0)
+        #expect(try schema().output.contains("UNIQUE"))
     }
 }

@@ -43,7 +43,8 @@ import Testing
         #expect(synced.json["reason"] is NSNull)
         let keys: Set = [
             "inSync", "state", "reason", "device", "zones", "pending", "conflictsWaiting",
-            "initialImportCompleted", "waitingSince", "stalled", "activity", "hold",
+            "initialImportCompleted", "waitingSince", "stalled", "activity", "hold", "keptHere",
+            "selection",
         ]
         #expect(Set(synced.json.keys) == keys)
         try workshop.edit(
@@ -57,7 +58,7 @@ import Testing
         #expect(zones.first?["queued"] as? Int == 3)
         #expect(
             Set(zones.first?.keys.map { $0 } ?? [])
-                == ["name", "queued", "lastRound", "error", "retryAt"])
+                == ["name", "owner", "queued", "lastRound", "error", "retryAt"])
     }
 
     @Test func settingsAreRememberedWhenAsked() throws {

@@ -267,7 +267,7 @@ struct PostgresBackendTests {
             """
             DROP TABLE zone_usage, shares, share_members, share_grants, profiles, role_grants,
                 role_members, user_quotas, token_uses, schemas,
-                server_keys, user_passwords, user_identities;
+                server_keys, user_passwords, user_identities, natural_keys, used_signatures;
             UPDATE diptych_schema SET version = 1, works_with = 1
             """, at: address)
         // Several services are started with the new program.
@@ -288,7 +288,7 @@ struct PostgresBackendTests {
         _ = try again.modify([RecordOperation(.create, SharingFixture.share("s", of: "a"))])
         #expect(
             try TestServer.sql("SELECT version, works_with FROM diptych_schema", at: address)
-                == "5|2\n")
+                == "7|2\n")
         #expect(try TestServer.sql(counted, at: address) == "2\n")
     }
 

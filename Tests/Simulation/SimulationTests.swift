@@ -193,8 +193,8 @@ import Testing
     ]
 
     private static let sharedBounds: [(WorldStatistics.Event, Double)] = [
-        (.shared, 55), (.joined, 45), (.guestEdited, 35), (.readerEdited, 8), (.revoked, 25),
-        (.loggedShareEnd, 5), (.chosen, 40), (.keptHere, 5),
+        (.shared, 55), (.joined, 45), (.guestEdited, 25), (.readerEdited, 5), (.revoked, 20),
+        (.loggedShareEnd, 5), (.chosen, 30), (.keptHere, 4),
     ]
 
     private static let environment = ProcessInfo.processInfo.environment

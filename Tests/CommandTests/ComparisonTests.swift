@@ -25,6 +25,12 @@ import Testing
         ["", "-wal"].map { FileManager.default.contents(atPath: store + $0) }
     }
 
+    /// All that the service has but for when a token was last used, which it notes a little later.
+    private static func kept(_ workshop: Workshop) throws -> [Substring] {
+        try workshop.sql(workshop.path("service/records.sqlite"), ".dump").split(separator: "\n")
+            .filter { !$0.hasPrefix("INSERT INTO token_uses ") }
+    }
+
     // MARK: sync --dry-run
 
     @Test func aDryRunSaysWhatWouldTravelAndChangesNothing() throws {
@@ -32,11 +38,11 @@ import Testing
         let (_, phone, service) = try Self.conflicting(workshop)
         let before = Self.bytes(phone)
         let dump = try workshop.sql(phone, ".dump")
-        let records = try workshop.sql(workshop.path("service/records.sqlite"), ".dump")
+        let records = try Self.kept(workshop)
         let run = try workshop.done(["sync", phone, "--dry-run", "--json"] + service.settings)
         #expect(Self.bytes(phone) == before)
         #expect(try workshop.sql(phone, ".dump") == dump)
-        #expect(try workshop.sql(workshop.path("service/records.sqlite"), ".dump") == records)
+        #expect(try Self.kept(workshop) == records)
 
         let sent = run.lines.filter { $0["event"] as? String == "send" }
         #expect(

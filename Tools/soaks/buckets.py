@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""A service over loopback with its assets in a bucket of moto, which checks signatures.
+
+usage: buckets.py DIPTYCH
+
+Prints what was tried. Where an answer or the bucket is not as it should be, it fails.
+"""
+
+import hashlib, json, os, shutil, signal, ssl, socket, subprocess, sys, tempfile, time
+import urllib.error, urllib.request
+
+import boto3
+from botocore.config import Config
+
+CONTAINER = "iCloud.local.diptych"
+PATH = f"/database/1/{CONTAINER}/development/private/"
+ZONE = {"zoneName": "notes"}
+# Calls that prepare the bucket and its user, before moto asks who calls.
+PREPARATIONS = 3
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def wait_for(test, what, seconds=60):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            if test():
+                return
+        except OSError:
+            pass
+        time.sleep(0.05)
+    sys.exit(f"{what} did not come")
+
+
+def require(is_true, what):
+    if not is_true:
+        sys.exit(what)
+
+
+class Store:
+    """moto, with a bucket, and a user who may put, get and delete in it."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        log = open(os.path.join(folder, "moto.log"), "w")
+        environment = dict(os.environ, INITIAL_NO_AUTH_ACTION_COUNT=str(PREPARATIONS))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)],
+            stdout=log, stderr=log, env=environment)
+        wait_for(lambda: socket.create_connection(("127.0.0.1", self.port), 1), "moto")
+        iam = self.client("iam", "x", "y")
+        iam.create_user(UserName="service")
+        policy = {"Version": "2012-10-17", "Statement": [
+            {"Effect": "Allow", "Resource": "*",
+             "Action": ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"]}]}
+        iam.put_user_policy(UserName="service", PolicyName="assets",
+                            PolicyDocument=json.dumps(policy))
+        key = iam.create_access_key(UserName="service")["AccessKey"]
+        self.keys = key["AccessKeyId"], key["SecretAccessKey"]
+
+    def client(self, kind, access, secret):
+        return boto3.client(kind, endpoint_url=self.address, region_name="us-east-1",
+                            aws_access_key_id=access, aws_secret_access_key=secret,
+                            config=Config(retries={"max_attempts": 1},
+                                          s3={"addressing_style": "path"}))
+
+    def ask_nobody(self, count):
+        """The next calls are let through unasked, so that this trial can look by itself."""
+        request = urllib.request.Request(f"{self.address}/moto-api/reset-auth",
+                                         str(count).encode(), {"Content-Type": "text/plain"})
+        urllib.request.urlopen(request).read()
+
+    def unasked(self, call):
+        self.ask_nobody(1)
+        try:
+            return call(self.client("s3", "x", "y"))
+        finally:
+            self.ask_nobody(0)
+
+    def objects(self):
+        found = self.unasked(lambda s3: s3.list_objects_v2(Bucket="shelf")).get("Contents", [])
+        return {each["Key"]: each["Size"] for each in found}
+
+
+class Service:
+    def __init__(self, program, folder, store, keys, name="data"):
+        self.program, self.folder, self.store, self.name = program, folder, store, name
+        self.keys = os.path.join(folder, f"{name}.keys")
+        descriptor = os.open(self.keys, os.O_WRONLY | os.O_CREAT, 0o600)
+        with open(descriptor, "w") as file:
+            file.write(f"access: {keys[0]}\nsecret: {keys[1]}\n")
+        self.data = os.path.join(folder, name)
+        self.start()
+
+    def start(self):
+        ready = os.path.join(self.folder, f"{self.name}.ready")
+        if os.path.exists(ready):
+            os.unlink(ready)
+        self.log = open(os.path.join(self.folder, f"{self.name}.log"), "a")
+        self.process = subprocess.Popen(
+            [self.program, "serve", "--data", self.data, "--listen", "127.0.0.1:0",
+             "--assets", "s3://shelf/assets", "--assets-endpoint", self.store.address,
+             "--assets-keys", self.keys, "--ready-file", ready],
+            stdout=self.log, stderr=self.log)
+        wait_for(lambda: os.path.exists(ready) and os.path.getsize(ready), "the service")
+        with open(ready) as file:
+            self.port = json.load(file)["port"]
+        with open(os.path.join(self.data, f"{CONTAINER}.tokens")) as file:
+            tokens = dict(line.strip().split(": ", 1) for line in file
+                          if line.startswith(("api: ", "user: ")))
+        self.headers = {"X-Diptych-API-Token": tokens["api"],
+                        "X-Diptych-User-Token": tokens["user"]}
+        self.context = ssl.create_default_context(
+            cafile=os.path.join(self.data, "tls", "authority.pem"))
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+    def forget_copies(self):
+        shutil.rmtree(os.path.join(self.data, "assets-cache"), ignore_errors=True)
+
+    def call(self, url, body=None, headers=None):
+        if url.startswith("/"):
+            url = f"https://127.0.0.1:{self.port}{url}"
+        request = urllib.request.Request(url, body, {**self.headers, **(headers or {})})
+        try:
+            with urllib.request.urlopen(request, timeout=120, context=self.context) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def ask(self, operation, body):
+        status, text = self.call(PATH + operation, json.dumps(body).encode(),
+                                 {"Content-Type": "application/json"})
+        require(status == 200, f"{operation} is answered {status}: {text[:300]}")
+        return json.loads(text)
+
+    def upload(self, name, data):
+        """What the service answers to the bytes, as they come."""
+        made = self.ask("assets/upload", {"zoneID": ZONE, "tokens": [
+            {"recordName": name, "recordType": "Note", "fieldName": "picture"}]})
+        return self.call(made["tokens"][0]["url"], data)
+
+    def save(self, name, data):
+        status, text = self.upload(name, data)
+        require(status == 200, f"an upload is answered {status}: {text[:300]}")
+        value = json.loads(text)["singleFile"]
+        answer = self.ask("records/modify", {"zoneID": ZONE, "operations": [
+            {"operationType": "forceReplace", "record": {
+                "recordName": name, "recordType": "Note",
+                "fields": {"picture": {"value": value, "type": "ASSETID"}}}}]})
+        require("serverErrorCode" not in answer["records"][0], f"saving: {answer}")
+
+    def fetch(self, name, headers=None):
+        answer = self.ask("records/lookup", {"zoneID": ZONE, "records": [{"recordName": name}]})
+        url = answer["records"][0]["fields"]["picture"]["value"]["downloadURL"]
+        return self.call(url, headers=headers)
+
+
+def main():
+    program = sys.argv[1]
+    folder = tempfile.mkdtemp(prefix="diptych-buckets-")
+    started = []
+    try:
+        store = Store(folder)
+        started.append(store.process)
+        store.unasked(lambda s3: s3.create_bucket(Bucket="shelf"))
+        service = Service(program, folder, store, store.keys)
+        started.append(service.process)
+        service.ask("zones/modify", {"operations": [
+            {"operationType": "create", "zone": {"zoneID": ZONE}}]})
+
+        contents = {f"n{size}": os.urandom(size) for size in (1, 5_000, 3 << 20, 40 << 20)}
+        for name, data in contents.items():
+            service.save(name, data)
+        digests = {hashlib.sha256(data).hexdigest() for data in contents.values()}
+        names = {key.removeprefix("assets/").replace("/", "") for key in store.objects()}
+        require(names == digests, f"the bucket has {sorted(names)}")
+        print(f"{len(contents)} uploads stand in the bucket under their checksums")
+
+        service.stop()
+        service.forget_copies()
+        service.start()
+        started.append(service.process)
+        for name, data in contents.items():
+            status, found = service.fetch(name)
+            require(status == 200 and found == data, f"{name} came back as {status}, {len(found)} bytes")
+        print("all came back from it after the service had lost its copies")
+
+        service.stop()
+        service.forget_copies()
+        service.start()
+        started.append(service.process)
+        status, found = service.fetch(f"n{40 << 20}", {"Range": "bytes=1000000-1000099"})
+        require(status == 206 and found == contents[f"n{40 << 20}"][1_000_000:1_000_100],
+                f"a range is answered {status}, {len(found)} bytes")
+        print("a range of one that is not here is answered")
+
+        forged = Service(program, folder, store, (store.keys[0], "not" + store.keys[1]), "forged")
+        started.append(forged.process)
+        forged.ask("zones/modify", {"operations": [
+            {"operationType": "create", "zone": {"zoneID": ZONE}}]})
+        status, text = forged.upload("n", os.urandom(9_000))
+        require(status != 200, "an upload under a wrong key was answered as if it had been kept")
+        require(len(store.objects()) == len(contents), "an upload under a wrong key is in the bucket")
+        print(f"a wrong secret is refused by the store, and the upload answered {status}: "
+              f"{json.loads(text).get('serverErrorCode')}")
+    finally:
+        for process in reversed(started):
+            if process.poll() is None:
+                process.terminate()
+        for process in started:
+            process.wait()
+        if sys.exc_info()[0] is None:
+            shutil.rmtree(folder)
+        else:
+            print(f"logs: {folder}", file=sys.stderr)
+
+
+main()

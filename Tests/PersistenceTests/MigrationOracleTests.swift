@@ -13,7 +13,7 @@ import Testing
 @Suite struct MigrationOracleTests {
     private static let seeds: ClosedRange<UInt64> = {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["DIPTYCH_MIGRATION_PAIRS"].flatMap(UInt64.init) ?? 200
+        let count = environment["DIPTYCH_MIGRATION_PAIRS"].flatMap(UInt64.init) ?? 40
         let first = environment["DIPTYCH_SEED"].flatMap(UInt64.init) ?? 1
         return first...(first + max(count, 1) - 1)
     }()

@@ -61,13 +61,15 @@ package struct LedgerKey: Hashable, Sendable {
     package static let container = LedgerKey(text: "DiptychContainer")
     /// Set once the zone was read to its end for the first time.
     package static let initialImport = LedgerKey(text: "DiptychInitialImportCompleted")
-    /// Set once the service was seen to tell a device which of its writes it took.
     /// The service speaks without extensions.
     package static let plainSends = LedgerKey(text: "DiptychPlainSends")
     package static let plainDialect = LedgerKey(text: "DiptychServiceIsPlain")
+    /// Set once the service was seen to tell a device which of its writes it took.
     package static let echoesWriteIDs = LedgerKey(text: "DiptychServiceNamesWriters")
     /// Set while imported records may have left ends of one-to-one relationships that do not meet.
     package static let oneToOneCheck = LedgerKey(text: "DiptychOneToOneCheck")
+    /// Objects were looked at under another selection than the one that is kept.
+    static let selectionCheck = LedgerKey(text: "DiptychSelectionCheck")
     /// The latest edit time seen or given out, in milliseconds.
     package static let editClock = LedgerKey(text: "DiptychEditClock")
     /// The random name of this store file, and the number of its last round.

@@ -18,6 +18,14 @@ struct SelectionReach {
     func settle(_ rows: [RowID]) throws {
         guard !mirror.settings.scope.hasUnreadSelection else { return try leave(rows) }
         guard let selection else { return }
+        // A round that began under another selection goes on: all is looked at when one begins.
+        if try (mirror.ledger.setting(.selection)?.string ?? "") != selection.text {
+            try mirror.ledger.set(.selectionCheck, to: .integer(1))
+        }
+        try settle(rows, selection)
+    }
+
+    private func settle(_ rows: [RowID], _ selection: SyncSelection) throws {
         for (number, rows) in Dictionary(grouping: rows, by: \.entity) {
             guard let layout = mirror.mapping.layout.entity(number) else { continue }
             switch selection.rule(of: layout.entity) {
@@ -52,12 +60,14 @@ struct SelectionReach {
                 + "it by the app, or choose anew.")
     }
 
-    /// Where the selection is another than at the last look, all objects are looked at. Returns
+    /// Where the selection is another than at a look before, all objects are looked at. Returns
     /// whether it was: what was kept aside because of it may come then.
     func notice() throws -> Bool {
         let known = try mirror.ledger.setting(.selection)?.string ?? ""
         let text = selection?.text ?? ""
-        guard known != text else { return false }
+        let isDue = try mirror.ledger.setting(.selectionCheck) != nil
+        guard known != text || isDue else { return false }
+        try mirror.ledger.set(.selectionCheck, to: .null)
         try mirror.ledger.set(.selection, to: text.isEmpty ? .null : .text(text))
         try mirror.ledger.forgetOutside()
         for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {

@@ -55,6 +55,7 @@ struct ShareReach {
         for row in rows {
             guard try mirror.store.row(row) != nil else { continue }
             if let own = try parent(of: row) {
+                try mirror.ledger.knownName(of: row).map(sharePairs)
                 try spread(own, from: row)
             } else if let met = try shared(near: row) ?? onlyPlace(for: row) {
                 try assign(met, to: row)
@@ -111,6 +112,11 @@ struct ShareReach {
         let name = try mirror.ledger.recordName(for: row)
         try mirror.ledger.assign(parent: parent, to: name)
         try mirror.enqueueUpload(row)
+        try sharePairs(of: name)
+    }
+
+    /// Pairs go where their objects are. One may have come from a device that had not heard of that.
+    private func sharePairs(of name: String) throws {
         for pair in try mirror.ledger.pairs(of: name)
         where !pair.needsDelete && pair.isUploaded && pair.base?.parent == nil {
             try mirror.ledger.setPair(pair.key, isUploaded: false)

@@ -77,6 +77,21 @@ import Testing
                 == ["diary", "hotel", "map of the coast", "two tickets"])
     }
 
+    @Test func whatIsMadeLaterAndLinkedWithNothingSharedStaysUnshared() async throws {
+        let world = try SharingWorld()
+        try await world.open()
+        for device in [world.desk, world.laptop] {
+            try device.edit("diary") { _, context in
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                note.setValue("letter", forKey: "text")
+            }
+        }
+        try await world.settle()
+        #expect(try world.desk.texts("Note") == ["diary", "letter", "letter", "map", "tickets"])
+        #expect(try world.phone.texts("Note") == ["map", "tickets"])
+        #expect(try world.tablet.texts("Note") == ["map", "tickets"])
+    }
+
     @Test func whatIsLinkedWithSharedObjectsLaterIsSharedToo() async throws {
         let world = try SharingWorld()
         try await world.open()

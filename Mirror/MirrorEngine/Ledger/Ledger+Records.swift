@@ -53,6 +53,14 @@ extension Ledger {
         return try entries(sql: sql, [.integer(key), SQLiteValue(limit)])
     }
 
+    /// The entries of objects that the service knows nothing of, after the line `key`, in order:
+    /// whether or not they may be sent now.
+    func unsentEntries(after key: Int64, limit: Int) throws -> [RecordEntry] {
+        try entries(
+            "WHERE m.ZNEEDSUPLOAD = 1 AND m.ZNEEDSCLOUDDELETE = 0 AND m.ZENCODEDRECORDASSET IS NULL "
+                + "AND m.Z_PK > ? ORDER BY m.Z_PK LIMIT ?", [.integer(key), SQLiteValue(limit)])
+    }
+
     /// The entries that meet a condition on `m`.
     func entries(_ condition: String, _ values: [SQLiteValue]) throws -> [RecordEntry] {
         try entries(sql: "SELECT \(Self.entryColumns) \(condition)", values)

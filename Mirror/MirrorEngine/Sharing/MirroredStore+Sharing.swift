@@ -103,15 +103,15 @@ extension MirroredStore {
     }
 
     /// Objects that the service knows nothing of. They may have been made before there was a share
-    /// that they could join.
+    /// that they could join, and be left out by a selection for now.
     private func unsent(_ mirror: MirrorTransaction) throws -> [RowID] {
         var rows: [RowID] = []
         var cursor: Int64 = 0
         while true {
-            let entries = try mirror.ledger.pendingEntries(after: cursor, limit: 500)
+            let entries = try mirror.ledger.unsentEntries(after: cursor, limit: 500)
             guard let last = entries.last else { return rows }
             cursor = last.key
-            rows += entries.filter { $0.base == nil && !$0.needsCloudDelete }.map(\.row)
+            rows += entries.map(\.row)
         }
     }
 
@@ -139,6 +139,12 @@ extension MirroredStore {
         let permissions = asked.compactMap(\.currentPermission)
         if permissions.contains(.readWrite) { return .readWrite }
         return permissions.first
+    }
+
+    /// Whether another process, or another session, found that the zone is shared no more. What was
+    /// asked of it before counts for nothing then.
+    func hasLeft(_ ledger: Ledger) throws -> Bool {
+        try settings.isShared && ledger.knownZone() != settings.zoneID
     }
 
     /// The zone is shared no more, or the user has left it: its objects leave the store. What was

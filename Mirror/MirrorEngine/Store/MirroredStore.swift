@@ -123,7 +123,8 @@ public final class MirroredStore: Sendable {
     ) throws -> ImportOutcome? {
         let started = now
         let outcome: ImportOutcome? = try write { mirror in
-            guard try mirror.ledger.zone(settings.zoneID).token == request.token,
+            guard try !hasLeft(mirror.ledger),
+                try mirror.ledger.zone(settings.zoneID).token == request.token,
                 try request.toldWriteIDs || !mirror.ledger.hasInFlightWrites()
             else { return nil }
             if try mirror.ledger.lacksEchoes(in: page, to: request) {
@@ -200,6 +201,7 @@ public final class MirroredStore: Sendable {
     /// Applies records that were looked up by name; the token stays.
     package func apply(_ records: [Record], _ line: EpochLine? = nil) throws -> ImportOutcome {
         let outcome = try write { mirror in
+            guard try !hasLeft(mirror.ledger) else { return ImportOutcome() }
             try catchUp(mirror)
             if let line { try mirror.ledger.setLine(line) }
             var importing = try RecordImport(mirror: mirror)
@@ -296,6 +298,7 @@ public final class MirroredStore: Sendable {
     package func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
         let started = now
         return try write { mirror in
+            guard try !hasLeft(mirror.ledger) else { return ReplyOutcome() }
             let noted = try catchUp(mirror)
             var recording = ReplyRecording(mirror: mirror)
             var outcome = try recording.record(batch, reply)

@@ -106,6 +106,7 @@ struct MemoryLaws {
             recordName: conflict.recordName, name: conflict.property)
         guard DeletionRule(rawValue: conflict.rule) == nil, conflict.rule != "unique",
             conflict.rule != ShareLaws.endRule, !world.share.wasRevoked,
+            !world.network.revivals.wasDeleted(conflict.recordName),
             let entity = memory.entities[conflict.recordName], !world.mayMerge(entity),
             memory.isWrittenByOne(property) || memory.chain(of: property) != nil
         else { return nil }

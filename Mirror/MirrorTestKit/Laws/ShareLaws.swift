@@ -18,7 +18,8 @@ struct ShareLaws {
                 if !held.objects.isEmpty {
                     broken.append(
                         "\(device.name) takes part no more and holds "
-                            + "\(held.objects.count) objects.")
+                            + held.objects.keys.sorted().map { String($0.prefix(6)) }
+                            .joined(separator: ", ") + ".")
                 }
                 continue
             }

@@ -4,6 +4,7 @@ internal import RecordWire
 /// known of the deletion. (docs/MERGE.md §14)
 struct Revivals {
     private var deleted: Set<String> = []
+    private var everDeleted: Set<String> = []
     private var names: Set<String> = []
     /// The ends of pairs.
     private var pairs: Set<Set<String>> = []
@@ -18,6 +19,7 @@ struct Revivals {
             let name = operation.record.recordName
             if record.deleted {
                 deleted.insert(name)
+                everDeleted.insert(name)
             } else if operation.kind == .create, operation.record.recordChangeTag == nil,
                 deleted.remove(name) != nil
             {
@@ -29,6 +31,8 @@ struct Revivals {
         }
     }
 
+    /// Whether the service ever took a deletion of the record, whatever came after.
+    func wasDeleted(_ name: String) -> Bool { everDeleted.contains(name) }
     func contains(_ name: String) -> Bool { names.contains(name) }
     func contains(pairOf ends: [String]) -> Bool { pairs.contains(Set(ends)) }
 }

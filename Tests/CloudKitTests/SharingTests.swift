@@ -80,12 +80,7 @@ import Testing
     @Test func whatIsMadeLaterAndLinkedWithNothingSharedStaysUnshared() async throws {
         let world = try SharingWorld()
         try await world.open()
-        for device in [world.desk, world.laptop] {
-            try device.edit("diary") { _, context in
-                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
-                note.setValue("letter", forKey: "text")
-            }
-        }
+        for device in [world.desk, world.laptop] { try device.write("letter", in: "Note") }
         try await world.settle()
         #expect(try world.desk.texts("Note") == ["diary", "letter", "letter", "map", "tickets"])
         #expect(try world.phone.texts("Note") == ["map", "tickets"])

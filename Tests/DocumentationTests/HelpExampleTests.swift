@@ -11,10 +11,7 @@ struct HelpExampleTests {
             let examples = Self.examples(in: block.lines).filter(Self.runsAlone)
             guard !examples.isEmpty else { continue }
             let folder = try Self.workplace()
-            defer {
-                _ = try? BuiltCommand.run(Self.stopping, in: folder)
-                try? FileManager.default.removeItem(at: folder)
-            }
+            defer { try? FileManager.default.removeItem(at: folder) }
             for example in examples {
                 seen += 1
                 let line = Self.before(example) + Self.addressed(example)
@@ -115,36 +112,32 @@ struct HelpExampleTests {
         "umask 077; echo 'four plain words here' > words; "
         + "diptych() { command diptych \"$@\" --passphrase-file words; }; "
 
-    /// Starts a service where none runs. One that cannot start ends the example with its words.
-    private static let serving = """
-        test -s service.pid || {
-            diptych serve --data records --listen 127.0.0.1:0 --ready-file ready \
-                > service.log 2>&1 < /dev/null &
-            echo $! > service.pid
-        }
+    /// A service that runs as long as the example, always at one port, with another user who has an
+    /// empty store. The port is not of those that other tests are given, and may be taken all the
+    /// same: a service that cannot start is started again, and not for ever.
+    private static let shared = """
+        rm -f ready; tries=0
         until test -s ready; do
-            kill -0 $(cat service.pid) || { cat service.log; exit 99; }; sleep 0.1
+            if ! kill -0 ${service:-none} 2>/dev/null; then
+                tries=$((tries + 1)); test $tries -lt 20 || exit 99
+                test -s ben.tokens || echo $((20000 + RANDOM % 12000)) > port
+                diptych serve --data records --listen 127.0.0.1:$(cat port) --ready-file ready \
+                    >/dev/null & service=$!
+            fi
+            sleep 0.1
         done
+        trap 'kill $service; wait $service' EXIT
+        export DIPTYCH_SERVICE=https://127.0.0.1:$(cat port)
+        export DIPTYCH_CONTAINER=iCloud.local.diptych DIPTYCH_CA_FILE=records/tls/authority.pem
+        export DIPTYCH_TOKEN_FILE=records/iCloud.local.diptych.tokens
+        test -s ben.tokens || {
+            diptych service users --data records --add Ben --email ben@example.org
+            diptych service tokens --data records --issue Ben --container $DIPTYCH_CONTAINER \
+                --token-file ben.tokens
+            diptych create Shared.sqlite --model Library.xcdatamodel
+        } >/dev/null
 
         """
-
-    /// Ends it, when its examples were run.
-    private static let stopping = "if test -s service.pid; then kill $(cat service.pid); fi"
-
-    /// A service for all examples of a verb, with another user who has an empty store.
-    private static let shared =
-        serving + """
-            export DIPTYCH_SERVICE=https://$(grep -o '127.0.0.1:[0-9]*' ready | head -n 1)
-            export DIPTYCH_CONTAINER=iCloud.local.diptych DIPTYCH_CA_FILE=records/tls/authority.pem
-            export DIPTYCH_TOKEN_FILE=records/iCloud.local.diptych.tokens
-            test -s ben.tokens || {
-                diptych service users --data records --add Ben --email ben@example.org
-                diptych service tokens --data records --issue Ben --container $DIPTYCH_CONTAINER \
-                    --token-file ben.tokens
-                diptych create Shared.sqlite --model Library.xcdatamodel
-            } >/dev/null
-
-            """
 
     /// The example with the address and the invitation that there are here.
     private static func addressed(_ example: String) -> String {

@@ -57,8 +57,9 @@ extension Ledger {
     /// whether or not they may be sent now.
     func unsentEntries(after key: Int64, limit: Int) throws -> [RecordEntry] {
         try entries(
-            "WHERE m.ZNEEDSUPLOAD = 1 AND m.ZNEEDSCLOUDDELETE = 0 AND m.ZENCODEDRECORDASSET IS NULL "
-                + "AND m.Z_PK > ? ORDER BY m.Z_PK LIMIT ?", [.integer(key), SQLiteValue(limit)])
+            "WHERE m.ZNEEDSUPLOAD = 1 AND m.ZNEEDSCLOUDDELETE = 0 "
+                + "AND m.ZENCODEDRECORDASSET IS NULL AND m.Z_PK > ? ORDER BY m.Z_PK LIMIT ?",
+            [.integer(key), SQLiteValue(limit)])
     }
 
     /// The entries that meet a condition on `m`.

@@ -115,7 +115,7 @@ struct ShareReach {
         try sharePairs(of: name)
     }
 
-    /// Pairs go where their objects are. One may have come from a device that had not heard of that.
+    /// Pairs go where their objects are. One may have come from a device that had not heard of it.
     private func sharePairs(of name: String) throws {
         for pair in try mirror.ledger.pairs(of: name)
         where !pair.needsDelete && pair.isUploaded && pair.base?.parent == nil {

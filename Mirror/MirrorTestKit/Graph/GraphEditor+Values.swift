@@ -90,9 +90,9 @@ extension GraphEditor {
 
     mutating func delete(on device: SimulatedDevice) throws -> String? {
         // What is outside of a selection goes from this device alone.
-        guard let row = try anyRow(on: device, where: { device.sendsAll(of: $0.entity) }) else {
-            return nil
-        }
+        guard let row = try anyRow(on: device, where: { device.sendsAll(of: $0.entity) }),
+            layout.entity(row.id.entity).map({ device.sendsAll(of: $0.entity) }) == true
+        else { return nil }
         let name = try edit(row.id, on: device) {
             try LinkEdit(layout: layout, store: $0).delete(row)
         }

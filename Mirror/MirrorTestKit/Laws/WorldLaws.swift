@@ -47,9 +47,9 @@ struct WorldLaws {
         with image: DeviceImage, _ device: SimulatedDevice
     ) throws -> [String] {
         var service = try DeviceImage(world.service, as: device)
-        if world.settings.faults.lostTime.isPossible {
+        if world.settings.faults.lostTime.isPossible || world.share.wasRevoked {
             // A store that was lost may have been the only one that had an object, which a record
-            // names: that link waits for ever.
+            // names, or a guest's that takes part no more: that link waits for ever.
             let zone = device.mirrored.settings.zoneName
             service.dropLinks(outside: Set(try world.service.feed(ofZone: zone).keys))
         }

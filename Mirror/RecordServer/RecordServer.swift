@@ -51,6 +51,9 @@ public final class RecordServer: Sendable {
     /// Requests whose answers are held back at this moment.
     public var heldRequests: Int { http.heldRequests }
 
+    /// Bytes of requests and answers that are in memory at this moment.
+    public var bufferedBytes: Int { http.traffic.bufferedBytes }
+
     /// The certificate that clients are to trust; nil where it is not of the local authority.
     public var authorityFile: URL? {
         certificates.authorityFile

@@ -25,7 +25,7 @@ public final class Connection {
     /// As it was given to the initializer, ":memory:" too.
     public let path: String
     private let busyMilliseconds: Int32
-    private var cache: [String: Statement] = [:]
+    private var cache: [StatementText: Statement] = [:]
     private var transactionDepth = 0
     private var knownCollector: IntegerCollector?
     /// Who is told of what is run.
@@ -102,13 +102,14 @@ public final class Connection {
     /// Returns the compiled statement for `sql`, from the cache when it was used before.
     /// The caller resets it after use; `rows` and `run` do.
     public func prepare(_ sql: String) throws -> Statement {
-        if let known = cache[sql] {
+        let text = StatementText(sql)
+        if let known = cache[text] {
             known.reset()
             return known
         }
         let statement = try compile(sql)
         if cache.count >= Self.cachedStatementsMax { cache.removeAll() }
-        cache[sql] = statement
+        cache[text] = statement
         return statement
     }
 

@@ -92,6 +92,7 @@ final class LocalService: Sendable {
 /// One device: a container with one mirrored store.
 final class Device {
     let container: NSPersistentCloudKitContainer
+    let address: RecordServiceAddress?
     /// What the load's callback was told.
     private(set) var failure: (any Error)?
     private var observer: (any NSObjectProtocol)?
@@ -102,6 +103,7 @@ final class Device {
         model: NSManagedObjectModel = LocalService.model,
         adjust: (NSPersistentCloudKitContainerOptions) throws -> Void = { _ in }
     ) throws {
+        self.address = address
         container = NSPersistentCloudKitContainer(name: "Notes", managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: url)
         let options = NSPersistentCloudKitContainerOptions(

@@ -237,34 +237,6 @@ import Testing
         #expect(try world.laptop.texts("Note") == ["diary", "from Bert", "map", "tickets"])
     }
 
-    @Test func aStoreTakesTheZoneOfOneOwner() async throws {
-        let world = try SharingWorld()
-        try await world.open()
-        let dora = try world.service.user("dora")
-        let other = try world.service.container("dora", of: dora.address, model: SharingWorld.model)
-        try other.write("hers", in: "Note")
-        let id = try other.id(of: "hers")
-        let context = other.container.newBackgroundContext()
-        let note = context.performAndWait { context.object(with: id) }
-        let (_, share, _) = try await other.container.share([note], to: nil)
-        share.publicPermission = .readOnly
-        let stored = try await other.container.persistUpdatedShare(share, in: other.store)
-        let metadata = try await world.phone.container.shareMetadata(
-            for: try #require(stored.url))
-        let error = await #expect(throws: CKError.self) {
-            _ = try await world.phone.container.acceptShareInvitations(
-                from: [metadata], into: world.phone.store)
-        }
-        #expect(error?.code == .zoneBusy)
-        // A store of one's own takes none at all.
-        await #expect(throws: CKError.self) {
-            _ = try await world.desk.container.acceptShareInvitations(
-                from: [metadata], into: world.desk.store)
-        }
-        try await world.accept(stored, on: world.carla)
-        #expect(try world.carla.texts("Note") == ["hers"])
-    }
-
     @Test func callbacksAreCalled() async throws {
         let world = try SharingWorld()
         let folder = try world.fill()

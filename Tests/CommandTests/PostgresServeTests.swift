@@ -16,7 +16,7 @@ struct PostgresServeTests {
     }
 
     private func until(_ condition: () throws -> Bool) throws {
-        for _ in 0..<3_000 {
+        for _ in 0..<30_000 {
             if try condition() { return }
             usleep(20_000)
         }

@@ -58,7 +58,7 @@ struct ProxyTests {
             #"{"waitSeconds":60,"zones":[{"zoneID":{"zoneName":"notes"},"#
                 + #""syncToken":"\#(token)"}]}"#)
         var isHeld = false
-        for _ in 0..<1_200 where !isHeld {
+        for _ in 0..<12_000 where !isHeld {
             usleep(50_000)
             let child = try workshop.start("/usr/bin/env", ["curl", "-s", service.text("metrics")])
             child.wait()
@@ -132,7 +132,7 @@ private final class Proxy {
             """, to: "nginx.conf")
         child = try workshop.start(
             Self.program ?? "", ["-p", folder, "-c", folder + "/nginx.conf"])
-        for _ in 0..<600 {
+        for _ in 0..<12_000 {
             let look = try workshop.start(
                 "/usr/bin/env", ["curl", "-s", "-k", "--max-time", "5", address + "/healthz"])
             look.wait()

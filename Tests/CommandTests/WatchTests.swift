@@ -23,7 +23,7 @@ import Testing
     }
 
     private func until(_ condition: () throws -> Bool) throws {
-        for _ in 0..<3_000 {
+        for _ in 0..<30_000 {
             if try condition() { return }
             usleep(20_000)
         }

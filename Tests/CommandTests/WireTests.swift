@@ -186,9 +186,9 @@ import Testing
 
     private static let many = (0..<2500).map { "insert Tag name=tag\($0)" }.joined(separator: "\n")
 
-    /// Waits until a round of `child` has sent a batch.
+    /// Waits until a round of `child` has sent a batch, or is over.
     private func awaitExport(_ child: Child, records: Int) {
-        for _ in 0..<4000 {
+        for _ in 0..<300_000 where child.isRunning {
             let hasSent = child.printed.split(separator: "\n").contains { line in
                 let json = try? JSONSerialization.jsonObject(with: Data(line.utf8))
                 return ((json as? [String: Any])?["done"] as? Int ?? 0) >= records
@@ -222,7 +222,8 @@ import Testing
         try pair.sync(pair.desk)
         for _ in 0..<3 {
             let round = try workshop.start(["sync", pair.phone, "--json"] + pair.service.settings)
-            for _ in 0..<4000 where !round.printed.contains("\"importing\"") { usleep(2000) }
+            for _ in 0..<300_000
+            where round.isRunning && !round.printed.contains("\"importing\"") { usleep(2000) }
             pair.service.kill()
             try pair.service.restart()
             #expect([0, 75].contains(round.wait()), "\(round.complaint)")

@@ -34,7 +34,7 @@ import Testing
     }
 
     private func until(_ condition: () throws -> Bool) async throws {
-        for _ in 0..<4_000 {
+        for _ in 0..<120_000 {
             if try condition() { return }
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -42,7 +42,7 @@ import Testing
         let folder = URL(fileURLWithPath: world.incoming).deletingLastPathComponent()
             .appendingPathComponent("parts")
         var size = 0
-        for _ in 0..<400 {
+        for _ in 0..<60_000 {
             let files = FileManager.default.enumerator(atPath: folder.path)?.allObjects ?? []
             size = files.compactMap { $0 as? String }.compactMap { file in
                 let attributes = try? FileManager.default.attributesOfItem(

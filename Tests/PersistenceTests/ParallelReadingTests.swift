@@ -78,7 +78,7 @@ import Testing
                 seen.withLock { $0 = found + [fault?.name ?? "none"] }
                 done.signal()
             }
-            #expect(done.wait(timeout: .now() + 60) == .success)
+            #expect(done.wait(timeout: .now() + 600) == .success)
         }
         try writer.performAndWait {
             person.name = "Anna"

@@ -128,7 +128,7 @@ struct PostgresBackendTests {
         // Two rings: the first may come before the other one hears.
         try other.service.noticeOtherWriters()
         try one.save(.note("a"))
-        #expect(heard.wait(timeout: .now() + 20) == .success)
+        #expect(heard.wait(timeout: .now() + 600) == .success)
         withExtendedLifetime(listening) {}
     }
 
@@ -148,13 +148,18 @@ struct PostgresBackendTests {
             try listen(as: ben) { theirs.signal() },
         ]
         try other.service.noticeOtherWriters()
-        let before = mine.withLock { $0 }
-        while theirs.wait(timeout: .now()) == .success {}
-        _ = try one.service.handle(
-            .modifyZones([ZoneOperation(.create, ZoneID(zoneName: "b"))]), target: one.target,
-            caller: ben)
-        #expect(theirs.wait(timeout: .now() + 20) == .success)
-        #expect(mine.withLock { $0 } == before)
+        // Whoever begins to hear of others wakes everybody once, whenever that is.
+        var isQuiet = false
+        for number in 0..<10 where !isQuiet {
+            let before = mine.withLock { $0 }
+            while theirs.wait(timeout: .now()) == .success {}
+            _ = try one.service.handle(
+                .modifyZones([ZoneOperation(.create, ZoneID(zoneName: "b\(number)"))]),
+                target: one.target, caller: ben)
+            #expect(theirs.wait(timeout: .now() + 600) == .success)
+            isQuiet = mine.withLock { $0 } == before
+        }
+        #expect(isQuiet)
         withExtendedLifetime(listenings) {}
     }
 
@@ -180,7 +185,7 @@ struct PostgresBackendTests {
         let came = DispatchSemaphore(value: 0)
         let listening = try fixture.service.listen(forCourierToken: token) { came.signal() }
         defer { withExtendedLifetime(listening) {} }
-        for _ in 0..<600 {
+        for _ in 0..<3_000 {
             if let text = try fixture.service.nextNotice(forCourierToken: token) {
                 return String(decoding: text, as: UTF8.self)
             }

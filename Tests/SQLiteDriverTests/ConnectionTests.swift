@@ -21,6 +21,16 @@ import Testing
         #expect(try connection.value("SELECT ?", [.text("")]) == .text(""))
     }
 
+    /// Swift calls the two texts equal, and they are two statements.
+    @Test func textsThatOnlyLookAlikeAreStatementsOfTheirOwn() throws {
+        let (composed, decomposed) = ("SELECT length('\u{E9}')", "SELECT length('e\u{301}')")
+        #expect(composed == decomposed)
+        for _ in 0..<2 {
+            #expect(try connection.value(composed) == 1)
+            #expect(try connection.value(decomposed) == 2)
+        }
+    }
+
     @Test func integersAreGatheredInsideTheStatement() throws {
         let query = "SELECT id, name FROM item WHERE name <> ?"
         #expect(try connection.integers(in: "id", of: query, [.text("b")]).isEmpty)

@@ -35,7 +35,7 @@ import Testing
             if let value = try? work() { result.withLock { $0 = value } }
             done.signal()
         }
-        guard done.wait(timeout: .now() + 60) == .success else { return nil }
+        guard done.wait(timeout: .now() + 600) == .success else { return nil }
         return result.withLock { $0 }
     }
 

@@ -151,22 +151,4 @@ import Testing
         try other.store.deleteHistory(.all)
         #expect(try mine.store.foreignTransactions()?.isEmpty == true)
     }
-
-    /// Closing a file drops all locks of its process on it, those of SQLite too.
-    @Test func readingTheMetadataOfAnOpenStoreKeepsItsLocks() throws {
-        let fixture = try open([:])
-        try fixture.insert("Tag", ["name": .text("x")])
-        let inode = try FileManager.default.attributesOfItem(atPath: url.path)[.systemFileNumber]
-        func locks() throws -> Int {
-            let table = try String(contentsOfFile: "/proc/locks", encoding: .utf8)
-            return table.split(separator: "\n").count {
-                $0.contains(":\((inode as? NSNumber)?.intValue ?? 0) ")
-            }
-        }
-        let before = try locks()
-        #expect(before > 0)
-        _ = try SQLiteRowStore.metadata(at: url)
-        _ = try SQLiteRowStore.cachedModel(at: url)
-        #expect(try locks() == before)
-    }
 }

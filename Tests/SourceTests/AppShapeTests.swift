@@ -64,7 +64,7 @@ final class AppShapeTests: XCTestCase {
             _ = Person(name: "Ann", in: context)
             try context.save()
         }
-        wait(for: [saved], timeout: 5)
+        wait(for: [saved], timeout: 600)
     }
 
     /// XCTest brings Foundation along; the build plugin says which NSExpression is meant.

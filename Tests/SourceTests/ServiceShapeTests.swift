@@ -134,7 +134,7 @@ final class ServiceShapeTests: XCTestCase {
         }
         var merged = try await service.merge()
         XCTAssertEqual(merged, 1)
-        await fulfillment(of: [changed], timeout: 10)
+        await fulfillment(of: [changed], timeout: 600)
         merged = try await service.merge()
         XCTAssertEqual(merged, 0)
         try await service.forget()

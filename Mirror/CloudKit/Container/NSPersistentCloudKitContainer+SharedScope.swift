@@ -30,7 +30,7 @@ struct GivenOptions: @unchecked Sendable {
 
 // Stores whose databaseScope is shared: each is mirrored with one zone of another user's, the one
 // that it was mirrored with before, the one that its options name, or the first that is shared with
-// the user and in no other store of the container.
+// the user and in no other store of the container. Others have further stores.
 extension NSPersistentCloudKitContainer {
     /// What the address of a share leads to, asked of the service of this container's stores.
     /// Throws `CKError`: `.unknownItem` where there is no such share for this user.
@@ -65,13 +65,14 @@ extension NSPersistentCloudKitContainer {
         for (identifier, awaiting) in waiting {
             let stores = persistentStoreCoordinator.persistentStores
             guard let store = stores.first(where: { $0.identifier == identifier }),
-                let zone = try await freeZone(for: awaiting)
+                let zone = try await freeZones(for: awaiting).first
             else { continue }
             try bind(store, to: zone, awaiting)
         }
     }
 
-    private final func freeZone(for awaiting: AwaitingShare) async throws -> ZoneID? {
+    /// The zones that are shared with the user and in no store of the container, by owner.
+    final func freeZones(for awaiting: AwaitingShare) async throws -> [ZoneID] {
         let taken = Set(mirroredStores.map(\.mirror.session.store.zoneID))
         do {
             let channel = try awaiting.address.channel(
@@ -82,7 +83,7 @@ extension NSPersistentCloudKitContainer {
             let found = zones.compactMap { result -> ZoneID? in
                 if case .zone(let zone) = result, !zone.deleted { zone.zoneID } else { nil }
             }
-            return found.filter { !taken.contains($0) }.min {
+            return found.filter { !taken.contains($0) }.sorted {
                 ($0.ownerRecordName ?? "", $0.zoneName) < ($1.ownerRecordName ?? "", $1.zoneName)
             }
         } catch {
@@ -104,14 +105,19 @@ extension NSPersistentCloudKitContainer {
         }
     }
 
-    /// The zone of a store is shared no more: the store waits for another.
+    /// The zone of a store is shared no more: the store waits for another; one that the container
+    /// made stays, with its log, until that zone is shared again.
     final func shareEnded(_ identifier: String) {
         guard let mirror = removeMirror(of: identifier) else { return }
         mirror.stop()
+        let stores = persistentStoreCoordinator.persistentStores
+        if let store = stores.first(where: { $0.identifier == identifier }), isFurther(store) {
+            return
+        }
         awaiting.withLock { $0[identifier] = AwaitingShare(mirror.options, mirror.address) }
     }
 
-    /// Looks for zones now and then, as long as a store waits for one.
+    /// Looks for zones now and then: for the stores that wait for one, and those of further owners.
     final func watchForShares() {
         let sleeper = sleeper
         let task = runner.run { [weak self] in
@@ -119,6 +125,7 @@ extension NSPersistentCloudKitContainer {
                 guard let self else { return }
                 // A service that cannot be reached is asked again.
                 try? await self.bindAwaiting()
+                _ = try? await self.addFurther()
                 try? await sleeper.sleep(seconds: 30)
             }
         }

@@ -12,8 +12,17 @@ extension NSPersistentCloudKitContainer {
     /// The shares of a store's zone, as the last round told them; of all stores without one. Any
     /// thread; cost: one look into each store.
     public final func fetchShares(in persistentStore: NSPersistentStore?) throws -> [CKShare] {
-        try mirroredStores.filter { persistentStore == nil || $0.store === persistentStore }
-            .flatMap { try $0.mirror.shares() }
+        try mirroredStores(near: persistentStore).flatMap { try $0.mirror.shares() }
+    }
+
+    /// The mirrored stores of a family, or all.
+    private func mirroredStores(
+        near store: NSPersistentStore?
+    ) -> [(store: NSPersistentStore, mirror: StoreMirror)] {
+        guard let store else { return mirroredStores }
+        return family(of: store).compactMap { member in
+            mirror(of: member).map { (member, $0) }
+        }
     }
 
     /// The shares that objects are in; without those that are in none.
@@ -62,9 +71,10 @@ extension NSPersistentCloudKitContainer {
         }
     }
 
-    /// Takes part in shares, whose objects come into the store: one with `databaseScope` shared,
-    /// which is mirrored with no zone yet or with that of these shares. Returns what the service
-    /// says of them then. Throws `CKError`; `.zoneBusy` for a store with the zone of somebody else.
+    /// Takes part in shares, whose objects come into the store, one with `databaseScope` shared;
+    /// where that has the zone of another owner they come into a further one beside it
+    /// (`furtherStores(of:)`). Returns what the service says of them then. Throws `CKError`;
+    /// `.zoneBusy`, before anything is accepted, where the store's options name another zone.
     public final func acceptShareInvitations(
         from metadata: [CKShare.Metadata], into persistentStore: NSPersistentStore
     ) async throws -> [CKShare.Metadata] {
@@ -73,28 +83,44 @@ extension NSPersistentCloudKitContainer {
                 .invalidArguments,
                 "Shares are accepted into a store whose databaseScope is shared.")
         }
-        guard let zone = metadata.first?.zone else { return [] }
-        guard metadata.allSatisfy({ $0.zone == zone }), place.zone == nil || place.zone == zone
-        else {
+        let zones = metadata.map(\.zone)
+        let isBound = place.awaiting.options.zoneName != nil
+        guard !isBound || Set(zones + [place.zone].compactMap(\.self)).count <= 1 else {
             throw CKError(
                 .zoneBusy,
-                "A store holds the zone of one owner, and this one has another. Add a store with "
-                    + "databaseScope shared for each.")
+                "The store's options name its zone, and this is another. Add a store with "
+                    + "databaseScope shared for it, or name none.")
         }
-        let address = place.awaiting.address
-        let found: [ShareMetadata]
+        let found = try await accept(metadata, by: place.awaiting)
+        for (index, zone) in zones.enumerated() where !zones[..<index].contains(zone) {
+            _ = try await room(for: zone, persistentStore).sync()
+        }
+        return found.map { CKShare.Metadata($0, at: place.awaiting.address.url) }
+    }
+
+    private func accept(
+        _ metadata: [CKShare.Metadata], by awaiting: AwaitingShare
+    ) async throws -> [ShareMetadata] {
+        guard !metadata.isEmpty else { return [] }
         do {
-            let channel = try address.channel(
-                container: place.awaiting.options.containerIdentifier, deviceID: "")
-            found = try ZoneShares.metadata(
+            let channel = try awaiting.address.channel(
+                container: awaiting.options.containerIdentifier, deviceID: "")
+            return try ZoneShares.metadata(
                 try await channel.send(ZoneShares.acceptance(of: metadata.map(\.shortGUID))))
         } catch {
             throw CKError(error)
         }
-        let mirror =
-            try mirror(of: persistentStore) ?? bind(persistentStore, to: zone, place.awaiting)
-        _ = try await mirror.sync()
-        return found.map { CKShare.Metadata($0, at: address.url) }
+    }
+
+    /// The mirror of a zone: of the store, of one beside it that has the zone already, or of one
+    /// that is added.
+    private func room(for zone: ZoneID, _ store: NSPersistentStore) throws -> StoreMirror {
+        if let known = mirror(of: zone, near: store) { return known }
+        if let waiting = awaiting.withLock({ $0[store.identifier] }) {
+            return try bind(store, to: zone, waiting)
+        }
+        guard let place = sharedPlace(of: store) else { throw CKError.unexpected }
+        return try addFurther(zone, beside: store, place.awaiting)
     }
 
     /// As the asynchronous call; calls back on a thread of the mirror.
@@ -156,7 +182,7 @@ extension NSPersistentCloudKitContainer {
     public final func persistUpdatedShare(
         _ share: CKShare, in persistentStore: NSPersistentStore
     ) async throws -> CKShare {
-        let mirror = try required(persistentStore)
+        let mirror = try required(persistentStore, with: share)
         return mirror.share(
             try await mirror.write(share.wire, share.recordChangeTag == nil ? .create : .update))
     }
@@ -183,7 +209,7 @@ extension NSPersistentCloudKitContainer {
     public final func endSharing(
         _ share: CKShare, in persistentStore: NSPersistentStore
     ) async throws {
-        let mirror = try required(persistentStore)
+        let mirror = try required(persistentStore, with: share)
         try await mirror.end(share.recordID.recordName)
     }
 
@@ -197,10 +223,8 @@ extension NSPersistentCloudKitContainer {
     public final func purgeObjectsAndRecordsInZone(
         with zoneID: CKRecordZone.ID, in persistentStore: NSPersistentStore?
     ) async throws -> CKRecordZone.ID {
-        let stores = mirroredStores.filter {
-            persistentStore == nil || $0.store === persistentStore
-        }
-        let chosen = stores.filter { Self.zone(of: $0.mirror) == zoneID }
+        let chosen = mirroredStores(near: persistentStore)
+            .filter { Self.zone(of: $0.mirror) == zoneID }
         guard !chosen.isEmpty else {
             throw CKError(.zoneNotFound, "No store of this container is mirrored with that zone.")
         }
@@ -297,6 +321,14 @@ extension NSPersistentCloudKitContainer {
             if share == nil { try? await mirror.end(stored.recordID.recordName) }
             throw CKError(error)
         }
+    }
+
+    /// The mirror of a store, or that of the one beside it which has the share's zone.
+    private func required(
+        _ store: NSPersistentStore, with share: CKShare
+    ) throws -> StoreMirror {
+        let near = mirroredStores(near: store).map(\.mirror)
+        return try near.first { Self.zone(of: $0) == share.recordID.zoneID } ?? required(store)
     }
 
     private func required(_ store: NSPersistentStore) throws -> StoreMirror {

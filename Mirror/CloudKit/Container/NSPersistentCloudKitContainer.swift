@@ -15,8 +15,9 @@ internal import RecordWire
 /// save.
 ///
 /// Differences from Apple: conflicts go by the options' merge policy and are kept in a log; shared
-/// objects stay in their zone, and a store of the shared database has the zone of one owner;
-/// `sync()`, `pause()` and `resume()` are.
+/// objects stay in their zone, and a store of the shared database has the zone of one owner, with
+/// further stores beside it for further owners (`furtherStores(of:)`); `sync()`, `pause()` and
+/// `resume()` are.
 open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Sendable {
     // @unchecked: the mirrors have a lock; the rest is set up before the stores are loaded.
     private static let address = Lock<RecordServiceAddress?>(nil)
@@ -24,6 +25,8 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     private let mirrors = Lock<[String: StoreMirror]>([:])
     /// Stores of the shared database that wait for a share, by identifier.
     final let awaiting = Lock<[String: AwaitingShare]>([:])
+    /// Held while a store is added for a further owner's zone.
+    final let adding = Lock(())
     final let watching = Lock<(any RunningTask)?>(nil)
     package final var runner: any TaskRunner = SystemTaskRunner()
     package final var sleeper: any Sleeper = SystemSleeper()
@@ -139,6 +142,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
             awaiting.withLock { $0[store.identifier] = AwaitingShare(options, address) }
         }
         watchForShares()
+        try openFurther(of: store, options, at: address)
     }
 
     @discardableResult
@@ -177,9 +181,9 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
     /// set, with a child that counts records. Cancelling it ends the round that runs between two of
     /// its steps; then `CKError.Code.operationCancelled` is thrown, and nothing is lost.
     public final func sync(reporting progress: Progress) async throws -> Bool {
-        progress.totalUnitCount = Int64(mirrors.withLock { $0.count })
         return try await each { mirror in
             guard !progress.isCancelled else { throw CKError(CancellationError()) }
+            progress.totalUnitCount = Int64(self.mirrors.withLock { $0.count })
             let round = RoundProgress()
             progress.addChild(round.whole, withPendingUnitCount: 1)
             return try await mirror.sync(reporting: round)
@@ -203,16 +207,18 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         try await bindAwaiting()
         var areEqual = true
         var failure: (any Error)?
-        let sorted = mirrors.withLock { $0 }.values.sorted {
-            $0.storeIdentifier < $1.storeIdentifier
-        }
-        for mirror in sorted {
-            do {
-                areEqual = try await round(mirror).isInSync && areEqual
-            } catch {
-                failure = failure ?? error
+        func run(_ chosen: [StoreMirror]) async {
+            for mirror in chosen.sorted(by: { $0.storeIdentifier < $1.storeIdentifier }) {
+                do {
+                    areEqual = try await round(mirror).isInSync && areEqual
+                } catch {
+                    failure = failure ?? error
+                }
             }
         }
+        await run(Array(mirrors.withLock { $0 }.values))
+        if let failure { throw failure }
+        await run(try await addFurther())
         if let failure { throw failure }
         return areEqual
     }

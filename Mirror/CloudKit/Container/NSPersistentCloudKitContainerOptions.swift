@@ -9,8 +9,8 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     public let containerIdentifier: String
     /// Whose records the store has: the user's own, those of another's zone that is shared with
     /// the user, or those of the public database, which everybody reads and each changes what they
-    /// made. A store holds one such zone; with several owners have a store for each. At Apple a
-    /// store of the public database is told of no deletions; here it is.
+    /// made. A store holds one such zone; what further owners share comes into further stores
+    /// beside it. At Apple a store of the public database is told of no deletions; here it is.
     public var databaseScope = CKDatabase.Scope.private
     /// Where the record service is; nil for `NSPersistentCloudKitContainer.recordService`.
     public var recordService: RecordServiceAddress?
@@ -19,7 +19,8 @@ public final class NSPersistentCloudKitContainerOptions: NSObject, NSCopying {
     /// one zone.
     public var zoneName: String?
     /// In the shared database: the record name of the user whose zone `zoneName` is. With nil the
-    /// store takes the first zone that is shared with the user and in no other store.
+    /// store takes the first zone that is shared with the user and in no other store, and the
+    /// container adds further stores for the others.
     public var zoneOwnerName: String?
     /// Who wins where both sides changed a property: rules, by entity and property where asked,
     /// with closures and `NSMergePolicy` among them. At Apple the last writer wins.

@@ -83,7 +83,7 @@ struct ReplyRecording {
         base.modified = record.modified
         switch item.subject {
         case .object(let key, let transaction):
-            guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
+            guard let entry = try mirror.ledger.entry(key: key, named: name),
                 entry.base?.recordChangeTag == sentUpon
             else { return }
             let fields = item.archivedFields.isEmpty ? nil : item.archivedFields

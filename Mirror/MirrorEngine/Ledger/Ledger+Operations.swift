@@ -14,6 +14,10 @@ extension Ledger {
 
     private static let operationsMax: Int64 = 100
 
+    private static let listingExported =
+        "INSERT INTO ANSCKEXPORTEDOBJECT (Z_ENT, Z_OPT, ZCHANGETYPENUM, ZTYPENUM, ZOPERATION, "
+        + "ZCKRECORDNAME) VALUES (17003, 1, ?, 0, ?, ?)"
+
     /// Notes a batch that is about to be sent: its records, and up to where the history was read.
     package func logExport(of batch: ExportBatch) throws {
         let identifier = SQLiteValue.text(batch.identifier)
@@ -32,9 +36,7 @@ extension Ledger {
         let operation = connection.lastInsertedRowID
         for item in batch.items {
             try connection.run(
-                "INSERT INTO ANSCKEXPORTEDOBJECT (Z_ENT, Z_OPT, ZCHANGETYPENUM, ZTYPENUM, "
-                    + "ZOPERATION, "
-                    + "ZCKRECORDNAME) VALUES (17003, 1, ?, 0, ?, ?)",
+                Self.listingExported,
                 [
                     .integer(item.subject.isUpsert ? 1 : 2), .integer(operation),
                     .text(item.operation.record.recordName),

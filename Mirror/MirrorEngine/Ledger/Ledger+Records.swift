@@ -32,6 +32,15 @@ extension Ledger {
         try entry(Self.entryNamed, [.text(name)])
     }
 
+    private static let entryOfKey = "SELECT \(entryColumns) WHERE m.Z_PK = ?"
+
+    /// The line `key`, where it is of that record.
+    func entry(key: Int64, named name: String) throws -> RecordEntry? {
+        try entry(Self.entryOfKey, [.integer(key)]).flatMap {
+            $0.recordName.isExactly(name) ? $0 : nil
+        }
+    }
+
     private static let entryOfRow =
         "SELECT \(entryColumns) WHERE m.ZENTITYID = ? AND m.ZENTITYPK = ?"
 

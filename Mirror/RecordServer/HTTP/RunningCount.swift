@@ -5,29 +5,32 @@ internal import Platform
 final class RunningCount: Sendable {
     private struct State {
         var count = 0
-        var isAwaited = false
+        /// Of the thread that waits now; no later one hears of what it waited for.
+        var waiter: DispatchSemaphore?
     }
     private let state = Lock(State())
-    private let reachedZero = DispatchSemaphore(value: 0)
 
     func enter() {
         state.withLock { $0.count += 1 }
     }
 
     func leave() {
-        let isLast = state.withLock { state in
+        let waiter = state.withLock { state -> DispatchSemaphore? in
             state.count -= 1
-            return state.isAwaited && state.count == 0
+            return state.count == 0 ? state.waiter.take() : nil
         }
-        if isLast { reachedZero.signal() }
+        waiter?.signal()
     }
 
     /// Blocks until nothing runs, or `seconds` have passed.
     func waitUntilZero(seconds: Int) {
+        let waiter = DispatchSemaphore(value: 0)
         let isIdle = state.withLock { state in
-            state.isAwaited = state.count > 0
+            if state.count > 0 { state.waiter = waiter }
             return state.count <= 0
         }
-        if !isIdle { _ = reachedZero.wait(timeout: .now() + .seconds(seconds)) }
+        if isIdle { return }
+        _ = waiter.wait(timeout: .now() + .seconds(seconds))
+        state.withLock { $0.waiter = nil }
     }
 }

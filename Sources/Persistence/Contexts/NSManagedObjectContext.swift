@@ -250,7 +250,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         for companion in companions { insert(companion) }
     }
 
-    /// Says into which store a new object goes, where several could take it.
+    /// Says into which store a new object goes, where several could take it. Without it the object
+    /// goes where those are that it is linked with, else into the first that takes it.
     open func assign(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.objectID.isTemporaryID,
             let layout = store.layout(of: object.shape),
@@ -270,7 +271,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
         guard let coordinator else { throw PersistenceErrors.noCoordinator }
         let fresh = objects.filter { $0.objectID.isTemporaryID }
-        try coordinator.reserveRows(for: fresh)
+        try coordinator.reserveRows(for: fresh, by: StoreChoice(of: self, coordinator))
         for object in fresh { coordinator.publish(object.objectID) }
     }
 

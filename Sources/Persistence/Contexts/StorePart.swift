@@ -126,16 +126,21 @@ final class StorePart {
 final class StoreChoice {
     // Exclusivity is not checked at run time: one save asks, for one object after the other.
     private let coordinator: NSPersistentStoreCoordinator
+    private let places: [ObjectIdentifier: NSPersistentStore]
     @exclusivity(unchecked) private var last: NSPersistentStore?
     private var fresh: [ObjectIdentifier: NSPersistentStore] = [:]
     @exclusivity(unchecked) private var lastFresh: (shape: ObjectLayout, store: NSPersistentStore)?
 
-    init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
+    init(of context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) {
+        self.coordinator = coordinator
+        places = StoreAffinity(of: context, coordinator).places
+    }
 
     /// The store that has the object's row, or is to have it.
     func store(for object: NSManagedObject) throws -> NSPersistentStore {
         // Where it stands tells it without an ID, which may not be made yet.
         guard let space = object.shelf?.space ?? object.madeID?.reservedSpace else {
+            if let store = places[ObjectIdentifier(object)] { return store }
             return try storeForNew(object.shape)
         }
         if let last, space.store === last.tie { return last }

@@ -13,18 +13,21 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: Keys of new objects
 
-    /// Reserves rows for new objects that have none, in the store that takes their entity.
-    func reserveRows(for objects: [NSManagedObject]) throws {
-        var groups: [ObjectIdentifier: [NSManagedObject]] = [:]
+    /// Reserves rows for new objects that have none, in the stores that `choice` finds.
+    func reserveRows(for objects: [NSManagedObject], by choice: StoreChoice) throws {
+        var groups: [[ObjectIdentifier]: (store: NSPersistentStore, objects: [NSManagedObject])] =
+            [:]
         for object in objects where object.objectID.reservedRow == nil && !object.isDeleted {
-            groups[ObjectIdentifier(object.shape), default: []].append(object)
+            let store = try choice.store(for: object)
+            let place = [ObjectIdentifier(object.shape), ObjectIdentifier(store)]
+            groups[place, default: (store, [])].objects.append(object)
         }
-        for group in groups.values {
-            guard let shape = group.first?.shape else { continue }
-            let store = try storeForNew(shape, among: persistentStores)
-            guard let layout = store.layout(of: shape) else { continue }
-            let rows = try translating { try store.reserveRows(for: group, layout) }
-            for (object, row) in zip(group, rows) { object.objectID.reserve(row, in: store) }
+        for (store, objects) in groups.values {
+            guard let layout = objects.first.flatMap({ store.layout(of: $0.shape) }) else {
+                continue
+            }
+            let rows = try translating { try store.reserveRows(for: objects, layout) }
+            for (object, row) in zip(objects, rows) { object.objectID.reserve(row, in: store) }
         }
     }
 

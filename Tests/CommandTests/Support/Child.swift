@@ -67,6 +67,14 @@ final class Child {
         return ended
     }
 
+    /// Whether it has not ended yet.
+    var isRunning: Bool {
+        guard status == nil else { return false }
+        var ended = siginfo_t()
+        return waitid(P_PID, id_t(id), &ended, WEXITED | WNOHANG | WNOWAIT) == 0
+            && ended.si_signo == 0
+    }
+
     func send(_ signal: Int32) { kill(id, signal) }
 }
 

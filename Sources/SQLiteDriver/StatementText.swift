@@ -1,0 +1,31 @@
+/// The text of a statement as a key: equal byte by byte, and hashed by some of its bytes, as texts
+/// are long, few are alike, and one is looked up with every statement that is run.
+struct StatementText: Hashable {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: StatementText, right: StatementText) -> Bool {
+        var (left, right) = (left.text, right.text)
+        return left.withUTF8 { bytes in
+            right.withUTF8 { others in
+                bytes.count == others.count
+                    && (bytes.baseAddress == others.baseAddress || bytes.elementsEqual(others))
+            }
+        }
+    }
+
+    private static let samples = 24
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { bytes in
+            let step = max(1, bytes.count / Self.samples)
+            var sum = UInt64(bytes.count)
+            for place in stride(from: 0, to: bytes.count, by: step) {
+                sum = sum &* 31 &+ UInt64(bytes[place])
+            }
+            hasher.combine(sum)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import CloudKit
+import CoreData
+import Foundation
+import MirrorEngine
+import RecordWire
+import Testing
+
+/// What several owners share with one user, whose app has one store of the shared database.
+@Suite struct FurtherOwnersTests {
+    private let world: SharingWorld
+    /// Dora, who shares a note with everybody who has its address.
+    private let dora: Device
+    private let share: CKShare
+
+    init() async throws {
+        world = try SharingWorld()
+        let user = try world.service.user("dora")
+        dora = try world.service.container("dora", of: user.address, model: SharingWorld.model)
+        try dora.write("hers", in: "Note")
+        let id = try dora.id(of: "hers")
+        let context = dora.container.newBackgroundContext()
+        let note = context.performAndWait { context.object(with: id) }
+        let (_, made, _) = try await dora.container.share([note], to: nil)
+        made.publicPermission = .readWrite
+        share = try await dora.container.persistUpdatedShare(made, in: dora.store)
+    }
+
+    private func accept(_ device: Device) async throws {
+        try await world.accept(share, on: device)
+    }
+
+    private func reopened(_ name: String) throws -> Device {
+        let address = try #require(world.phone.address)
+        return try world.service.container(name, of: address, model: SharingWorld.model) {
+            $0.databaseScope = .shared
+        }
+    }
+
+    @Test func whatTwoOwnersShareIsFoundTogether() async throws {
+        try await world.open()
+        try await accept(world.phone)
+        let phone = world.phone
+        #expect(try phone.texts("Note") == ["hers", "map", "tickets"])
+        #expect(phone.container.furtherStores(of: phone.store).count == 1)
+        #expect(try phone.container.fetchShares(in: phone.store).count == 2)
+        let id = try phone.id(of: "hers")
+        #expect(id.persistentStore === phone.container.furtherStores(of: phone.store).first)
+        let known = try phone.container.fetchShares(matching: [id])[id]?.recordID
+        #expect(known?.recordName == share.recordID.recordName)
+        #expect(phone.container.canUpdateRecord(forManagedObjectWith: id))
+        // Edits go to their own owner; what is new goes with what it is linked with.
+        try phone.edit("hers") { note, context in
+            note.setValue("ours", forKey: "text")
+            let label = NSEntityDescription.insertNewObject(forEntityName: "Label", into: context)
+            label.setValue("nice", forKey: "text")
+            note.setValue(NSSet(object: label), forKey: "labels")
+        }
+        try phone.edit("map") { note, _ in note.setValue("my map", forKey: "text") }
+        try await world.settle([phone, dora, world.desk])
+        #expect(try dora.texts("Note") == ["ours"] && dora.texts("Label") == ["nice"])
+        #expect(try world.desk.texts("Note") == ["diary", "my map", "tickets"])
+        #expect(try world.desk.texts("Label") == ["urgent"])
+        // The user's other device finds both by itself.
+        try await world.settle([world.tablet])
+        #expect(try world.tablet.texts("Note") == ["my map", "ours", "tickets"])
+        #expect(try await world.tablet.container.sync())
+    }
+
+    @Test func theyAreThereAgainWhenTheStoresAreLoaded() async throws {
+        do {
+            let device = try reopened("pad")
+            try await world.open()
+            try await accept(device)
+            try await world.settle([device])
+            #expect(try device.texts("Note") == ["hers", "map", "tickets"])
+        }
+        try dora.edit("hers") { note, _ in note.setValue("still hers", forKey: "text") }
+        try await world.settle([dora])
+        let device = try reopened("pad")
+        #expect(device.failure == nil)
+        #expect(try device.texts("Note") == ["hers", "map", "tickets"])
+        _ = try await device.container.sync()
+        #expect(try device.texts("Note") == ["map", "still hers", "tickets"])
+        #expect(device.container.furtherStores(of: device.store).count == 1)
+    }
+
+    @Test func whoLeavesOneKeepsTheOther() async throws {
+        try await world.open()
+        let phone = world.phone
+        try await accept(phone)
+        let zone = share.recordID.zoneID
+        let known = try #require(
+            try phone.container.fetchShares(in: phone.store)
+                .first { $0.recordID.recordName == share.recordID.recordName })
+        #expect(known.recordID.zoneID != zone)
+        _ = try await phone.container.purgeObjectsAndRecordsInZone(
+            with: known.recordID.zoneID, in: phone.store)
+        #expect(try phone.texts("Note") == ["map", "tickets"])
+        #expect(try await phone.container.sync())
+        #expect(phone.container.furtherStores(of: phone.store).count == 1)
+        // It comes back into the same file.
+        try await accept(phone)
+        #expect(try phone.texts("Note") == ["hers", "map", "tickets"])
+        #expect(phone.container.furtherStores(of: phone.store).count == 1)
+    }
+
+    @Test func aShareThatEndsLeavesUnsentEditsInItsLog() async throws {
+        try await world.open()
+        let phone = world.phone
+        try await accept(phone)
+        try phone.edit("hers") { note, _ in note.setValue("mine", forKey: "text") }
+        try await dora.container.endSharing(share, in: dora.store)
+        await #expect(throws: CKError.self) { _ = try await phone.container.sync() }
+        #expect(try phone.texts("Note") == ["map", "tickets"])
+        #expect(try await phone.container.sync())
+        let store = try #require(phone.container.furtherStores(of: phone.store).first)
+        let log = try #require(try MirroredStore.known(of: store)).conflicts()
+        #expect(log.map(\.local) == [.string("mine")])
+    }
+
+    @Test func invitationsOfSeveralOwnersAreAcceptedAtOnce() async throws {
+        let folder = try world.fill()
+        let (_, made, _) = try await world.desk.container.share([folder], to: nil)
+        let invited = try await world.invite(made, .readOnly)
+        var metadata: [CKShare.Metadata] = []
+        for share in [share, invited] {
+            let url = try #require(share.url)
+            metadata.append(try await world.phone.container.shareMetadata(for: url))
+        }
+        let found = try await world.phone.container.acceptShareInvitations(
+            from: metadata, into: world.phone.store)
+        #expect(found.map(\.participantStatus) == [.accepted, .accepted])
+        #expect(try world.phone.texts("Note") == ["hers", "map", "tickets"])
+    }
+
+    @Test func aStoreWhoseOptionsNameAZoneTakesNoOther() async throws {
+        let made = try await world.open()
+        let user = try #require(world.carla.address)
+        let metadata = try await world.carla.container.shareMetadata(
+            for: try #require(share.url))
+        let zone = try #require(
+            try world.phone.container.fetchShares(in: world.phone.store)
+                .first { $0.recordID.recordName == made.recordID.recordName }
+        ).recordID.zoneID
+        let bound = try world.service.container("bound", of: user, model: SharingWorld.model) {
+            $0.databaseScope = .shared
+            $0.zoneName = zone.zoneName
+            $0.zoneOwnerName = zone.ownerName
+        }
+        let error = await #expect(throws: CKError.self) {
+            _ = try await bound.container.acceptShareInvitations(
+                from: [metadata], into: bound.store)
+        }
+        #expect(error?.code == .zoneBusy)
+        // Nothing was accepted.
+        try await world.settle([world.carla])
+        #expect(try world.carla.texts("Note").isEmpty)
+        // A store of one's own takes none at all.
+        await #expect(throws: CKError.self) {
+            _ = try await world.desk.container.acceptShareInvitations(
+                from: [metadata], into: world.desk.store)
+        }
+    }
+}

@@ -117,12 +117,13 @@ extension ServerCapabilities {
         self.init(
             limits: [
                 "operationsPerRequest": limits.operationsPerRequestMax,
-                "resultsDefault": limits.resultsMax,
-                "resultsPerResponse": limits.resultsMax,
+                "resultsDefault": limits.pages.resultsMax,
+                "resultsPerResponse": limits.pages.resultsMax,
+                "changesPerResponse": limits.pages.changesMax,
                 "recordBytes": limits.recordBytesMax,
                 "requestBytes": configuration.expandedBytesMax,
                 "requestBytesAsSent": configuration.http.bodyBytesMax,
-                "responsePageBytes": limits.pageBytesMax,
+                "responsePageBytes": limits.pages.bytesMax,
                 "fieldsPerRecord": limits.fieldsPerRecordMax,
                 "zonesPerDatabase": limits.zonesPerDatabaseMax,
                 "nameBytes": limits.nameBytesMax,

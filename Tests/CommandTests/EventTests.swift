@@ -12,10 +12,10 @@ import Testing
         let before = try workshop.done(["events", store, "--json"]).lines
         let child = try workshop.start(["events", store, "--follow", "--json"])
         func lines() -> Int { child.printed.split(separator: "\n").count }
-        for _ in 0..<60_000 where lines() < before.count { usleep(10_000) }
+        try until { lines() >= before.count }
         try workshop.edit(store, "insert Book title=Persuasion")
         try workshop.done(["sync", store] + service.settings)
-        for _ in 0..<60_000 where lines() <= before.count { usleep(10_000) }
+        try until { lines() > before.count }
         child.send(SIGTERM)
         #expect(child.wait() == 143)
         let run = Run(status: 0, output: child.printed, complaint: child.complaint)

@@ -15,14 +15,6 @@ struct PostgresServeTests {
         address = try TestServer.shared.get().makeDatabase()
     }
 
-    private func until(_ condition: () throws -> Bool) throws {
-        for _ in 0..<30_000 {
-            if try condition() { return }
-            usleep(20_000)
-        }
-        #expect(try condition())
-    }
-
     private func titles(_ store: String) throws -> [String] {
         try workshop.sql(store, "select ZTITLE from ZBOOK order by 1")
             .split(separator: "\n").map(String.init)

@@ -21,8 +21,7 @@ import Testing
             try workshop.edit(library, Self.many(from: count))
             count += 4000
             let round = try workshop.start(["sync", library] + service.settings)
-            for _ in 0..<300_000
-            where round.isRunning && !round.complaint.contains("sending 401") { usleep(2000) }
+            try until { !round.isRunning || round.complaint.contains("sending 401") }
             round.send(signal)
             #expect([0, status].contains(round.wait()))
             complaint = round.complaint
@@ -41,9 +40,8 @@ import Testing
         let library = try workshop.library()
         let script = try workshop.write(Self.many, to: "script")
         let edit = try workshop.start(["edit", library, script])
-        for _ in 0..<300_000
-        where edit.isRunning && !FileManager.default.fileExists(atPath: library + "-wal") {
-            usleep(2_000)
+        try until {
+            !edit.isRunning || FileManager.default.fileExists(atPath: library + "-wal")
         }
         usleep(100_000)
         edit.send(SIGINT)
@@ -70,9 +68,7 @@ import Testing
             try? FileManager.default.removeItem(atPath: mark)
             holder.wait()
         }
-        for _ in 0..<60_000 where !FileManager.default.fileExists(atPath: mark) {
-            usleep(10_000)
-        }
+        try until { FileManager.default.fileExists(atPath: mark) }
         let run = try workshop.run(
             ["edit", library, "-", "--json"], input: "insert Tag name=a")
         #expect(run.status == 75)

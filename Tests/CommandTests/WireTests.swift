@@ -222,8 +222,7 @@ import Testing
         try pair.sync(pair.desk)
         for _ in 0..<3 {
             let round = try workshop.start(["sync", pair.phone, "--json"] + pair.service.settings)
-            for _ in 0..<300_000
-            where round.isRunning && !round.printed.contains("\"importing\"") { usleep(2000) }
+            try until { !round.isRunning || round.printed.contains("\"importing\"") }
             pair.service.kill()
             try pair.service.restart()
             #expect([0, 75].contains(round.wait()), "\(round.complaint)")

@@ -20,14 +20,15 @@ enum BuiltCommand {
     }
 
     /// A process for one line of a document: run by bash in `place`, with `diptych` on the path and
-    /// no settings of whoever runs the test. One that hangs is ended, in the end. The thread of a
-    /// test may block signals, which a child would go on doing.
-    static func shell(_ line: String, in place: URL, to output: FileHandle) -> Process {
+    /// no settings of whoever runs the test. The thread of a test may block signals, which a child
+    /// would go on doing. One that hangs is ended, in the end, where it is not told to end anyway.
+    static func shell(
+        _ line: String, in place: URL, to output: FileHandle, isToldToEnd: Bool = false
+    ) -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "--default-signal", "timeout", "--kill-after=600", "900", "bash", "-c", line,
-        ]
+        let limit = isToldToEnd ? [] : ["timeout", "--kill-after=600", "900"]
+        process.arguments = ["--default-signal"] + limit + ["bash", "-c", line]
         process.currentDirectoryURL = place
         var environment = ProcessInfo.processInfo.environment
         for name in environment.keys where name.hasPrefix("DIPTYCH_") {

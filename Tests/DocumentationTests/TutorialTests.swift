@@ -123,7 +123,8 @@ private struct Walk {
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
         let line = command.replacing(" &", with: "") + " --listen 127.0.0.1:0"
         let process = BuiltCommand.shell(
-            "exec \(line)", in: folder, to: try FileHandle(forWritingTo: output))
+            "exec \(line)", in: folder, to: try FileHandle(forWritingTo: output),
+            isToldToEnd: true)
         try process.run()
         service = process
         var text = ""

@@ -179,7 +179,8 @@ import Testing
             done.signal()
         }.start()
         var text = ""
-        for _ in 0..<60_000 where !text.contains("503") {
+        for _ in 0..<60_000 {
+            if text.contains("503") { break }
             usleep(10_000)
             asking.send("GET /readyz HTTP/1.1\r\nHost: h\r\n\r\n")
             text = asking.read(until: "}")

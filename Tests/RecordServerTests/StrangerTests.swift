@@ -60,7 +60,10 @@ import Testing
         let head = line + "HTTP/1.1\r\nHost: h\r\n\(tokens)Content-Length: 200000\r\n\r\n"
         let holder = try RawClient(port: port)
         holder.send(head + String(repeating: " ", count: 199_000))
-        for _ in 0..<60_000 where server.server.bufferedBytes < 199_000 { usleep(10_000) }
+        for _ in 0..<60_000 {
+            if server.server.bufferedBytes >= 199_000 { break }
+            usleep(10_000)
+        }
         let second = try RawClient(port: port)
         second.send(head + String(repeating: " ", count: 200_000))
         let text = second.read(until: "TRY_AGAIN_LATER")

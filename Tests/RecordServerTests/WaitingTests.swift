@@ -92,7 +92,10 @@ import Testing
     /// Waits until so many requests have reached the server, whose answers may be held back. So
     /// long that only what never comes ends it.
     private func until(_ condition: () -> Bool) async throws {
-        for _ in 0..<120_000 where !condition() { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<120_000 {
+            if condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
         #expect(condition())
     }
 

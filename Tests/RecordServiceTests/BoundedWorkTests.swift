@@ -79,7 +79,7 @@ import Testing
 
     @Test func refusalsShowTheServicesRecordWhileTheAnswerHasRoom() throws {
         var limits = ServiceLimits()
-        limits.pageBytesMax = 100_000
+        limits.pages.bytesMax = 100_000
         let fixture = try ServiceFixture(limits: limits)
         let names = (0..<20).map { "r\($0)" }
         for name in names { try fixture.save(Self.large(name)) }
@@ -98,7 +98,7 @@ import Testing
 
     @Test func aWriteWhoseAnswerHasNoRoomIsLeftForAnotherRequest() throws {
         var limits = ServiceLimits()
-        limits.pageBytesMax = 100_000
+        limits.pages.bytesMax = 100_000
         let fixture = try ServiceFixture(limits: limits)
         let operations = (0..<10).map { RecordOperation(.create, Self.large("r\($0)")) }
         let results = try fixture.modify(operations)

@@ -100,7 +100,7 @@ import Testing
 
     @Test func aPageEndsEarlyWhenItsBytesAreMany() throws {
         var limits = ServiceLimits()
-        limits.pageBytesMax = 10_000
+        limits.pages.bytesMax = 10_000
         let fixture = try ServiceFixture(limits: limits)
         let body = String(repeating: "x", count: 4000)
         for index in 0..<10 { try fixture.save(.note("r\(index)", body)) }
@@ -121,7 +121,7 @@ import Testing
 
     @Test func severalZonesShareOnePage() throws {
         var limits = ServiceLimits()
-        limits.pageBytesMax = 5_000
+        limits.pages.bytesMax = 5_000
         let fixture = try ServiceFixture(limits: limits)
         let other = ZoneID(zoneName: "other")
         try fixture.createZone(other)
@@ -144,7 +144,7 @@ import Testing
 
     @Test func theLimitIsTheServicesUnlessTheRequestAsksForLess() throws {
         var limits = ServiceLimits()
-        limits.resultsMax = 5
+        limits.pages.changesMax = 5
         let fixture = try ServiceFixture(limits: limits)
         for index in 0..<9 { try fixture.save(.note("r\(index)")) }
         #expect(try fixture.changes(since: nil).records.count == 5)

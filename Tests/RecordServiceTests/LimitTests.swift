@@ -95,7 +95,7 @@ import Testing
 
     @Test func aLookupAnswersOnlySoManyBytes() throws {
         var limits = ServiceLimits()
-        limits.pageBytesMax = 2400
+        limits.pages.bytesMax = 2400
         let fixture = try ServiceFixture(limits: limits)
         for index in 0..<4 {
             try fixture.save(.note("r\(index)", String(repeating: "x", count: 900)))

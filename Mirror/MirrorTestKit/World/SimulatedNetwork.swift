@@ -33,7 +33,8 @@ final class SimulatedNetwork {
         assetDice = SeededRandomness(seed: seed ^ 0xA5_5E7)
         faults = ServiceFaults(randomness: SeededRandomness(seed: seed ^ 0x5E_FA))
         var limits = ServiceLimits()
-        limits.resultsMax = settings.sizes.pageRecordsMax
+        limits.pages.resultsMax = settings.sizes.pageRecordsMax
+        limits.pages.changesMax = settings.sizes.pageRecordsMax
         limits.operationsPerRequestMax = settings.sizes.operationsPerRequestMax
         limits.recordBytesMax = settings.sizes.recordBytesMax
         let platform = Environment(

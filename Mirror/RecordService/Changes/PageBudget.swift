@@ -8,7 +8,7 @@ struct PageBudget {
     private var named: Set<ZoneID> = []
 
     init(_ limits: ServiceLimits) {
-        bytesLeft = limits.pageBytesMax
+        bytesLeft = limits.pages.bytesMax
         rowsLeft = limits.work.rowsMax
     }
 

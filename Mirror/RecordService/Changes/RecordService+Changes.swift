@@ -42,7 +42,7 @@ extension RecordService {
             let token = changes.syncToken == Self.start ? nil : changes.syncToken
             let (after, began) = try SyncToken.place(
                 in: token, on: line, of: .database, zoneID: nil)
-            let limit = self.limits.pageCount(changes.resultsLimit)
+            let limit = self.limits.pages.resultsCount(changes.resultsLimit)
             let zones = try row.map {
                 try transaction.zones(in: $0.id, changedAfter: after, limit: limit + 1)
             }
@@ -114,7 +114,7 @@ extension RecordService {
         var reached = after
         if zone.syncToken == nil || line.isNews(to: zone.client) { reply.epochs = line }
         reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
-        let limit = limits.pageCount(zone.resultsLimit)
+        let limit = limits.pages.changesCount(zone.resultsLimit)
         let keys = zone.desiredKeys.map { Set($0) }
         var bytes = budget.bytesLeft
         var records: [Record] = []

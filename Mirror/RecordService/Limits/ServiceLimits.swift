@@ -4,20 +4,17 @@ internal import RecordWire
 public struct ServiceLimits: Hashable, Sendable, Codable {
     /// Operations, names or zones of one request [200].
     public var operationsPerRequestMax = 400
-    /// Records of one page, whatever the request says, and where it says nothing [200].
-    public var resultsMax = 400
     /// Bytes of one record's archived fields.
     public var recordBytesMax = 1_000_000
     /// Bytes of one request: of its body for the server, of its archived fields here.
     public var requestBytesMax = 8 << 20
-    /// An answer's archived fields: past this a page of changes ends early, and a lookup and the
-    /// service's records beside refusals stop.
-    public var pageBytesMax = 4 << 20
     public var fieldsPerRecordMax = 256
     public var zonesPerDatabaseMax = 1000
     /// Bytes of UTF-8 of a record, type, field, zone or device name.
     public var nameBytesMax = 255
 
+    /// What one answer may hold.
+    public var pages = PageLimits()
     /// What one request may make the service do.
     public var work = WorkLimits()
     /// What is kept, and for how long.
@@ -86,7 +83,8 @@ extension ServiceLimits {
         guard dialect == .plain else { return self }
         var bounded = self
         bounded.operationsPerRequestMax = min(operationsPerRequestMax, dialect.operationsMax)
-        bounded.resultsMax = min(resultsMax, dialect.operationsMax)
+        bounded.pages.resultsMax = min(pages.resultsMax, dialect.operationsMax)
+        bounded.pages.changesMax = min(pages.changesMax, dialect.operationsMax)
         return bounded
     }
 
@@ -109,6 +107,4 @@ extension ServiceLimits {
             .limitExceeded,
             "The \(thing) has \(name.utf8.count) bytes; at most \(nameBytesMax) are taken.")
     }
-
-    func pageCount(_ asked: Int?) -> Int { max(1, min(asked ?? resultsMax, resultsMax)) }
 }

@@ -46,7 +46,7 @@ extension QueryRun {
     }
 
     private func isFull(_ page: Page) -> Bool {
-        page.records.count >= limit || page.bytes >= limits.pageBytesMax
+        page.records.count >= limit || page.bytes >= limits.pages.bytesMax
     }
 
     /// Puts the records of a step in order and into the page. Returns whether all found room.

@@ -91,7 +91,7 @@ struct QueryRun {
                 rowsLeft -= 1
                 let found = try look(at: entry, zone, way, &page)
                 if let found {
-                    guard page.records.count < limit, page.bytes < limits.pageBytesMax else {
+                    guard page.records.count < limit, page.bytes < limits.pages.bytesMax else {
                         return false
                     }
                     try take(found.row, zone, &page)
@@ -155,7 +155,7 @@ struct QueryRun {
     private func fill(_ page: inout Page, from found: inout [QueryPosition]) throws {
         found.sort(by: plan.order.precedes)
         for (index, place) in found.enumerated() {
-            guard index < limit, page.bytes < limits.pageBytesMax else {
+            guard index < limit, page.bytes < limits.pages.bytesMax else {
                 page.next = found[index - 1]
                 break
             }

@@ -125,7 +125,7 @@ private struct QuerySession {
             members: members, access: access,
             limits: limits, transaction: transaction, damage: damage,
             keys: request.desiredKeys.map { Set($0) },
-            limit: limits.pageCount(request.resultsLimit))
+            limit: limits.pages.resultsCount(request.resultsLimit))
         let scope = try scope(database, zones)
         let position = try request.continuationMarker.map {
             try ContinuationMarker($0, scope).position

@@ -379,7 +379,7 @@ struct OperationApplier {
     /// looks the record up.
     private mutating func showing(_ row: RecordRow, _ error: RecordError) throws -> RecordError {
         var error = error
-        guard use.answeredBytes < limits.pageBytesMax else {
+        guard use.answeredBytes < limits.pages.bytesMax else {
             error.reason += " The answer is full; look the record up."
             return error
         }
@@ -399,7 +399,7 @@ struct OperationApplier {
         let fits =
             use.writtenBytes == 0
             || use.writtenBytes + bytes <= limits.work.writtenBytesMax
-                && (!isAnswered || use.answeredBytes < limits.pageBytesMax)
+                && (!isAnswered || use.answeredBytes < limits.pages.bytesMax)
         guard !fits else { return }
         use.isFull = true
         var error = RecordError(

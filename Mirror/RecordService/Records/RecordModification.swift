@@ -289,7 +289,7 @@ struct RecordModification {
         RecordError(
             .limitExceeded,
             "The records that this atomic request changes are too large together; at most "
-                + "\(limits.work.writtenBytesMax) bytes are written and \(limits.pageBytesMax) "
+                + "\(limits.work.writtenBytesMax) bytes are written and \(limits.pages.bytesMax) "
                 + "answered at once. Split it, or ask for fewer fields with desiredKeys.")
     }
 }

@@ -15,7 +15,7 @@ extension RecordService {
                     .run(place.line, transaction)
             }
             let keys = lookup.desiredKeys.map { Set($0) }
-            var bytesLeft = self.limits.pageBytesMax
+            var bytesLeft = self.limits.pages.bytesMax
             if let place { try transaction.expect(records: lookup.recordNames, in: place.row.id) }
             let results = try lookup.recordNames.map { name -> RecordResult in
                 guard bytesLeft > 0 else { return .failure(Self.pageIsFull(name)) }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A process of the built command, or of another program.
 final class Child {
@@ -102,4 +103,13 @@ struct Run {
     }
 
     var errorCode: String { error["code"] as? String ?? "" }
+}
+
+/// Waits until a condition comes true. So long that only one that never does ends it.
+func until(_ condition: () throws -> Bool) throws {
+    for _ in 0..<300_000 {
+        if try condition() { return }
+        usleep(2_000)
+    }
+    #expect(try condition())
 }

@@ -84,6 +84,26 @@ import Testing
         #expect(device.container.furtherStores(of: device.store).count == 1)
     }
 
+    @Test func theyAreMirroredAsLongAsTheirFirstIs() async throws {
+        try await world.open()
+        let phone = world.phone
+        try await accept(phone)
+        let further = try #require(phone.container.furtherStores(of: phone.store).first)
+        phone.container.stopMirroring(phone.store)
+        #expect(try phone.container.status(of: further) == nil)
+        try dora.edit("hers") { note, _ in note.setValue("still hers", forKey: "text") }
+        try await world.settle([dora, phone])
+        #expect(try phone.texts("Note") == ["hers", "map", "tickets"])
+        let options = NSPersistentCloudKitContainerOptions(
+            containerIdentifier: NSPersistentCloudKitContainer.defaultContainerIdentifier)
+        options.recordService = phone.address
+        options.databaseScope = .shared
+        try phone.container.startMirroring(phone.store, with: options)
+        _ = try await phone.container.sync()
+        #expect(try phone.texts("Note") == ["map", "still hers", "tickets"])
+        #expect(phone.container.furtherStores(of: phone.store) == [further])
+    }
+
     @Test func whoLeavesOneKeepsTheOther() async throws {
         try await world.open()
         let phone = world.phone

@@ -173,20 +173,20 @@ import Testing
         let workshop = try Workshop()
         let service = try workshop.service()
         let library = try workshop.library()
-        let many = (0..<1300).map { "insert Tag name=t\($0)" }.joined(separator: "\n")
+        let many = (0..<2300).map { "insert Tag name=t\($0)" }.joined(separator: "\n")
         try workshop.edit(library, many)
         let shown = try terminal(workshop, ["sync", library] + service.settings)
         #expect(shown.contains("\r[####"), "\(shown)")
-        #expect(shown.contains("sending 401 to 800 of 1,300 records"))
+        #expect(shown.contains("sending 401 to 800 of 2,300 records"))
         let copy = try workshop.library("copy.sqlite")
         let told = try workshop.done(["sync", copy] + service.settings).complaint
         let counts = told.split(separator: "\n").filter { $0.hasPrefix("fetched ") }
-        #expect(counts.last == "fetched 1,300 records")
+        #expect(counts.last == "fetched 2,300 records")
         #expect(counts.count > 1)
         #expect(!told.contains("\r"))
         try workshop.edit(copy, many.replacing("=t", with: "=u"))
         let sent = try workshop.done(["sync", copy] + service.settings).complaint
-        #expect(sent.contains("sending 1 to 400 of 1,300 records"))
+        #expect(sent.contains("sending 1 to 400 of 2,300 records"))
     }
 
     @Test func quietSaysNothingButErrors() throws {

@@ -115,11 +115,12 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         }
     }
 
-    /// Ends the mirroring of a store, which stays open. A round under way ends between two of its
-    /// steps; what waits stays in the store, and goes on once it is mirrored again. Any thread.
+    /// Ends the mirroring of a store and of those beside it, which stay open. A round under way
+    /// ends between two of its steps; what waits stays in the store, and goes on once it is
+    /// mirrored again. Any thread.
     public final func stopMirroring(_ store: NSPersistentStore) {
         awaiting.withLock { _ = $0.removeValue(forKey: store.identifier) }
-        removeMirror(of: store.identifier)?.stop()
+        for member in family(of: store) { removeMirror(of: member.identifier)?.stop() }
     }
 
     final func removeMirror(of identifier: String) -> StoreMirror? {

@@ -142,7 +142,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         } else {
             awaiting.withLock { $0[store.identifier] = AwaitingShare(options, address) }
         }
-        watchForShares()
+        defer { watchForShares() }
         try openFurther(of: store, options, at: address)
     }
 

@@ -15,23 +15,15 @@ public final class CurlChannel: RecordChannel {
     private let queue = DispatchQueue(label: "diptych.channel")
     private let handle: QueueBound<CurlHandle>
     private let counts: Lock<ByteCount>
-    /// The largest asset of the service; nil until it was asked, 0 for none.
-    private let assetBytes = Lock<Int64?>(nil)
-    /// What the service speaks; nil until it was asked.
-    private let learned: Lock<ServiceDialect?>
-    /// Whether the service said that it takes bodies in zstd.
-    private let takesZstd = Lock(false)
-    /// Whether it said that uploads may go on.
-    private let resumesUploads = Lock(false)
-    /// In which format records go to the service, and come.
-    private let format = Lock(WireFormat.json)
+    /// What the service says of itself; nil until it was asked.
+    private let learned: Lock<Publication?>
     private let userToken: RotatingToken
 
     /// Opens no connection yet. Throws `TransportError` where the settings cannot be used.
     public init(configuration: ChannelConfiguration) throws {
         try configuration.check()
         self.configuration = configuration
-        learned = Lock(configuration.dialect)
+        learned = Lock(configuration.dialect.map(Publication.init(dialect:)))
         userToken =
             configuration.rotatingToken ?? RotatingToken(configuration.credentials.userToken)
         counts = Lock(ByteCount())
@@ -52,7 +44,11 @@ public final class CurlChannel: RecordChannel {
     }
 
     public func dialect() async throws -> ServiceDialect {
-        try await onQueue { try self.learnDialect($0) }
+        try await onQueue { try self.learn($0).dialect }
+    }
+
+    public func operationsMax() async throws -> Int? {
+        try await onQueue { try self.learn($0).operationsMax }
     }
 
     private func onQueue<Value: Sendable>(
@@ -77,8 +73,9 @@ public final class CurlChannel: RecordChannel {
     private func perform(
         _ request: RecordRequest, _ flag: CancelFlag, round: String?
     ) throws -> RecordResponse {
-        let dialect = try learnDialect(flag)
-        var call = try call(for: request, dialect)
+        let published = try learn(flag)
+        let dialect = published.dialect
+        var call = try call(for: request, published)
         if dialect == .extended, let round { call.headers.append((RoundIdentifier.header, round)) }
         let answer = try handle.value.perform(call, cancelFlag: flag)
         if dialect == .plain, let next = answer.headers[Self.rotationHeader] {
@@ -87,7 +84,7 @@ public final class CurlChannel: RecordChannel {
         guard answer.status == 200 else {
             // It may speak otherwise than before: the next request asks what it publishes.
             if (400..<500).contains(answer.status) {
-                learned.withLock { $0 = configuration.dialect }
+                learned.withLock { $0 = configuration.dialect.map(Publication.init(dialect:)) }
             }
             throw refusal(answer)
         }
@@ -99,28 +96,22 @@ public final class CurlChannel: RecordChannel {
     private static let rotationHeader = "x-apple-cloudkit-web-auth-token"
 
     /// Asks once what the service publishes. One that publishes nothing has no extensions.
-    private func learnDialect(_ flag: CancelFlag) throws -> ServiceDialect {
+    private func learn(_ flag: CancelFlag) throws -> Publication {
         if let known = learned.withLock({ $0 }) { return known }
         let answer = try handle.value.perform(
             CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
         guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
         let published = Publication(answer)
-        let dialect = ServiceDialect(publishing: published.extensions)
-        assetBytes.withLock { $0 = published.assetBytes }
-        takesZstd.withLock { $0 = published.extensions.contains("zstdRequests") }
-        resumesUploads.withLock { $0 = published.extensions.contains("resumableUploads") }
-        let isArchived =
-            dialect == .extended && !configuration.sendsJSON
-            && published.extensions.contains(WireFormat.publishedName)
-        format.withLock { $0 = isArchived ? .archived : .json }
-        learned.withLock { $0 = dialect }
-        return dialect
+        learned.withLock { $0 = published }
+        return published
     }
 
     private func call(
-        for request: RecordRequest, _ dialect: ServiceDialect
+        for request: RecordRequest, _ published: Publication
     ) throws -> CurlCall {
-        let wanted = dialect == .extended ? format.withLock { $0 } : .json
+        let dialect = published.dialect
+        let takesArchives = published.takesArchives && !configuration.sendsJSON
+        let wanted: WireFormat = takesArchives ? .archived : .json
         let (path, method, body, format) = try WireCodec.encode(request, as: wanted)
         var call = CurlCall(
             method: method, url: url(path, dialect), headers: headers(dialect), body: body)
@@ -131,7 +122,7 @@ public final class CurlChannel: RecordChannel {
             call.headers.append(("Accept", "\(wanted.mediaType), application/json;q=0.5"))
         }
         guard dialect == .extended else { return call }
-        let isZstd = takesZstd.withLock { $0 }
+        let isZstd = published.takesZstd
         if let small = isZstd ? Zstandard.compress(body) : Gzip.compress(body) {
             call.body = small
             call.headers.append(("Content-Encoding", isZstd ? "zstd" : "gzip"))
@@ -193,12 +184,8 @@ public final class CurlChannel: RecordChannel {
 // MARK: Assets
 
 extension CurlChannel {
-    /// Asked of `/capabilities` once in the life of a channel.
     public func assetBytesMax() async throws -> Int64? {
-        if let known = assetBytes.withLock({ $0 }) { return known > 0 ? known : nil }
-        let bytes = try await onQueue { flag in try self.publishedAssetBytes(flag) }
-        assetBytes.withLock { $0 = bytes }
-        return bytes > 0 ? bytes : nil
+        try await onQueue { try self.learn($0).assetBytesMax }
     }
 
     public func upload(_ bytes: Data, to address: String) async throws -> RecordAsset {
@@ -216,7 +203,7 @@ extension CurlChannel {
         _ bytes: Data, to url: String, _ round: String?, _ flag: CancelFlag
     ) throws -> CurlAnswer {
         guard bytes.count >= ResumedUpload.bytesMin, url.hasPrefix(base + "/"),
-            try learnDialect(flag) == .extended, resumesUploads.withLock({ $0 })
+            try learn(flag).resumesUploads
         else {
             return try send(CurlCall(method: "POST", url: url, body: bytes), round, flag)
         }
@@ -271,21 +258,10 @@ extension CurlChannel {
 
     /// The name of the round, told to the service itself and to no other host that keeps its files.
     private func roundHeader(_ round: String?, to url: String) -> [(String, String)] {
-        guard let round, url.hasPrefix(base + "/"), learned.withLock({ $0 }) == .extended else {
-            return []
-        }
+        guard let round, url.hasPrefix(base + "/"),
+            learned.withLock({ $0 })?.dialect == .extended
+        else { return [] }
         return [(RoundIdentifier.header, round)]
-    }
-
-    /// A service of the same kind as ours publishes what it takes; another one has nothing there.
-    private func publishedAssetBytes(_ flag: CancelFlag) throws -> Int64 {
-        guard try learnDialect(flag) == .extended else { return 0 }
-        // It was told with the dialect, where that was asked for.
-        if let known = assetBytes.withLock({ $0 }) { return known }
-        let answer = try handle.value.perform(
-            CurlCall(url: "\(base)/capabilities"), cancelFlag: flag)
-        guard answer.status < 500, answer.status != 429 else { throw refusal(answer) }
-        return Publication(answer).assetBytes
     }
 
     /// An address of an asset lets in whoever has it: no token goes along, and it does not travel
@@ -300,30 +276,6 @@ extension CurlChannel {
                     + "https.")
         }
         return address
-    }
-}
-
-/// What a service says of itself, as far as it concerns a channel.
-private struct Publication {
-    private struct Extensions: Decodable {
-        var extensions: [String]
-    }
-
-    private struct Limits: Decodable {
-        var limits: [String: Int64]
-    }
-
-    let extensions: [String]
-    /// Bytes of the largest asset; 0 where it keeps none.
-    let assetBytes: Int64
-
-    /// One that publishes nothing that can be read has no extensions.
-    init(_ answer: CurlAnswer) {
-        let isThere = answer.status == 200
-        let words = isThere ? try? JSONDecoder().decode(Extensions.self, from: answer.body) : nil
-        let limits = isThere ? try? JSONDecoder().decode(Limits.self, from: answer.body) : nil
-        extensions = words?.extensions ?? []
-        assetBytes = extensions.contains("assets") ? limits?.limits["assetBytes"] ?? 0 : 0
     }
 }
 

@@ -144,6 +144,8 @@ final class BrokenChannel: RecordChannel {
         return try await channel.send(request)
     }
 
+    func operationsMax() async throws -> Int? { try await channel.operationsMax() }
+
     func assetBytesMax() async throws -> Int64? {
         keepsAssets.withLock { $0 } ? try await channel.assetBytesMax() : nil
     }

@@ -31,17 +31,20 @@ final class CuttingProxy: Sendable {
         let thread = Thread { [weak self] in
             while true {
                 let client = accept(listener, nil, nil)
-                guard client >= 0, let self else { return }
+                guard client >= 0, let self else {
+                    if client >= 0 { close(client) }
+                    break
+                }
                 self.join(client)
             }
+            close(listener)
         }
         thread.start()
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    /// The thread closes what it listens at: closed here, the number might be another's by the time
+    /// it asks for the next connection.
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// Cuts the next connection over which so many more bytes of clients came.
     func cut(after bytes: Int) { state.withLock { $0.bytesLeft = bytes } }

@@ -76,10 +76,9 @@ final class CannedServer: Sendable {
         thread.start()
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    /// The thread closes what it listens at: closed here, the number might be another server's by
+    /// the time it asks for the next connection.
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     var url: URL? { URL(string: "http://127.0.0.1:\(port)") }
     var firstRequest: String { requests.withLock { $0.first ?? "" } }
@@ -99,6 +98,7 @@ final class CannedServer: Sendable {
             close(peer)
         }
         kept.forEach { close($0) }
+        close(descriptor)
     }
 
     /// A request to its end: closing with a part of it unread would cut the answer off.

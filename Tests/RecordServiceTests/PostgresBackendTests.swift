@@ -70,6 +70,31 @@ struct PostgresBackendTests {
         #expect(conflict?.serverRecord?.fields["title"] == .string("new"))
     }
 
+    /// The session ends while the server is at the COMMIT: whether it happened cannot be known, so
+    /// that it is told instead of tried again.
+    @Test func anEndWithoutAnAnswerIsToldAndNotRunAgain() throws {
+        let fixture = try fixture()
+        let address = address
+        try TestServer.sql(
+            """
+            CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$;
+            CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON records
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION linger()
+            """, at: address)
+        faults.atNext("service.write.commitSent") {
+            try TestServer.endSessions(at: address)
+            try TestServer.sql("DROP TRIGGER linger ON records", at: address)
+        }
+        let before = faults.count("service.write.beforeCommit")
+        let failure = #expect(throws: RecordError.self) { try fixture.save(.note("a")) }
+        #expect(failure?.code == .tryAgainLater && failure?.retryAfterSeconds != nil)
+        #expect(faults.count("service.write.beforeCommit") == before + 1)
+        #expect(try fixture.lookup(["a"])[0].record == nil)
+        try fixture.save(.note("a"))
+        #expect(try fixture.changes(since: nil).records.map(\.recordName) == ["a"])
+    }
+
     @Test func aServerThatCrashesKeepsWhatWasAcknowledgedAndBeginsAnEpoch() throws {
         let server = try TestServer(isDurable: true)
         let fixture = try fixture(at: try server.makeDatabase())

@@ -23,10 +23,19 @@ extension NSPersistentCloudKitContainer {
         [store] + furtherStores(of: store)
     }
 
+    /// The mirrored stores of a family, or all.
+    final func mirroredStores(
+        near store: NSPersistentStore?
+    ) -> [(store: NSPersistentStore, mirror: StoreMirror)] {
+        guard let store else { return mirroredStores }
+        return family(of: store).compactMap { member in
+            mirror(of: member).map { (member, $0) }
+        }
+    }
+
     /// The mirrored member of a store's family that has a zone; nil where none has it.
     final func mirror(of zone: ZoneID, near store: NSPersistentStore) -> StoreMirror? {
-        family(of: store).lazy.compactMap { self.mirror(of: $0) }
-            .first { $0.session.store.zoneID == zone }
+        mirroredStores(near: store).map(\.mirror).first { $0.session.store.zoneID == zone }
     }
 
     /// Opens the stores that were made beside one before. Throws for the first that cannot be
@@ -39,7 +48,8 @@ extension NSPersistentCloudKitContainer {
         let folder = url.deletingLastPathComponent()
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         var failure: (any Error)?
-        for file in names.map(folder.appendingPathComponent) where Self.isFurther(file, of: url) {
+        let files = names.map(folder.appendingPathComponent)
+        for file in files where FurtherStoreFile.isBeside(file, url) {
             do {
                 let further = try open(file, like: store)
                 guard let zone = try knownZone(of: further, options) else { continue }
@@ -53,11 +63,13 @@ extension NSPersistentCloudKitContainer {
 
     /// Makes room for a zone beside a store that has another, and begins to mirror it.
     @discardableResult
-    final func addFurther(
-        _ zone: ZoneID, beside store: NSPersistentStore, _ awaiting: AwaitingShare
+    final func addStore(
+        for zone: ZoneID, beside store: NSPersistentStore, _ awaiting: AwaitingShare
     ) throws -> StoreMirror {
-        guard let url = store.url.map({ Self.place(of: zone, beside: $0) }) else {
-            throw CKError(.invalidArguments, "A store in memory holds the zone of one owner.")
+        guard let url = store.url.map({ FurtherStoreFile.place(of: zone, beside: $0) }) else {
+            throw CKError(
+                .invalidArguments,
+                "A store in memory holds the zone of one owner; give it a file.")
         }
         do {
             return try adding.withLock { _ in
@@ -72,12 +84,12 @@ extension NSPersistentCloudKitContainer {
 
     /// Looks for zones that no store has yet, for the stores that have one. Returns the mirrors of
     /// the stores that were added. Throws `CKError`.
-    final func addFurther() async throws -> [StoreMirror] {
+    final func addFurtherStores() async throws -> [StoreMirror] {
         var added: [StoreMirror] = []
         for (store, mirror) in mirroredStores where takesFurther(store, mirror) {
             let awaiting = AwaitingShare(mirror.options, mirror.address)
             for zone in try await freeZones(for: awaiting) {
-                added.append(try addFurther(zone, beside: store, awaiting))
+                added.append(try addStore(for: zone, beside: store, awaiting))
             }
         }
         return added
@@ -105,36 +117,8 @@ extension NSPersistentCloudKitContainer {
         return managedObjectModel.entities(forConfigurationName: name) == nil ? nil : name
     }
 
-    // MARK: Files
-
-    private static let digits = 16
-
-    /// `Shared.sqlite` has `Shared-0123456789abcdef.sqlite` beside it: the digits are of a digest
-    /// of the zone.
-    private static func place(of zone: ZoneID, beside url: URL) -> URL {
-        let name = [zone.ownerRecordName ?? "", zone.zoneName].joined(separator: "\0")
-        let digest = SHA2.sha256(Array(name.utf8)).map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
-        }
-        let base = url.deletingPathExtension().lastPathComponent
-        let suffix = url.pathExtension.isEmpty ? "" : "." + url.pathExtension
-        return url.deletingLastPathComponent()
-            .appendingPathComponent("\(base)-\(digest.joined().prefix(digits))\(suffix)")
-    }
-
     private static func isFurther(_ store: NSPersistentStore, of first: NSPersistentStore) -> Bool {
         guard let url = store.url, let firstURL = first.url else { return false }
-        return isFurther(url, of: firstURL)
-    }
-
-    private static func isFurther(_ url: URL, of first: URL) -> Bool {
-        guard url.deletingLastPathComponent().path == first.deletingLastPathComponent().path,
-            url.pathExtension == first.pathExtension
-        else { return false }
-        let base = first.deletingPathExtension().lastPathComponent + "-"
-        let name = url.deletingPathExtension().lastPathComponent
-        let rest = name.dropFirst(base.count)
-        return name.hasPrefix(base) && rest.utf8.count == digits
-            && rest.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return FurtherStoreFile.isBeside(url, firstURL)
     }
 }

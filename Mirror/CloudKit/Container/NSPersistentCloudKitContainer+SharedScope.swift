@@ -125,7 +125,7 @@ extension NSPersistentCloudKitContainer {
                 guard let self else { return }
                 // A service that cannot be reached is asked again.
                 try? await self.bindAwaiting()
-                _ = try? await self.addFurther()
+                _ = try? await self.addFurtherStores()
                 try? await sleeper.sleep(seconds: 30)
             }
         }

@@ -15,16 +15,6 @@ extension NSPersistentCloudKitContainer {
         try mirroredStores(near: persistentStore).flatMap { try $0.mirror.shares() }
     }
 
-    /// The mirrored stores of a family, or all.
-    private func mirroredStores(
-        near store: NSPersistentStore?
-    ) -> [(store: NSPersistentStore, mirror: StoreMirror)] {
-        guard let store else { return mirroredStores }
-        return family(of: store).compactMap { member in
-            mirror(of: member).map { (member, $0) }
-        }
-    }
-
     /// The shares that objects are in; without those that are in none.
     public final func fetchShares(
         matching objectIDs: [NSManagedObjectID]
@@ -120,7 +110,7 @@ extension NSPersistentCloudKitContainer {
             return try bind(store, to: zone, waiting)
         }
         guard let place = sharedPlace(of: store) else { throw CKError.unexpected }
-        return try addFurther(zone, beside: store, place.awaiting)
+        return try addStore(for: zone, beside: store, place.awaiting)
     }
 
     /// As the asynchronous call; calls back on a thread of the mirror.

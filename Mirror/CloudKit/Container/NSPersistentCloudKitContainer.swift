@@ -219,7 +219,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         }
         await run(Array(mirrors.withLock { $0 }.values))
         if let failure { throw failure }
-        await run(try await addFurther())
+        await run(try await addFurtherStores())
         if let failure { throw failure }
         return areEqual
     }

@@ -63,9 +63,7 @@ struct AssetStandIn: Hashable {
     }
 
     /// The name of a file with the content.
-    var fileName: String {
-        checksum.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    }
+    var fileName: String { checksum.hexadecimal }
 
     /// Whether it stands for this value. Bytes of another size are not looked at.
     func stands(for value: AttributeValue) -> Bool {

@@ -92,7 +92,7 @@ struct ReplyRecording {
             if base.parent != nil { try mirror.ledger.forgetAssignedParent(of: name) }
             try mirror.ledger.dropForeign(of: entry.row)
         case .replay(let key):
-            guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
+            guard let entry = try mirror.ledger.entry(key: key, named: name),
                 entry.base?.recordChangeTag == sentUpon
             else { return }
             try mirror.ledger.setBase(base, key: key)
@@ -198,7 +198,7 @@ struct ReplyRecording {
         let sentUpon = item.operation.record.recordChangeTag
         switch item.subject {
         case .object(let key, _), .replay(let key):
-            guard let entry = try mirror.ledger.entry(named: name), entry.key == key,
+            guard let entry = try mirror.ledger.entry(key: key, named: name),
                 entry.base?.recordChangeTag == sentUpon
             else { return }
             try mirror.keepForeign(of: entry.base, for: entry.row)

@@ -8,6 +8,8 @@ package struct InstructionPerformer: Sendable {
     package let container: String
     /// How the service speaks.
     package var dialect: ServiceDialect
+    /// Operations that the service takes in one request.
+    package var operationsMax: Int
     /// What the service takes of assets.
     package var assets = AssetSupport.none
 
@@ -17,6 +19,7 @@ package struct InstructionPerformer: Sendable {
         self.mirrored = mirrored
         self.container = container
         self.dialect = dialect
+        operationsMax = dialect.operationsMax
     }
 
     /// Performs a store instruction and returns what came of it; nil for an instruction of the
@@ -41,7 +44,7 @@ package struct InstructionPerformer: Sendable {
             let (waiting, moreWaiting) = try mirrored.analyse()
             return .analysed(waiting: waiting, moreWaiting: moreWaiting)
         case .build(let recordsMax):
-            let max = min(recordsMax ?? .max, dialect.operationsMax)
+            let max = min(recordsMax ?? .max, operationsMax)
             return .built(try mirrored.nextBatch(recordsMax: max, assets: assets))
         case .planDownloads(let records):
             return .planned(try mirrored.assetsToDownload(for: records))

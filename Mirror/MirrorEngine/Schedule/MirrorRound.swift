@@ -105,7 +105,7 @@ package struct MirrorRound: Sendable {
     package mutating func workAhead() throws -> Bool {
         guard batchAhead == nil, case .send = instruction, let batch = machine.batchUnderWay,
             let next = try performer.mirrored.nextBatch(
-                behind: batch, recordsMax: performer.dialect.operationsMax,
+                behind: batch, recordsMax: performer.operationsMax,
                 assets: performer.assets), !next.isEmpty
         else { return false }
         batchAhead = next

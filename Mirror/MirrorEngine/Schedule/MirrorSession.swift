@@ -145,8 +145,10 @@ public actor MirrorSession {
         exportTotal = 0
         let bytesBefore = bytesMoved
         var performer = performer
-        switch try await dialect(progress) {
-        case .success(let dialect): performer.dialect = dialect
+        switch try await published(progress) {
+        case .success(let (dialect, operationsMax)):
+            performer.dialect = dialect
+            performer.operationsMax = operationsMax
         case .failure(let error):
             var result = RoundResult()
             result.error = error
@@ -194,14 +196,17 @@ public actor MirrorSession {
         }
     }
 
-    /// How the service speaks; asked again and again while it cannot be reached, as a request is.
-    private func dialect(
+    /// How the service speaks, and how many operations it takes at a time; asked again and again
+    /// while it cannot be reached, as a request is.
+    private func published(
         _ progress: RoundProgress
-    ) async throws -> Result<ServiceDialect, MirrorError> {
+    ) async throws -> Result<(ServiceDialect, operationsMax: Int), MirrorError> {
         var attempt = 0
         while true {
             do {
-                return .success(try await channel.dialect())
+                let dialect = try await channel.dialect()
+                let operationsMax = try await channel.operationsMax()
+                return .success((dialect, operationsMax ?? dialect.operationsMax))
             } catch {
                 try Task.checkCancellation()
                 attempt += 1

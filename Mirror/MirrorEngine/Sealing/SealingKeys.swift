@@ -54,7 +54,7 @@ public struct SealingKeys: Hashable, Sendable {
 
 extension Data {
     /// Two digits a byte.
-    var hexadecimal: String {
+    package var hexadecimal: String {
         map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

@@ -15,8 +15,8 @@ package struct MirrorSettings: Sendable {
     /// Tells one model from another; computed once, since each round compares it.
     let modelDigest: String
     package let platform: Environment
-    /// Records that one export batch may hold.
-    package var batchRecordsMax = 400
+    /// Records that one export batch may hold, where the service takes as many.
+    package var batchRecordsMax = 2_000
     /// New objects are held back while others are to come that they lead to.
     package var hidesIncompleteGraphs: Bool {
         get { scope.hidesIncompleteGraphs }

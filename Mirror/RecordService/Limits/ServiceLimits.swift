@@ -3,7 +3,7 @@ internal import RecordWire
 /// How much one service takes. (SERVICE §6; Apple's figures where they differ are in brackets)
 public struct ServiceLimits: Hashable, Sendable, Codable {
     /// Operations, names or zones of one request [200].
-    public var operationsPerRequestMax = 400
+    public var operationsPerRequestMax = 2_000
     /// Bytes of one record's archived fields.
     public var recordBytesMax = 1_000_000
     /// Bytes of one request: of its body for the server, of its archived fields here.

@@ -16,7 +16,7 @@ public enum ServiceDialect: String, Hashable, Sendable, CaseIterable {
         self = Self.neededExtensions.isSubset(of: extensions) ? .extended : .plain
     }
 
-    /// Operations, names or records of one request or answer.
+    /// Operations, names or records of one request or answer, where the service does not say.
     public var operationsMax: Int {
         switch self {
         case .extended: 400

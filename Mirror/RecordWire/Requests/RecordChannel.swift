@@ -11,6 +11,9 @@ public protocol RecordChannel: Sendable {
 
     /// How the service speaks, as it publishes; asked before anything is sent. Throws as `send`.
     func dialect() async throws -> ServiceDialect
+    /// Operations that one request may have, as the service publishes; nil where it does not, and
+    /// the dialect's number counts. Throws as `send`.
+    func operationsMax() async throws -> Int?
 
     /// Bytes that it has moved so far, both ways; 0 for a channel that does not count them.
     var bytesMoved: Int64 { get }
@@ -28,6 +31,9 @@ public protocol RecordChannel: Sendable {
 extension RecordChannel {
     /// A channel that leads to a service of this project, unless it says otherwise.
     public func dialect() async throws -> ServiceDialect { .extended }
+
+    /// A channel that leads to a service that does not say.
+    public func operationsMax() async throws -> Int? { nil }
 
     /// A channel that does not count.
     public var bytesMoved: Int64 { 0 }

@@ -20,6 +20,8 @@ final class PreviewChannel: RecordChannel {
 
     func dialect() async throws -> ServiceDialect { try await carrier.dialect() }
 
+    func operationsMax() async throws -> Int? { try await carrier.operationsMax() }
+
     func send(_ request: RecordRequest) async throws -> RecordResponse {
         switch request {
         case .modifyRecords(let modify): return .records(take(modify.operations))

@@ -1,5 +1,7 @@
+import Foundation
 import MirrorEngine
 import MirrorTestKit
+import Platform
 import RecordWire
 import SQLiteDriver
 import SQLiteStore
@@ -78,6 +80,33 @@ import Testing
         #expect(imports == [[.integer(1)]])
         #expect(try other.mirrored.events().map(\.kind) == [.setup, .import])
         #expect(try device.mirrored.events().map(\.finished).last == 1)
+    }
+
+    /// Rows for each record would be written to be deleted.
+    @Test func aBatchIsKeptInOnePieceWhileItIsUnderWay() throws {
+        for _ in 0..<3 { try device.insert("Note") }
+        let under = Lock<[[SQLiteValue]]>([])
+        let kept =
+            "SELECT (SELECT count(*) FROM ADIPTYCHBATCH), (SELECT count(*) FROM ADIPTYCHINFLIGHT), "
+            + "(SELECT count(*) FROM ANSCKEXPORTEDOBJECT)"
+        device.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            let now = try rows(kept)
+            under.withLock { $0 += now }
+            return nil
+        }
+        try device.sync()
+        #expect(under.withLock { $0 } == [[.integer(1), .integer(0), .integer(0)]])
+        #expect(try rows(kept) == [[.integer(0), .integer(0), .integer(0)]])
+    }
+
+    /// Of a batch that was not taken as a whole, what was not taken is kept by its name.
+    @Test func whatOfABatchIsRefusedIsKeptByItsName() throws {
+        try device.insert("Note")
+        try device.insert("Cover", ["image": .data(Data(repeating: 1, count: 1_200_000))])
+        #expect(try device.sync().refused == 1)
+        #expect(try rows("SELECT count(*) FROM ADIPTYCHBATCH") == [[.integer(0)]])
+        #expect(try rows("SELECT count(*) FROM ADIPTYCHINFLIGHT") == [[.integer(1)]])
     }
 
     @Test func anUnansweredBatchStandsInTheLog() throws {

@@ -116,6 +116,29 @@ import Testing
         }
     }
 
+    /// A process was killed while a batch was under way, and its copy here is cut short or altered.
+    @Test(arguments: [
+        "x''", "x'00'", "x'0105'", "substr(ZRECORDS, 1, length(ZRECORDS) - 1)",
+        "substr(ZRECORDS, 1, 9) || x'FFFFFF7F'", "x'01' || substr(ZRECORDS, 6)",
+    ])
+    func aDamagedCopyOfWhatWasSentIsMended(damage: String) throws {
+        try a.set(note, "title", .text("edited"))
+        _ = try a.mirrored.analyse()
+        #expect(try a.mirrored.nextBatch().items.count == 1)
+        let count = try a.store.write {
+            try $0.connection.run("UPDATE ADIPTYCHBATCH SET ZRECORDS = \(damage)")
+            return $0.connection.changes
+        }
+        #expect(count == 1)
+        let error = #expect(throws: MirrorError.self) { _ = try a.mirrored.nextBatch() }
+        #expect(error?.code == .ledgerDamaged)
+        try a.mirrored.reset()
+        #expect(try a.sync().isInSync)
+        try b.sync()
+        let titles = try b.rows("Note").map { try b.value($0.id, "title") }
+        #expect(Set(titles) == [.text("edited"), .text("doomed")])
+    }
+
     @Test func aStoreThatWasNeverSyncedHasNothingToForget() throws {
         #expect(try Device(9, service).mirrored.reset() == false)
     }

@@ -37,6 +37,8 @@ struct BatchBuilder {
 
     /// Returns the next batch; an empty one when nothing waits.
     mutating func build() throws -> ExportBatch {
+        // What is in one piece still was sent without an answer, or not at all.
+        try mirror.ledger.spreadBatches()
         try addObjects(behind: 0)
         if !isFull, batch.uploads.isEmpty { try addAliases() }
         if !isFull, batch.uploads.isEmpty { try addPairs() }
@@ -60,6 +62,7 @@ struct BatchBuilder {
         var naming = mirror.naming
         try countSeals()
         let isPlain = try mirror.ledger.isPlain
+        var sent = SentBatch(capacity: batch.bytes)
         for index in batch.items.indices {
             let item = batch.items[index]
             let named = try mirror.mapping.digestible(item.result)
@@ -76,10 +79,13 @@ struct BatchBuilder {
                 fields = RecordArchive.encodeFields(result.fields)
             }
             batch.items[index].archivedFields = fields
-            guard item.subject.isUpsert else { continue }
-            try mirror.ledger.keepInFlight(result, fields: fields, mark: id)
+            let isUpsert = item.subject.isUpsert
+            sent.append(
+                item.operation.record.recordName, mark: isUpsert ? id : "",
+                record: isUpsert ? Ledger.archive(result, fields) : nil)
         }
         try mirror.ledger.logExport(of: batch)
+        try mirror.ledger.keepSent(sent, as: batch.identifier)
     }
 
     /// A service that takes no IDs is given those of objects as a field.

@@ -45,6 +45,7 @@ struct ReplyRecording {
                 case .failure(let error): error.serverRecord?.recordChangeTag
                 }
             })
+        try settleSent(batch, reply)
         for (item, result) in zip(batch.items, reply.results) {
             switch result {
             case .record(let record):
@@ -66,6 +67,16 @@ struct ReplyRecording {
         try advanceToken(reply)
         try mirror.ledger.finish()
         return outcome
+    }
+
+    /// What the service took as a whole is under way no more. Of another batch each record is to
+    /// be found by its name.
+    private func settleSent(_ batch: ExportBatch, _ reply: RecordsReply) throws {
+        let isWhole =
+            reply.results.count == batch.items.count
+            && reply.results.allSatisfy { if case .record = $0 { true } else { false } }
+        if isWhole, try mirror.ledger.dropSent(batch.identifier) { return }
+        try mirror.ledger.spreadBatches()
     }
 
     // MARK: Accepted
@@ -210,7 +221,13 @@ struct ReplyRecording {
             try mirror.ledger.connection.run(
                 "UPDATE ANSCKMIRROREDRELATIONSHIP SET ZSYSTEMFIELDSASSET = NULL WHERE Z_PK = ?",
                 [.integer(key)])
-        case .deletedObject, .deletedPair, .alias: try accept(item, item.result)
+        case .deletedObject, .deletedPair:
+            let marks = try mirror.ledger.marksInFlight(name)
+            try accept(item, item.result)
+            if sentUpon == nil {
+                try mirror.ledger.noteDeletedUnknown(name, sentUnder: marks)
+            }
+        case .alias: try accept(item, item.result)
         }
     }
 

@@ -1,4 +1,4 @@
-package import Foundation
+internal import Foundation
 internal import Platform
 package import RecordWire
 internal import SQLiteDriver
@@ -12,12 +12,10 @@ extension Ledger {
     private static let keepingInFlight =
         "INSERT OR REPLACE INTO ADIPTYCHINFLIGHT (ZRECORDNAME, ZMARK, ZRECORD) VALUES (?, ?, ?)"
 
-    /// `fields` is the archive of the record's fields, where it was made before.
-    package func keepInFlight(_ record: Record, fields: Data? = nil, mark: String) throws {
+    func keepInFlight(_ archived: Data, of name: String, mark: String) throws {
         rare.note(.inFlight)
         try connection.run(
-            Self.keepingInFlight,
-            [.text(record.recordName), .text(mark), .blob(Self.archive(record, fields))])
+            Self.keepingInFlight, [.text(name), .text(mark), .blob(archived)])
     }
 
     /// What was sent under `mark` and not yet answered.
@@ -35,12 +33,28 @@ extension Ledger {
     }
 
     private func inFlight(_ sql: String, _ values: [SQLiteValue]) throws -> Record? {
+        try spreadBatches()
         guard try mayHold(.inFlight), case .blob(let bytes)? = try connection.value(sql, values)
         else { return nil }
         return try Self.decode(bytes)
     }
 
+    /// The IDs of all that was sent and not yet answered.
+    func marksInFlight(_ name: String) throws -> [String] {
+        try spreadBatches()
+        guard try mayHold(.inFlight) else { return [] }
+        return try connection.rows(
+            "SELECT ZMARK FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ?", [.text(name)]
+        ).compactMap { $0[0].string }
+    }
+
     package func forgetInFlight(_ name: String) throws {
+        try spreadBatches()
+        try forgetEarlierInFlight(name)
+    }
+
+    /// Forgets what was sent before the batches that are in one piece still.
+    func forgetEarlierInFlight(_ name: String) throws {
         guard try mayHold(.inFlight) else { return }
         try connection.run("DELETE FROM ADIPTYCHINFLIGHT WHERE ZRECORDNAME = ?", [.text(name)])
     }

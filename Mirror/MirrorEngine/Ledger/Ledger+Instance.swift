@@ -16,15 +16,17 @@ extension Ledger {
     }
 
     package func hasInFlightWrites() throws -> Bool {
-        try connection.value("SELECT 1 FROM ADIPTYCHINFLIGHT LIMIT 1") != nil
+        if try mayHold(.sentBatches) { return true }
+        return try connection.value("SELECT 1 FROM ADIPTYCHINFLIGHT LIMIT 1") != nil
     }
 
     /// Whether anything was sent without an answer, or waits to be sent: then it matters which
     /// writes the service has taken.
     package func hasWritesUnderWay() throws -> Bool {
-        try connection.value(
-            "SELECT 1 WHERE EXISTS (SELECT 1 FROM ADIPTYCHINFLIGHT) OR EXISTS (SELECT 1 FROM "
-                + "ANSCKRECORDMETADATA WHERE ZNEEDSUPLOAD = 1 OR ZNEEDSCLOUDDELETE = 1)") != nil
+        if try hasInFlightWrites() { return true }
+        return try connection.value(
+            "SELECT 1 FROM ANSCKRECORDMETADATA WHERE ZNEEDSUPLOAD = 1 OR ZNEEDSCLOUDDELETE = 1 "
+                + "LIMIT 1") != nil
     }
 
     /// The random name of this store file; made up when it is first asked.

@@ -18,7 +18,7 @@ extension Ledger {
         "INSERT INTO ANSCKEXPORTEDOBJECT (Z_ENT, Z_OPT, ZCHANGETYPENUM, ZTYPENUM, ZOPERATION, "
         + "ZCKRECORDNAME) VALUES (17003, 1, ?, 0, ?, ?)"
 
-    /// Notes a batch that is about to be sent: its records, and up to where the history was read.
+    /// Notes a batch that is about to be sent, and up to where the history was read.
     package func logExport(of batch: ExportBatch) throws {
         let identifier = SQLiteValue.text(batch.identifier)
         let token = try historyToken().map { Data(String($0).utf8) }
@@ -33,23 +33,28 @@ extension Ledger {
                 + "ZIDENTIFIER) "
                 + "VALUES (17005, 1, ?, ?, ?)",
             [.integer(ExportStatus.sent.rawValue), .integer(metadata), identifier])
-        let operation = connection.lastInsertedRowID
-        for item in batch.items {
+        try forgetExports(before: connection.lastInsertedRowID)
+    }
+
+    /// Lists the records of a batch that may stay without an answer.
+    func listExported(_ entries: [SentBatch.Entry], in identifier: String) throws {
+        guard let operation = try operation(ofExport: identifier) else { return }
+        for entry in entries {
             try connection.run(
                 Self.listingExported,
-                [
-                    .integer(item.subject.isUpsert ? 1 : 2), .integer(operation),
-                    .text(item.operation.record.recordName),
-                ])
+                [.integer(entry.record == nil ? 2 : 1), operation, .text(entry.recordName)])
         }
-        try forgetExports(before: operation)
+    }
+
+    private func operation(ofExport identifier: String) throws -> SQLiteValue? {
+        let key = try connection.value(
+            "SELECT max(Z_PK) FROM ANSCKEXPORTOPERATION WHERE ZIDENTIFIER = ?", [.text(identifier)])
+        return key.flatMap { $0.isNull ? nil : $0 }
     }
 
     /// Notes that a batch was answered. Its records need no listing any more.
     package func logAnswer(toExport identifier: String) throws {
-        let operation = try connection.value(
-            "SELECT max(Z_PK) FROM ANSCKEXPORTOPERATION WHERE ZIDENTIFIER = ?", [.text(identifier)])
-        guard let operation, !operation.isNull else { return }
+        guard let operation = try operation(ofExport: identifier) else { return }
         try connection.run(
             "UPDATE ANSCKEXPORTOPERATION SET ZSTATUSNUM = ? WHERE Z_PK = ?",
             [.integer(ExportStatus.answered.rawValue), operation])

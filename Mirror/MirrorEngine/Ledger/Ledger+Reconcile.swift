@@ -78,6 +78,29 @@ extension Ledger {
             [.text(name), .text(tag)])
     }
 
+    /// Notes a deletion of what the service does not have: it was sent under these IDs and refused,
+    /// or lost, and a late copy of a request may still bring it.
+    func noteDeletedUnknown(_ name: String, sentUnder writeIDs: [String]) throws {
+        guard !writeIDs.isEmpty else { return }
+        rare.note(.deletions)
+        try connection.run(
+            "INSERT OR REPLACE INTO ADIPTYCHDELETED (ZRECORDNAME, ZTAG) VALUES (?, ?)",
+            [.text(name), .text(([Self.sentMark] + writeIDs).joined(separator: " "))])
+    }
+
+    /// The IDs under which a deleted object was sent that the service did not have; none for other
+    /// names.
+    func writeIDsOfDeletedUnknown(_ name: String) throws -> [String] {
+        guard try mayHold(.deletions) else { return [] }
+        let text = try connection.value(
+            "SELECT ZTAG FROM ADIPTYCHDELETED WHERE ZRECORDNAME = ?", [.text(name)]
+        )?.string
+        let words = text?.split(separator: " ").map(String.init) ?? []
+        return words.first == Self.sentMark ? Array(words.dropFirst()) : []
+    }
+
+    private static let sentMark = "sent"
+
     package func deletionTag(of name: String) throws -> ChangeTag? {
         guard try mayHold(.deletions) else { return nil }
         return try connection.value(

@@ -274,13 +274,13 @@ extension Ledger {
 
     /// The service has the record as of `transaction`: it is the base, and waits no longer unless
     /// the object changed since, or the mirror marked it since. `fields` is the archive of its
-    /// fields, where it was made before.
+    /// fields, where it was made before; batches that are in one piece are not looked into.
     package func setExported(
         _ record: Record, fields: Data? = nil, key: Int64, upTo transaction: Int64
     ) throws {
         try keepBase(record, fields, key: key)
         try connection.run(Self.settingExported, [.integer(key), .integer(transaction)])
-        try forgetInFlight(record.recordName)
+        try forgetEarlierInFlight(record.recordName)
     }
 
     private static let settingExported =

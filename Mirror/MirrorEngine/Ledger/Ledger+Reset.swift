@@ -17,6 +17,8 @@ extension Ledger {
         for key in try keys(of: pairs) where try record(key, in: pairs) == nil {
             try forgetPairBases("p.Z_PK = \(key)")
         }
+        try dropDamagedBatches()
+        try spreadBatches()
         for row in try connection.rows("SELECT ZRECORDNAME, ZMARK, ZRECORD FROM ADIPTYCHINFLIGHT")
         where row[2].data.flatMap({ try? RecordArchive.decode($0) }) == nil {
             try connection.run(

@@ -200,7 +200,7 @@ enum LedgerSchema {
     static func upgrade(in connection: Connection) throws {
         let later =
             versionTables + countTables + graveTables + eventTables + assetTables
-            + Ledger.shareTables + [Ledger.outsideTable]
+            + Ledger.shareTables + [Ledger.outsideTable, Ledger.sentBatchTable]
         for sql in reconciliationTables + later {
             try connection.run(sql)
         }
@@ -233,7 +233,8 @@ enum LedgerSchema {
         }
         let own =
             ownTables + reconciliationTables + versionTables + countTables + graveTables
-            + eventTables + assetTables + Ledger.shareTables + [Ledger.outsideTable]
+            + eventTables + assetTables + Ledger.shareTables
+            + [Ledger.outsideTable, Ledger.sentBatchTable]
         for sql in indexes + own {
             try connection.run(sql)
         }

@@ -6,6 +6,7 @@ final class RareTables {
     enum Table: String {
         case refusals = "ADIPTYCHREFUSAL"
         case inFlight = "ADIPTYCHINFLIGHT"
+        case sentBatches = "ADIPTYCHBATCH"
         case replays = "ADIPTYCHREPLAY"
         case foreign = "ADIPTYCHFOREIGN"
         case deletions = "ADIPTYCHDELETED"
@@ -15,7 +16,7 @@ final class RareTables {
         case pendingLinks = "ANSCKIMPORTPENDINGRELATIONSHIP"
 
         /// The tables of an older version of this library have none.
-        fileprivate var isLater: Bool { [.outside, .roots, .shares].contains(self) }
+        fileprivate var isLater: Bool { [.outside, .roots, .shares, .sentBatches].contains(self) }
     }
 
     private var known: [Table: Bool] = [:]
@@ -39,6 +40,9 @@ final class RareTables {
 
     /// A row is added.
     func note(_ table: Table) { known[table] = true }
+
+    /// All rows are gone.
+    func empty(_ table: Table) { known[table] = false }
 }
 
 extension Ledger {

@@ -69,10 +69,14 @@ extension RecordImport {
         outcome.sentAgain += 1
     }
 
-    /// Whether a record is alive although its deletion is known here and the service lost it: then
-    /// it is deleted again.
+    /// Whether a record is alive although its deletion is known here, and the service lost that or
+    /// never had the object: then it is deleted again.
     mutating func isDeletedAgain(_ record: Record) throws -> Bool {
         let name = record.recordName
+        let sent = try mirror.ledger.writeIDsOfDeletedUnknown(name)
+        if record.knownWriteIDs.contains(where: sent.contains) {
+            return try isLateCopyDeleted(record, sent)
+        }
         guard let lostTime else {
             try mirror.ledger.forgetDeletion(of: name)
             return false
@@ -87,6 +91,20 @@ extension RecordImport {
         if wasEdited { try logDeletedAgain(record) }
         let key = try mirror.ledger.alias(of: name)?.key ?? 0
         try mirror.ledger.keepAlias(name, mergedInto: key)
+        outcome.deletedAgain += 1
+        return true
+    }
+
+    /// A request that was refused, or lost, came to the service once more and brought what was
+    /// deleted here since. Whoever edited it there may keep it, as any object that is deleted here.
+    private mutating func isLateCopyDeleted(_ record: Record, _ sent: [String]) throws -> Bool {
+        let wasEdited = record.knownWriteIDs.first.map { !sent.contains($0) } ?? true
+        if wasEdited, mirror.settings.policy.deletion == .keepEdited {
+            try mirror.ledger.forgetDeletion(of: record.recordName)
+            return false
+        }
+        if wasEdited { try logDeletedAgain(record) }
+        try mirror.ledger.keepAlias(record.recordName, mergedInto: 0)
         outcome.deletedAgain += 1
         return true
     }

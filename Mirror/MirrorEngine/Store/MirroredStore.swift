@@ -355,6 +355,7 @@ public final class MirroredStore: Sendable {
             if error == nil { try mirror.ledger.set(.lastRound, to: SQLiteValue(now)) }
             try mirror.ledger.set(.hold, to: .null)
             try mirror.ledger.noteWaiting()
+            try mirror.ledger.spreadBatches()
             try mirror.ledger.finish()
         }
     }

@@ -105,7 +105,7 @@ private struct TraceReading {
             return
         }
         try readLedger(ledger)
-        try readLogs()
+        try readLogs(ledger)
         try readConflicts(ledger, titles, store)
     }
 
@@ -166,16 +166,18 @@ private struct TraceReading {
 
     // MARK: Logs
 
-    private mutating func readLogs() throws {
+    private mutating func readLogs(_ ledger: Ledger) throws {
         for name in names {
+            for sent in try ledger.underWay(name) {
+                noteSent(sent.date, isDeletion: sent.isDeletion)
+            }
             let rows = try connection.rows(
                 "SELECT m.ZEXPORTEDAT, e.ZCHANGETYPENUM, o.ZSTATUSNUM FROM ANSCKEXPORTEDOBJECT e "
                     + "JOIN ANSCKEXPORTOPERATION o ON o.Z_PK = e.ZOPERATION "
                     + "JOIN ANSCKEXPORTMETADATA m ON m.Z_PK = o.ZEXPORTMETADATA "
                     + "WHERE e.ZCKRECORDNAME = ? ORDER BY m.ZEXPORTEDAT", [.text(name)])
             for row in rows {
-                let what = row[1].int64 == 2 ? "its deletion" : "its record"
-                note(row[0], "sent", "\(what), without an answer yet")
+                noteSent(row[0], isDeletion: row[1].int64 == 2)
             }
             let refusals = try connection.rows(
                 "SELECT ZDATE, ZCODE, ZREASON FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = ?",
@@ -195,6 +197,11 @@ private struct TraceReading {
                             + String((row[2].string ?? "").prefix(8))))
             }
         }
+    }
+
+    private mutating func noteSent(_ date: SQLiteValue, isDeletion: Bool) {
+        let what = isDeletion ? "its deletion" : "its record"
+        note(date, "sent", "\(what), without an answer yet")
     }
 
     private mutating func note(_ date: SQLiteValue, _ kind: String, _ text: String) {

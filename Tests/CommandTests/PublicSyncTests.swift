@@ -31,7 +31,7 @@ import Testing
         let refused = try bench.run("sync", bench.bens)
         #expect(refused.status == 1 && refused.errorCode == "notYours")
         let message = refused.error["message"] as? String ?? ""
-        #expect(message.hasSuffix("theirs to change; 1 edited record stays here."))
+        #expect(message.hasSuffix("theirs to change; 1 edit or deletion stays here."))
         #expect((refused.error["hint"] as? String)?.contains("diptych status") == true)
         let shelf = "select ZSHELF from ZBOOK where ZTITLE = 'Dune'"
         try bench.sync(bench.anns)
@@ -47,6 +47,21 @@ import Testing
         #expect(trace.contains("ACCESS_DENIED"))
         let differing = try bench.run("verify", bench.bens)
         #expect(differing.status == 1 && differing.json["unexplained"] as? Int == 0)
+        // A deletion is refused and told likewise.
+        try bench.workshop.edit(bench.bens, "delete Book[title == 'Leaflet']")
+        #expect(try bench.run("sync", bench.bens).errorCode == "notYours")
+        let told = try bench.workshop.run("status", bench.bens).output
+        #expect(told.components(separatedBy: "ACCESS_DENIED").count == 3)
+        try bench.sync(bench.anns)
+        #expect(try bench.titles(bench.anns) == ["Dune", "Emma", "Leaflet"])
+        #expect(try bench.titles(bench.bens) == ["Dune", "Emma"])
+    }
+
+    @Test func aValueThatIsSetBackIsRefusedNoMore() throws {
+        let bench = try PublicBench()
+        try bench.begin()
+        try bench.workshop.edit(bench.bens, "set Book[title == 'Dune'] shelf=B1")
+        #expect(try bench.run("sync", bench.bens).errorCode == "notYours")
         // With the value set back there is nothing to refuse.
         try bench.workshop.edit(bench.bens, "set Book[title == 'Dune'] shelf=null")
         try bench.sync(bench.bens)
@@ -128,10 +143,31 @@ import Testing
             #expect(verified.status == 0, "\(verified.output)")
         }
         let status = try bench.workshop.done(["status", bench.anns] + open).output
-        #expect(status.contains("database      public\n"))
+        #expect(status.contains("\(bench.service.text("container"))\n  database      public\n"))
         #expect(status.contains("zone          _defaultZone\n"))
         let wrong = try bench.run("sync", bench.anns, ["--database-scope", "shared"])
         #expect(wrong.status == 2 && wrong.errorCode == "usage")
+    }
+
+    @Test func whoShowsTheAppsTokenAloneReads() throws {
+        let bench = try PublicBench()
+        try bench.begin()
+        let tokens = try String(
+            contentsOfFile: bench.service.text("tokenFile"), encoding: .utf8)
+        let api = try #require(tokens.split(separator: "\n").first { $0.hasPrefix("api:") })
+        let file = try bench.workshop.write(String(api) + "\n", to: "world.tokens")
+        let world = bench.ann.map { $0 == bench.service.text("tokenFile") ? file : $0 }
+        let guest = try bench.workshop.library("Guest.sqlite")
+        try bench.workshop.done(["sync", guest, "--database-scope", "public"] + world)
+        #expect(try bench.titles(guest) == ["Dune", "Leaflet"])
+        try bench.workshop.edit(guest, "insert Book title=Emma")
+        let refused = try bench.workshop.run(["sync", guest, "--json"] + world)
+        #expect(refused.status == 1 && refused.errorCode == "AUTHENTICATION_REQUIRED")
+        let status = try bench.workshop.run("status", guest)
+        #expect(status.output.contains("not signed in may only read public databases"))
+        // With a user's tokens it goes.
+        try bench.sync(guest)
+        #expect(try bench.workshop.run("status", guest).status == 0)
     }
 
     @Test func rememberKeepsItForTheStoreAndNewOnesBesideIt() throws {

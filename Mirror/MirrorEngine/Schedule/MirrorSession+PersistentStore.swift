@@ -40,6 +40,11 @@ public struct MirrorDestination: Hashable, Sendable {
         name.hasSuffix(publicMark) && name.split(separator: " ").count > 2
     }
 
+    /// Service and container of such a name.
+    static func place(_ name: String) -> String {
+        isPublic(name) ? String(name.dropLast(publicMark.count)) : name
+    }
+
     package var database: MirrorDatabase {
         isPublic ? .public : zoneOwner == nil ? .private : .shared
     }

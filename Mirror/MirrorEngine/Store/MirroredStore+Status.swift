@@ -97,7 +97,8 @@ extension MirroredStore {
         return try read { mirror in
             let ledger = mirror.ledger
             return MirrorStatus(
-                zone: settings.zoneName, container: try ledger.setting(.container)?.string,
+                zone: settings.zoneName,
+                container: try ledger.setting(.container)?.string.map(MirrorDestination.place),
                 pending: try ledger.pendingCounts(),
                 lastRound: try ledger.date(.lastRound),
                 lastError: try ledger.setting(.lastError)?.string,

@@ -43,7 +43,7 @@ struct ServiceChannel: Sendable {
     var serviceURL: URL { configuration.serviceURL }
     var url: String { configuration.serviceURL.absoluteString }
 
-    /// Service and container, as a store of the private database remembers them.
+    /// Service and container.
     var place: String { place(isPublic: false) }
 
     /// Service, container and database, as the store remembers them.

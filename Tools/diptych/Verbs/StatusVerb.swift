@@ -183,7 +183,8 @@ struct Standing {
                 + "go then by themselves. Or set the values back."
         case .public:
             return "What others made in the public database is theirs to change, unless a role "
-                + "lets you ('diptych service roles'). Ask them, or set the values back."
+                + "lets you ('diptych service roles'). Ask them, or set the values back; what "
+                + "you deleted is there in a new store."
         case .private, nil: break
         }
         return switch state {

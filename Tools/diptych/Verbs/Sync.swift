@@ -71,11 +71,12 @@ struct Sync: Verb {
                     + "here and at the service, and is deleted nowhere."),
             HelpText.wrapped(
                 "With --database-scope public the first time, a store holds what is in the "
-                    + "container's public database, which all its users read and make objects in. "
-                    + "What another made is theirs to change: an edit or a deletion of it is "
-                    + "refused, and stays here with its reason in 'diptych status'. A store keeps "
-                    + "to its database, without the option too, until 'diptych reset'. One that "
-                    + "took part in a share is of the shared one ('diptych share')."),
+                    + "container's public database, which all its users read and make objects in, "
+                    + "and which a token file without a user may read. What another made is "
+                    + "theirs to change: an edit or a deletion of it is refused, and stays here "
+                    + "with its reason in 'diptych status'. A store keeps to its database, "
+                    + "without the option too, until 'diptych reset'. One that took part in a "
+                    + "share is of the shared one ('diptych share')."),
             HelpText.wrapped(
                 "With --dry-run the round runs on a copy of the store, and what it would send "
                     + "stays here: the store is only read, the service only asked. Values in "
@@ -232,7 +233,9 @@ struct Sync: Verb {
         case .public:
             CommandError(
                 "notYours",
-                "What others made in the public database is theirs to change; \(staying)",
+                "What others made in the public database is theirs to change; "
+                    + "\(Figure.count(count, "edit or deletion", "edits or deletions")) "
+                    + "\(count == 1 ? "stays" : "stay") here.",
                 hint: "The rest was synced, and nothing is lost. `diptych status` names what "
                     + "waits, with the reasons.", status: standing.exitStatus)
         case .private, nil:

@@ -56,10 +56,9 @@ struct Verify: Verb {
                 "notMirrored", "The store was never synced, so there is nothing to compare.",
                 hint: "Sync it first: `diptych sync`.")
         }
-        let place = service.place(of: mirrored)
-        if let known = status.container, known != place {
+        if let known = status.container, known != service.place {
             throw CommandError(
-                "otherContainer", "The store is mirrored with \(known), not with \(place).",
+                "otherContainer", "The store is mirrored with \(known), not with \(service.place).",
                 hint: "Name that service.", status: .usage)
         }
         let carrier = try service.carrier(of: mirrored)

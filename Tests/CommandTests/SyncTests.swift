@@ -58,7 +58,7 @@ import Testing
         #expect(zones.first?["queued"] as? Int == 3)
         #expect(
             Set(zones.first?.keys.map { $0 } ?? [])
-                == ["name", "owner", "queued", "lastRound", "error", "retryAt"])
+                == ["database", "name", "owner", "queued", "lastRound", "error", "retryAt"])
     }
 
     @Test func settingsAreRememberedWhenAsked() throws {

@@ -51,6 +51,31 @@ import Testing
         #expect(try a.mirrored.status()?.isInSync == true)
     }
 
+    // MARK: What another made
+
+    /// A role may have been given meanwhile; in one's own database nobody gives any.
+    @Test(arguments: [true, false])
+    func whatIsNotOnesToWriteIsSentAgainOnceInAnHour(isPublic: Bool) throws {
+        let device = try Device(3, service) { $0.scope.isPublic = isPublic }
+        try device.insert("Note", ["title": .text("n")])
+        var isDenied = true
+        device.intercept = { request in
+            guard isDenied, let operations = operations(request) else { return nil }
+            let refusals = operations.map {
+                RecordResult.failure(
+                    RecordError(
+                        .accessDenied, "The record is another user's.",
+                        recordName: $0.record.recordName))
+            }
+            return .records(RecordsReply(results: refusals))
+        }
+        #expect(try device.sync().refused == 1)
+        isDenied = false
+        #expect(try device.sync().exported == 0)
+        device.clock.advance(seconds: 3_601)
+        #expect(try device.sync().exported == (isPublic ? 1 : 0))
+    }
+
     // MARK: Too large
 
     @Test func aRequestThatIsTooLargeIsSentInHalves() throws {

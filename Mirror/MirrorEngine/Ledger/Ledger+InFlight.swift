@@ -107,20 +107,23 @@ extension Ledger {
         return (entry.needsUpload || entry.needsCloudDelete) && !isRefused
     }
 
-    /// Lets what did not fit into the user's quota, or met another record's natural key, be sent
-    /// again, once in an hour: room is made elsewhere, and nobody tells this device.
-    package func retryRefusedForQuota() throws {
+    /// Lets what did not fit into the user's quota, met another record's natural key, or was not
+    /// the user's to write in the public database, be sent again, once in an hour: room is made
+    /// and roles are given elsewhere, and nobody tells this device. Of a share's permission it is
+    /// told.
+    package func retryRefused(in database: MirrorDatabase) throws {
         guard try mayHold(.refusals) else { return }
-        let before = platform.clock.now().addingTimeInterval(-Self.quotaPauseSeconds)
-        try connection.run(
-            "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE IN (?, ?) AND ZDATE <= ?",
-            [
-                .text(RecordError.Code.quotaExceeded.rawValue),
-                .text(RecordError.Code.uniqueFieldError.rawValue), SQLiteValue(before),
-            ])
+        let before = platform.clock.now().addingTimeInterval(-Self.refusalPauseSeconds)
+        var codes = [RecordError.Code.quotaExceeded, .uniqueFieldError]
+        if database == .public { codes.append(.accessDenied) }
+        for code in codes {
+            try connection.run(
+                "DELETE FROM ADIPTYCHREFUSAL WHERE ZCODE = ? AND ZDATE <= ?",
+                [.text(code.rawValue), SQLiteValue(before)])
+        }
     }
 
-    private static let quotaPauseSeconds = 3_600.0
+    private static let refusalPauseSeconds = 3_600.0
 
     /// Notes that the object called `name` is now one with the line `key`; the service is to drop
     /// the name.

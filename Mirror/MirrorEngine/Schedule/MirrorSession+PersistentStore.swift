@@ -30,7 +30,24 @@ public struct MirrorDestination: Hashable, Sendable {
     }
 
     /// What the ledger remembers of it.
-    package var name: String { "\(service) \(container)" + (isPublic ? " public" : "") }
+    package var name: String { "\(service) \(container)" + (isPublic ? Self.publicMark : "") }
+
+    private static let publicMark = " public"
+
+    /// Whether it is the public database of which the ledger remembers this name: service and
+    /// container are a word each.
+    static func isPublic(_ name: String) -> Bool {
+        name.hasSuffix(publicMark) && name.split(separator: " ").count > 2
+    }
+
+    /// Service and container of such a name.
+    static func place(_ name: String) -> String {
+        isPublic(name) ? String(name.dropLast(publicMark.count)) : name
+    }
+
+    package var database: MirrorDatabase {
+        isPublic ? .public : zoneOwner == nil ? .private : .shared
+    }
 }
 
 extension MirrorSession {
@@ -84,9 +101,9 @@ extension MirrorSession {
     ) throws {
         let rows = try Self.rows(of: store)
         let mirrored = try MirroredStore(
-            store: rows, policy: policy, zoneName: destination.zone,
-            zoneOwner: destination.zoneOwner, keys: keys, platform: platform,
-            selecting: .given(selection)
+            store: rows, policy: policy, database: destination.database,
+            zoneName: destination.zone, zoneOwner: destination.zoneOwner, keys: keys,
+            platform: platform, selecting: .given(selection)
         ) { settings in
             settings.hidesIncompleteGraphs = hidesIncompleteGraphs
             if let bytes = assetValueBytesMax { settings.sizes.valueBytesMax = bytes }

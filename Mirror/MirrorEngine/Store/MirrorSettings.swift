@@ -30,6 +30,10 @@ package struct MirrorSettings: Sendable {
     package var zoneName: String { zoneID.zoneName }
     /// Whether the zone is another user's, who shares it.
     package var isShared: Bool { zoneID.ownerRecordName != nil }
+    /// The database that the zone is in.
+    package var database: MirrorDatabase {
+        scope.isPublic ? .public : isShared ? .shared : .private
+    }
     /// The properties under the rule `latest`, by entity.
     var timedProperties: [Int32: Set<String>] { ruled.timed }
     /// The integers under the rule `counter`, by entity; without entities that have none.
@@ -63,8 +67,10 @@ package struct MirrorSettings: Sendable {
     }
 }
 
-/// What of the store and the zone is shown and sent.
+/// What of the store is shown and sent, and to whom.
 package struct MirrorScope: Sendable {
+    /// The zone is that of the public database.
+    package var isPublic = false
     package var hidesIncompleteGraphs = false
     /// nil: all objects are sent.
     package var selection: SyncSelection?

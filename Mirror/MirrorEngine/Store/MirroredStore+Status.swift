@@ -37,6 +37,7 @@ public struct MirrorStatus: Sendable {
     struct Scope {
         let keptHere: Int
         let zoneOwner: String?
+        let database: MirrorDatabase?
         let selected: Selected
     }
 
@@ -59,6 +60,8 @@ public struct MirrorStatus: Sendable {
     public var keptHere: Int { scope.keptHere }
     /// Whose zone it is, by record name, where another user shares it; nil for one's own.
     public var zoneOwner: String? { scope.zoneOwner }
+    /// The database that the store is mirrored with; nil before the first round and after a reset.
+    package var database: MirrorDatabase? { scope.database }
     /// What is sent, as far as it is not everything.
     package var selected: Selected { scope.selected }
     /// Which process keeps the store in sync by itself; nil where none ever did.
@@ -94,7 +97,8 @@ extension MirroredStore {
         return try read { mirror in
             let ledger = mirror.ledger
             return MirrorStatus(
-                zone: settings.zoneName, container: try ledger.setting(.container)?.string,
+                zone: settings.zoneName,
+                container: try ledger.setting(.container)?.string.map(MirrorDestination.place),
                 pending: try ledger.pendingCounts(),
                 lastRound: try ledger.date(.lastRound),
                 lastError: try ledger.setting(.lastError)?.string,
@@ -105,6 +109,7 @@ extension MirroredStore {
                 scope: MirrorStatus.Scope(
                     keptHere: try ledger.outsideCount(),
                     zoneOwner: settings.zoneID.ownerRecordName,
+                    database: try ledger.knownDatabase(),
                     selected: settings.scope.selected(of: settings.mapping.layout.model)),
                 rounds: MirrorStatus.Rounds(
                     activity: try ledger.activity(), hold: try ledger.hold(),

@@ -17,20 +17,27 @@ public final class MirroredStore: Sendable {
     package let settings: MirrorSettings
     let assets: AssetFolder
 
+    /// Where nobody names a database or a zone, it is the one that the store is mirrored with. The
+    /// public database has one zone, whatever name is given.
     package init(
-        store: SQLiteRowStore, policy: MergePolicy = MergePolicy(), zoneName: String? = nil,
-        zoneOwner: String? = nil, keys: SealingKeys? = nil, platform: Environment,
+        store: SQLiteRowStore, policy: MergePolicy = MergePolicy(),
+        database: MirrorDatabase? = nil, zoneName: String? = nil, zoneOwner: String? = nil,
+        keys: SealingKeys? = nil, platform: Environment,
         selecting source: SelectionSource = .remembered,
         adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         if !store.keepsHistory { try Self.beginHistory(of: store) }
         self.store = store
         assets = AssetFolder(besides: store.url)
+        let isPublic = try (database ?? Self.knownDatabase(of: store)) == .public
+        let zoneID =
+            try isPublic
+            ? ZoneID(zoneName: ZoneID.defaultName)
+            : zoneName.map { ZoneID(zoneName: $0, ownerRecordName: zoneOwner) }
+                ?? Self.knownZone(of: store, platform)
         var settings = try MirrorSettings(
-            layout: store.layout, policy: policy,
-            zoneID: zoneName.map { ZoneID(zoneName: $0, ownerRecordName: zoneOwner) }
-                ?? Self.knownZone(of: store, platform), keys: keys,
-            platform: platform)
+            layout: store.layout, policy: policy, zoneID: zoneID, keys: keys, platform: platform)
+        settings.scope.isPublic = isPublic
         try settings.scope.select(source, in: store, platform)
         adjust(&settings)
         self.settings = settings
@@ -95,7 +102,7 @@ public final class MirroredStore: Sendable {
             try CountWatch(mirror: mirror).keepTriggers()
             if let seen = try mirror.ledger.historyToken() { try mirror.keepHistory(after: seen) }
             try mirror.ledger.note(dialect)
-            try mirror.ledger.retryRefusedForQuota()
+            try mirror.ledger.retryRefused(in: settings.database)
             var zone = try mirror.ledger.zone(settings.zoneID)
             zone.client = dialect == .plain ? nil : try mirror.ledger.beginRound()
             zone.client?.wantsWriteIDs =

@@ -3,12 +3,12 @@ internal import MirrorEngine
 
 /// How a verb's rounds merge and seal, beside where they go.
 struct RoundSettings: Sendable {
-    let zone: String?
+    let zone: ZoneChoice
     let policy: MergePolicy
     let keys: SealingKeys?
 
-    init(_ arguments: Arguments) throws {
-        zone = arguments.value(.zone)
+    init(_ arguments: Arguments, zone: ZoneChoice) throws {
+        self.zone = zone
         policy = try MirrorOptions.mergePolicy(arguments)
         keys = try KeySource.keys(arguments)
     }

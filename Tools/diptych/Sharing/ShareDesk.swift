@@ -14,10 +14,13 @@ struct ShareDesk {
     private let session: MirrorSession
     private let requests: ZoneShares
 
+    /// Throws for a store of the public database, which has no shares.
     init(_ mirrored: MirroredStore, _ service: ServiceChannel) throws {
+        try Self.requireZones(of: mirrored)
         self.mirrored = mirrored
         channel = try service.carrier(of: mirrored)
-        session = MirrorSession(mirrored: mirrored, container: service.place, channel: channel)
+        session = MirrorSession(
+            mirrored: mirrored, container: service.place(of: mirrored), channel: channel)
         requests = ZoneShares(mirrored)
     }
 
@@ -124,6 +127,15 @@ struct ShareDesk {
             hint: "Ask the owner, whom `diptych share` names.")
     }
 
+    private static func requireZones(of mirrored: MirroredStore) throws {
+        guard mirrored.settings.database == .public else { return }
+        throw CommandError(
+            "publicDatabase",
+            "The store is of the public database, where all users have part without a share.",
+            hint: "Share the objects of a store of your own, or accept into an empty store: "
+                + "`diptych create`.")
+    }
+
     /// The share of that name, or the only one.
     static func chosen(_ name: String?, among shares: [Record]) throws -> Record {
         let names = shares.map(\.recordName)
@@ -186,6 +198,7 @@ struct ShareDesk {
         _ guid: String, into access: StoreAccess, _ round: RoundSettings, _ service: ServiceChannel
     ) async throws -> (metadata: ShareMetadata, summary: SyncSummary) {
         let known = try access.openMirrored(round)
+        try requireZones(of: known)
         let isShared = try known.isOfSharedDatabase()
         guard try isShared || known.isEmpty() else {
             throw CommandError(
@@ -211,8 +224,8 @@ struct ShareDesk {
             store: known.store, policy: round.policy, zoneName: zone.zoneName,
             zoneOwner: zone.ownerRecordName, keys: round.keys, platform: .system)
         let session = MirrorSession(
-            mirrored: mirrored, container: service.place, channel: try service.carrier(of: mirrored)
-        )
+            mirrored: mirrored, container: service.place(of: mirrored),
+            channel: try service.carrier(of: mirrored))
         return (accepted, try await session.sync())
     }
 

@@ -55,12 +55,21 @@ extension MirroredStore {
 extension StoreAccess {
     /// Opens the store with its mirror.
     func openMirrored(
-        policy: MergePolicy = MergePolicy(), zone: String?, keys: SealingKeys? = nil,
+        policy: MergePolicy = MergePolicy(), zone: ZoneChoice, keys: SealingKeys? = nil,
         only selection: SelectionOption? = nil
     ) throws -> MirroredStore {
-        let store = try open()
-        return try MirroredStore(
-            store: store, policy: policy, zoneName: zone, keys: keys, platform: .system,
+        try mirror(open(), policy: policy, zone: zone, keys: keys, only: selection)
+    }
+
+    /// The mirror of an open store. Throws, before it changes anything, for one of another database
+    /// than the arguments name.
+    func mirror(
+        _ store: SQLiteRowStore, policy: MergePolicy, zone: ZoneChoice, keys: SealingKeys?,
+        only selection: SelectionOption?
+    ) throws -> MirroredStore {
+        try MirroredStore(
+            store: store, policy: policy, database: zone.database(of: store, name: name),
+            zoneName: zone.zone, keys: keys, platform: .system,
             selecting: selection?.source(store.layout.model) ?? .remembered)
     }
 }

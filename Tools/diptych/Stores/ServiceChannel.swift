@@ -43,30 +43,41 @@ struct ServiceChannel: Sendable {
     var serviceURL: URL { configuration.serviceURL }
     var url: String { configuration.serviceURL.absoluteString }
 
-    /// Service and container, as a store remembers them.
-    var place: String { "\(url) \(container)" }
+    /// Service and container.
+    var place: String { place(isPublic: false) }
+
+    /// Service, container and database, as the store remembers them.
+    func place(of mirrored: MirroredStore) -> String {
+        place(isPublic: mirrored.settings.database == .public)
+    }
+
+    private func place(isPublic: Bool) -> String {
+        MirrorDestination(service: url, container: container, isPublic: isPublic).name
+    }
 
     /// A connection of the device `deviceID`. Throws `TransportError` for settings that cannot be
     /// used.
-    func carrier(deviceID: String, isShared: Bool = false) throws -> CurlChannel {
+    func carrier(
+        deviceID: String, to database: MirrorDatabase = .private
+    ) throws -> CurlChannel {
         var own = configuration
         own.target.deviceID = deviceID
-        own.target.database = isShared ? "shared" : "private"
+        own.target.database = database.rawValue
         return try CurlChannel(configuration: own)
     }
 
     /// A connection of a store's device, to the database that its zone is in. Throws also for a
     /// store that waits for a share.
     func carrier(of mirrored: MirroredStore) throws -> CurlChannel {
-        let isShared = mirrored.settings.isShared
-        guard try isShared || !mirrored.isOfSharedDatabase() else {
+        let database = mirrored.settings.database
+        guard try database == .shared || !mirrored.isOfSharedDatabase() else {
             throw CommandError(
                 "awaitsShare",
                 "The store was for a zone that somebody shared, and waits for another share.",
                 hint: "Take part in one with `diptych share`: the word accept and the invitation "
                     + "follow the store.")
         }
-        return try carrier(deviceID: mirrored.deviceID(), isShared: isShared)
+        return try carrier(deviceID: mirrored.deviceID(), to: database)
     }
 
     /// Says what is to be known of the tokens, and keeps that the caller agreed.

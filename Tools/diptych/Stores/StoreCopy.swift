@@ -8,7 +8,7 @@ internal import Stores
 extension StoreAccess {
     /// Where the store stands towards its service. Asking notes the changes since the last round in
     /// the store's ledger; where the store cannot be written, in that of a copy for the moment.
-    func mirrorStatus(zone: String?) throws -> MirrorStatus? {
+    func mirrorStatus(zone: ZoneChoice) throws -> MirrorStatus? {
         do {
             return try openMirrored(zone: zone).status()
         } catch let error as StoreError where [.readOnly, .cannotOpen].contains(error.code) {
@@ -21,16 +21,14 @@ extension StoreAccess {
 extension StoreAccess {
     /// Opens a copy of the store with its mirror: what is done there is gone with the copy.
     func openMirrored(
-        _ copy: StoreCopy, policy: MergePolicy = MergePolicy(), zone: String?,
+        _ copy: StoreCopy, policy: MergePolicy = MergePolicy(), zone: ZoneChoice,
         keys: SealingKeys? = nil, only selection: SelectionOption? = nil
     ) throws -> MirroredStore {
         var options = SQLiteStoreOptions()
         options.pragmas = pragmas
         let store = try SQLiteRowStore(
             url: copy.url, model: model(), options: options, platform: .system)
-        return try MirroredStore(
-            store: store, policy: policy, zoneName: zone, keys: keys, platform: .system,
-            selecting: selection?.source(store.layout.model) ?? .remembered)
+        return try mirror(store, policy: policy, zone: zone, keys: keys, only: selection)
     }
 }
 

@@ -12,7 +12,8 @@ struct Conflicts: Verb {
     static let manual = Manual(
         name: "conflicts", summary: "Shows values that merges discarded, and decides.",
         operands: ["STORE"],
-        options: [waiting, resolve, take, restore, wide, .model, .zone] + KeySource.options,
+        options: [waiting, resolve, take, restore, wide, .model] + ZoneChoice.options
+            + KeySource.options,
         notes: [
             HelpText.wrapped(
                 "Base is what both sides had last agreed on, local this device's value, remote the "
@@ -32,7 +33,7 @@ struct Conflicts: Verb {
         ])
 
     private let access: StoreAccess
-    private let zone: String?
+    private let zone: ZoneChoice
     private let keys: SealingKeys?
     private let showsWaitingOnly: Bool
     private let isWide: Bool
@@ -42,7 +43,7 @@ struct Conflicts: Verb {
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = arguments.value(.zone)
+        zone = try ZoneChoice(ofStoreBy: arguments)
         keys = try KeySource.keys(arguments)
         showsWaitingOnly = arguments.has(Self.waiting)
         isWide = arguments.has(Self.wide)

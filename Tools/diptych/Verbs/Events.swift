@@ -7,7 +7,7 @@ struct Events: Verb {
 
     static let manual = Manual(
         name: "events", summary: "Lists the imports and exports of a store.", operands: ["STORE"],
-        options: [follow, .model, .zone],
+        options: [follow, .model] + ZoneChoice.options,
         notes: [
             HelpText.wrapped(
                 "With --follow it looks once a second for events of rounds that any process runs, "
@@ -19,12 +19,12 @@ struct Events: Verb {
         ])
 
     private let access: StoreAccess
-    private let zone: String?
+    private let zone: ZoneChoice
     private let follows: Bool
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = arguments.value(.zone)
+        zone = try ZoneChoice(ofStoreBy: arguments)
         follows = arguments.has(Self.follow)
     }
 

@@ -11,6 +11,8 @@ struct Reset: Verb {
                     + "edits and deletions that wait are kept. The next sync reads the whole zone, "
                     + "merges it with what is here, and sends what the service lacks: nothing "
                     + "twice, and nothing lost. What others deleted meanwhile may come back. "
+                    + "The store is of no database then, and the next sync may name another one "
+                    + "(--database-scope); one that took part in a share stays one for shares. "
                     + "Settings in diptych.conf stay; name another service there or by --service.")
         ],
         examples: [
@@ -21,14 +23,19 @@ struct Reset: Verb {
                     + "--token-file other.tokens --remember",
                 "move to another service"
             ),
+            (
+                "diptych reset Library.sqlite && diptych sync Library.sqlite --database-scope "
+                    + "public --remember",
+                "give all its objects to the public database"
+            ),
         ])
 
     private let access: StoreAccess
-    private let zone: String?
+    private let zone: ZoneChoice
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = arguments.value(.zone)
+        zone = try ZoneChoice(ofStoreBy: arguments)
     }
 
     func run(_ console: Console) async throws -> ExitStatus {

@@ -124,7 +124,11 @@ struct ShareVerb: Verb {
         permission = try Self.permission(arguments, Self.permission) ?? .readOnly
         shareName = arguments.value(Self.share)
         access = StoreAccess(arguments)
-        round = try RoundSettings(arguments)
+        // The invitation decides which database a store has, and no file.
+        let goesByStore = [.list, .link, .accept].contains(work)
+        round = try RoundSettings(
+            arguments,
+            zone: goesByStore ? ZoneChoice(ofStoreBy: arguments) : ZoneChoice(arguments))
         service = [.list, .link].contains(work) ? nil : try ServiceChannel(arguments)
         settings = arguments.has(Self.remember) ? arguments.given(Self.kept) : []
     }

@@ -7,7 +7,7 @@ internal import RecordWire
 struct StatusVerb: Verb {
     static let manual = Manual(
         name: "status", summary: "Tells whether a store is in sync, and if not, why.",
-        operands: ["STORE"], options: [.model, .zone],
+        operands: ["STORE"], options: [.model] + ZoneChoice.options,
         notes: [
             HelpText.wrapped(
                 "It asks the store, not the service: what others saved since the last round is not "
@@ -18,12 +18,12 @@ struct StatusVerb: Verb {
         examples: [("diptych status Library.sqlite", "after a round, or when one failed")])
 
     private let access: StoreAccess
-    private let zone: String?
+    private let zone: ZoneChoice
     private let invocation: Invocation
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = arguments.value(.zone)
+        zone = try ZoneChoice(ofStoreBy: arguments)
         invocation = arguments.invocation
     }
 
@@ -43,6 +43,7 @@ struct StatusVerb: Verb {
         if let status = standing.status {
             var table = TextTable(indent: 2)
             table.add("service", status.container ?? "not known yet")
+            if let database = status.database { table.add("database", database.rawValue) }
             table.add("zone", status.zone + (status.zoneOwner.map { " of user \($0)" } ?? ""))
             if let device { table.add("device", device) }
             if let words = Self.words(for: status.selected) { table.add("sends", words) }
@@ -146,16 +147,23 @@ struct Standing {
         }
     }
 
-    /// Whether all that was refused is so since a share is for reading only.
-    var isReader: Bool {
-        guard let status, state == .refused, status.zoneOwner != nil else { return false }
-        return status.refusals.allSatisfy { $0.reason.hasPrefix(Self.denied) }
+    /// The database whose users may not all write everything, where all that was refused is so for
+    /// want of permission; nil else.
+    var denying: MirrorDatabase? {
+        guard let status, state == .refused, let database = status.database, database != .private,
+            status.refusals.allSatisfy({ $0.reason.hasPrefix(Self.denied) })
+        else { return nil }
+        return database
     }
 
     private static let denied = RecordError.Code.accessDenied.rawValue
 
     var headline: String {
-        if isReader { return "your edits of what others share are refused, and stay here." }
+        switch denying {
+        case .shared: return "your edits of what others share are refused, and stay here."
+        case .public: return "edits that are not yours to make are refused, and stay here."
+        case .private, nil: break
+        }
         return switch state {
         case .notMirrored: "never synced."
         case .inSync: "in sync."
@@ -169,9 +177,15 @@ struct Standing {
 
     /// What to do about it, with a command to be completed.
     var advice: String? {
-        if isReader {
+        switch denying {
+        case .shared:
             return "Ask the owner for permission to write (`diptych share` says who); the edits "
                 + "go then by themselves. Or set the values back."
+        case .public:
+            return "What others made in the public database is theirs to change, unless a role "
+                + "lets you ('diptych service roles'). Ask them, or set the values back; what "
+                + "you deleted is there in a new store."
+        case .private, nil: break
         }
         return switch state {
         case .inSync: nil
@@ -240,7 +254,8 @@ struct Standing {
 
     private func zone(_ status: MirrorStatus) -> JSON {
         [
-            "name": .string(status.zone), "owner": JSON(status.zoneOwner),
+            "database": JSON(status.database?.rawValue), "name": .string(status.zone),
+            "owner": JSON(status.zoneOwner),
             "queued": JSON(status.pending.total),
             "lastRound": JSON(status.lastRound), "error": JSON(status.lastError),
             "retryAt": JSON(status.retryAt),

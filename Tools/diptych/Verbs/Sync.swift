@@ -21,8 +21,9 @@ struct Sync: Verb {
     private static let kept =
         [
             MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
-            MirrorOptions.authorityFile, Option.model, Option.zone, MirrorOptions.policy,
-            MirrorOptions.deletion, interval, ServiceChannel.rate,
+            MirrorOptions.authorityFile, Option.model,
+        ] + ZoneChoice.options + [
+            MirrorOptions.policy, MirrorOptions.deletion, interval, ServiceChannel.rate,
         ] + NetworkOptions.all
 
     static let manual = Manual(
@@ -69,6 +70,14 @@ struct Sync: Verb {
                     + "or --only all; 'diptych status' shows it. What is outside stays as it is, "
                     + "here and at the service, and is deleted nowhere."),
             HelpText.wrapped(
+                "With --database-scope public the first time, a store holds what is in the "
+                    + "container's public database, which all its users read and make objects in, "
+                    + "and which a token file without a user may read. What another made is "
+                    + "theirs to change: an edit or a deletion of it is refused, and stays here "
+                    + "with its reason in 'diptych status'. A store keeps to its database, "
+                    + "without the option too, until 'diptych reset'. One that took part in a "
+                    + "share is of the shared one ('diptych share')."),
+            HelpText.wrapped(
                 "With --dry-run the round runs on a copy of the store, and what it would send "
                     + "stays here: the store is only read, the service only asked. Values in "
                     + "files of their own are not looked at."),
@@ -94,10 +103,14 @@ struct Sync: Verb {
                 "these objects only, from now on"
             ),
             ("diptych sync Library.sqlite --only all", "everything again"),
+            (
+                "diptych sync Atlas.sqlite --database-scope public --remember",
+                "a new store, with what all users made"
+            ),
         ])
 
     private let access: StoreAccess
-    private let zone: String?
+    private let zone: ZoneChoice
     private let policy: MergePolicy
     private let keys: SealingKeys?
     private let service: ServiceChannel
@@ -110,7 +123,7 @@ struct Sync: Verb {
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = arguments.value(.zone)
+        zone = try ZoneChoice(arguments)
         policy = try MirrorOptions.mergePolicy(arguments)
         keys = try KeySource.keys(arguments)
         service = try ServiceChannel(arguments)
@@ -138,15 +151,16 @@ struct Sync: Verb {
         let mirrored = try access.openMirrored(
             policy: policy, zone: zone, keys: keys, only: selection)
         let carrier = try service.carrier(of: mirrored)
-        if hasMoved { try mirrored.moveService(to: service.place) }
-        _ = try mirrored.prepare(container: service.place)
+        let place = service.place(of: mirrored)
+        if hasMoved { try mirrored.moveService(to: place) }
+        _ = try mirrored.prepare(container: place)
         if let watching {
             try await run(watching, mirrored, console)
             return .done
         }
         let report = SyncReport(console: console)
         let session = MirrorSession(
-            mirrored: mirrored, container: service.place, channel: carrier, observe: report.show)
+            mirrored: mirrored, container: place, channel: carrier, observe: report.show)
         let summary = try await session.sync()
         try keepSettings(console)
         let standing = Standing(try mirrored.status(), now: Date())
@@ -174,7 +188,7 @@ struct Sync: Verb {
         let log = try choice.logFile.map { try DeviceLog($0, choice.logBounds) }
         let report = WatchReport(console: console, store: access.name, log: log)
         let session = MirrorSession(
-            mirrored: mirrored, container: service.place,
+            mirrored: mirrored, container: service.place(of: mirrored),
             channel: try service.carrier(of: mirrored), log: Self.roundLog(log))
         let scheduler = MirrorScheduler(
             session, watching: try service.carrier(of: mirrored), plan: choice.plan,
@@ -198,11 +212,37 @@ struct Sync: Verb {
         let copy = try StoreCopy(of: access.url)
         let mirrored = try access.openMirrored(
             copy, policy: policy, zone: zone, keys: keys, only: selection)
-        if hasMoved { try mirrored.moveService(to: service.place) }
+        let place = service.place(of: mirrored)
+        if hasMoved { try mirrored.moveService(to: place) }
         let carrier = try service.carrier(of: mirrored)
-        let preview = try await SyncPreview(mirrored, place: service.place, channel: carrier)
+        let preview = try await SyncPreview(mirrored, place: place, channel: carrier)
         preview.print(store: access.name, service: service.url, console)
         return preview.summary.conflictsWaiting > 0 ? .conflictsWait : .done
+    }
+
+    private static func refusal(_ standing: Standing) -> CommandError {
+        let count = standing.status?.refusals.count ?? 0
+        let staying =
+            "\(Figure.count(count, "edited record")) \(count == 1 ? "stays" : "stay") here."
+        return switch standing.denying {
+        case .shared:
+            CommandError(
+                "readOnly", "The share lets you read only; \(staying)",
+                hint: "Ask the owner for permission to write, and sync again; nothing is lost. "
+                    + "`diptych status` names what waits.", status: standing.exitStatus)
+        case .public:
+            CommandError(
+                "notYours",
+                "What others made in the public database is theirs to change; "
+                    + "\(Figure.count(count, "edit or deletion", "edits or deletions")) "
+                    + "\(count == 1 ? "stays" : "stay") here.",
+                hint: "The rest was synced, and nothing is lost. `diptych status` names what "
+                    + "waits, with the reasons.", status: standing.exitStatus)
+        case .private, nil:
+            CommandError(
+                "refused", "The service will not take \(Figure.count(count, "record")).",
+                hint: "`diptych status` gives its reasons.", status: standing.exitStatus)
+        }
     }
 
     /// The exit status is that of `status`, which is asked the same.
@@ -210,18 +250,7 @@ struct Sync: Verb {
         switch standing.state {
         case .inSync, .conflicts: return standing.exitStatus
         case .refused:
-            let count = standing.status?.refusals.count ?? 0
-            if standing.isReader {
-                throw CommandError(
-                    "readOnly",
-                    "The share lets you read only; \(Figure.count(count, "edited record")) "
-                        + "\(count == 1 ? "stays" : "stay") here.",
-                    hint: "Ask the owner for permission to write, and sync again; nothing is lost. "
-                        + "`diptych status` names what waits.", status: standing.exitStatus)
-            }
-            throw CommandError(
-                "refused", "The service will not take \(Figure.count(count, "record")).",
-                hint: "`diptych status` gives its reasons.", status: standing.exitStatus)
+            throw refusal(standing)
         case .pending:
             throw CommandError(
                 "pending", "Something was saved in the store while it synced, and waits.",

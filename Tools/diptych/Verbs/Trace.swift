@@ -5,7 +5,7 @@ internal import MirrorEngine
 struct Trace: Verb {
     static let manual = Manual(
         name: "trace", summary: "Tells one object's life: saves, rounds, conflicts.",
-        operands: ["STORE", "OBJECT"], options: [.model, .zone],
+        operands: ["STORE", "OBJECT"], options: [.model] + ZoneChoice.options,
         notes: [
             HelpText.wrapped(
                 "OBJECT is what 'diptych inspect' calls an object, such as Book/p3, its "
@@ -19,12 +19,12 @@ struct Trace: Verb {
         ])
 
     private let access: StoreAccess
-    private let zone: String?
+    private let zone: ZoneChoice
     private let object: String
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = arguments.value(.zone)
+        zone = try ZoneChoice(ofStoreBy: arguments)
         object = arguments.operand(1)
     }
 

@@ -10,8 +10,8 @@ struct Verify: Verb {
     static let manual = Manual(
         name: "verify", summary: "Compares a store with its service, record by record.",
         operands: ["STORE"],
-        options: ServiceChannel.options + KeySource.options + [
-            .model, .zone, limit, ServiceChannel.trust, ServiceChannel.insecure,
+        options: ServiceChannel.options + KeySource.options + [.model] + ZoneChoice.options + [
+            limit, ServiceChannel.trust, ServiceChannel.insecure,
         ],
         notes: [
             HelpText.wrapped(
@@ -31,7 +31,7 @@ struct Verify: Verb {
         examples: [("diptych sync Library.sqlite; diptych verify Library.sqlite", "after a round")])
 
     private let access: StoreAccess
-    private let zone: String?
+    private let zone: ZoneChoice
     private let keys: SealingKeys?
     private let service: ServiceChannel
     private let linesMax: Int
@@ -39,7 +39,7 @@ struct Verify: Verb {
 
     init(_ arguments: Arguments) throws {
         access = StoreAccess(arguments)
-        zone = arguments.value(.zone)
+        zone = try ZoneChoice(arguments)
         keys = try KeySource.keys(arguments)
         service = try ServiceChannel(arguments)
         linesMax = try arguments.number(Self.limit, in: 0...Int.max) ?? 50

@@ -1,0 +1,62 @@
+internal import MirrorEngine
+internal import SQLiteStore
+
+/// Which zone of which database a store is mirrored with, as far as the arguments say. A store that
+/// has its database keeps to it.
+struct ZoneChoice: Sendable {
+    static let database = Option(
+        "database-scope", "private|public", setting: true,
+        "the container's database of a store that has none yet (private)")
+    static let options = [Option.zone, database]
+
+    let zone: String?
+    /// nil where nobody said.
+    private let named: MirrorDatabase?
+    /// Whether this call said it, and no file beside several stores.
+    private let isOfThisCall: Bool
+
+    /// For verbs that run rounds, or ask the service as one does.
+    init(_ arguments: Arguments) throws {
+        zone = arguments.value(.zone)
+        named = try Self.named(arguments)
+        isOfThisCall = arguments.has(Self.database)
+    }
+
+    /// For verbs that look at a store alone, which go by what it is, whatever `diptych.conf` has
+    /// for others.
+    init(ofStoreBy arguments: Arguments) throws {
+        zone = arguments.value(.zone)
+        isOfThisCall = arguments.has(Self.database)
+        named = isOfThisCall ? try Self.named(arguments) : nil
+    }
+
+    private static func named(_ arguments: Arguments) throws -> MirrorDatabase? {
+        try arguments.choice(database, among: database.words).flatMap(MirrorDatabase.init)
+    }
+
+    /// The database of the store that is called `name`; nil where the store and its mirror decide.
+    /// Throws where another one was named than the store has.
+    func database(of store: SQLiteRowStore, name: String) throws -> MirrorDatabase? {
+        guard let named else { return nil }
+        guard let known = try MirroredStore.knownDatabase(of: store) else { return named }
+        // A share decides for its stores; what a file says is for those beside them.
+        guard known != .shared || isOfThisCall else { return nil }
+        guard known == named else { throw Self.refusal(of: named, known, name) }
+        return known
+    }
+
+    private static func refusal(
+        of named: MirrorDatabase, _ known: MirrorDatabase, _ name: String
+    ) -> CommandError {
+        let way =
+            known == .shared
+            ? "What others share stays in its store; take another store for the "
+                + "\(named.rawValue) database: `diptych create`."
+            : "Say --database-scope \(known.rawValue), or nothing. To start over with the other, "
+                + "which loses no edit, run `diptych reset` first, or take another store."
+        return CommandError(
+            "otherDatabase",
+            "\(name) is mirrored with the \(known.rawValue) database, not with the "
+                + "\(named.rawValue) one.", hint: way, status: .usage)
+    }
+}

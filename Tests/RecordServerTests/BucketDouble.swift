@@ -23,7 +23,7 @@ final class BucketDouble: Sendable {
 
     /// What it does with ranges.
     enum Manner {
-        case proper, knowsNoRanges, sendsAnother, saysAnotherSize
+        case proper, knowsNoRanges, sendsAnother, saysAnotherSize, sendsLess, sendsNothing
     }
 
     struct State {
@@ -136,11 +136,13 @@ final class BucketDouble: Sendable {
         {
             guard ends.count == 2, ends[0] < object.count else { return HTTPResponse(status: 416) }
             part = ends[0]..<min(object.count, ends[1] + 1)
+            // As a store may that has only so much at hand. (RFC 9110 §15.3.7)
+            if manner == .sendsLess { part = part.prefix((part.count + 1) / 2) }
             let shift = manner == .sendsAnother ? 1 : 0
             let size = object.count + (manner == .saysAnotherSize ? 1 : 0)
             range = "bytes \(part.lowerBound - shift)-\(part.upperBound - 1 - shift)/\(size)"
         }
-        let bytes = Data(object[part])
+        let bytes = manner == .sendsNothing ? Data() : Data(object[part])
         let cut = state.withLock { state -> Int? in
             guard state.cuts.times > 0, bytes.count > state.cuts.bytes else { return nil }
             state.cuts.times -= 1

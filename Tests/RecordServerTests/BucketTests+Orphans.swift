@@ -197,7 +197,8 @@ extension BucketTests {
             Self.entry.replacing("2020-01-01T00:00:00.000Z", with: "long ago"),
             Self.entry.replacing("<Size>5", with: "<Size>-5"),
             Self.entry.replacing("<Size>5", with: "<Size>many"),
-            Self.entry.replacing("assets/", with: "elsewhere/"),
+            Self.entry.replacing("assets/", with: "asset2/"),
+            Self.entry.replacing("assets/", with: ""),
         ]
         bucket.givePages([Data(Self.page(entries.joined()).utf8)])
         let (report, names) = try look(stage, removes: true)

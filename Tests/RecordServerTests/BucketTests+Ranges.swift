@@ -146,6 +146,16 @@ extension BucketTests {
         #expect(answer.status == 206 && answer.body == text(data, 120_000..<300_001))
     }
 
+    @Test func aStoreThatSendsLessIsAskedForTheRest() throws {
+        let data = letters(400_000)
+        let stage = try stage(data) { $0.pieceBytes = 100_000 }
+        bucket.act(.sendsLess)
+        let answer = try stage.get("bytes=120000-300000")
+        #expect(answer.status == 206 && answer.body == text(data, 120_000..<300_001))
+        bucket.act(.sendsNothing)
+        #expect(try stage.get("bytes=120000-300000").status == 503)
+    }
+
     @Test func anotherRangeAndAnotherObjectAreNotTakenForThis() throws {
         let stage = try stage(letters(400_000)) { $0.pieceBytes = 100_000 }
         bucket.act(.sendsAnother)

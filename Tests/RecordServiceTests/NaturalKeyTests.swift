@@ -82,10 +82,14 @@ import Testing
         #expect(try write(.forceUpdate, half) == nil)
     }
 
-    /// What one field has at its end is not what the next has at its beginning.
+    /// What one field has at its end is not what the next has at its beginning, whatever byte of
+    /// ours stands between them.
     @Test func valuesOfOneKeyDoNotRunTogether() throws {
         try accounts.declareUnique(["isbn", "title"], of: "Book", container: container)
-        for (name, isbn, title) in [("a", "12", "3"), ("b", "1", "23"), ("c", "123", "")] {
+        let books = [
+            ("a", "12", "3"), ("b", "1", "23"), ("c", "4\u{1}5", "6"), ("d", "4", "5\u{1}6"),
+        ]
+        for (name, isbn, title) in books {
             var record = book(name, isbn)
             record.fields["title"] = .string(title)
             #expect(try write(.create, record) == nil)

@@ -63,19 +63,28 @@ public final class S3Bucket: ObjectStore {
     }
 
     public func get(
-        _ object: StoredObject, from offset: Int64, _ take: (UnsafeRawBufferPointer) -> Bool
+        _ object: StoredObject, _ range: Range<Int64>, _ take: (UnsafeRawBufferPointer) -> Bool
     ) throws(ObjectStoreFailure) -> Bool {
-        try withoutActuallyEscaping(take) { take throws(ObjectStoreFailure) -> Bool in
+        // HTTP has no name for a range of nothing.
+        guard !range.isEmpty || object.size == 0 else { return true }
+        return try withoutActuallyEscaping(take) { take throws(ObjectStoreFailure) -> Bool in
             let transfer = S3Transfer()
-            transfer.take = take
-            transfer.offset = offset
+            let passage = S3Passage(range, of: object.size, take)
+            transfer.passage = passage
             let status = try perform("GET", object.name, Self.emptyDigest, transfer)
-            transfer.take = nil
+            transfer.passage = nil
             switch status {
-            case 200, 206: return true
-            case 404: return false
-            // From its end on there is nothing.
-            case 416 where offset >= object.size: return true
+            case 200: return true
+            case 206:
+                switch passage.finding {
+                case .sound: return true
+                case .otherSize: return false
+                case .otherRange:
+                    throw ObjectStoreFailure(
+                        "it sends another range than it was asked for", isTransient: false)
+                }
+            // An object that has none of these bytes is another.
+            case 404, 416: return false
             default: throw Self.refused(status)
             }
         }
@@ -99,18 +108,50 @@ public final class S3Bucket: ObjectStore {
             "status \(status): \(words)", isTransient: status >= 500 || status == 429)
     }
 
+    /// Asks for a page of ListObjectsV2. Names that are not those of contents are left out, and so
+    /// are all outside the prefix.
+    public func list(after mark: String?) throws(ObjectStoreFailure) -> ObjectPage {
+        let answer = S3Answer(bytesMax: S3Listing.bytesMax)
+        let transfer = S3Transfer()
+        transfer.kept = answer
+        let query = S3Listing.query(prefix: address.prefix, mark: mark)
+        let status: Int
+        do throws(ObjectStoreFailure) {
+            status = try perform(
+                "GET", at: "\(address.bucket)?\(query)", Self.emptyDigest, transfer)
+        } catch {
+            guard answer.isTooLong else { throw error }
+            throw S3Listing.unreadable
+        }
+        guard status != 403 else {
+            throw ObjectStoreFailure(
+                "status 403: it denies access; listing needs ListBucket", isTransient: false)
+        }
+        guard status == 200 else { throw Self.refused(status) }
+        let page = try S3Listing.page(answer.bytes, prefix: address.prefix)
+        // It would never end.
+        guard page.mark == nil || page.mark != mark else { throw S3Listing.unreadable }
+        return page
+    }
+
     // MARK: Requests
 
     private func perform(
         _ method: String, _ name: String, _ digest: String, _ transfer: S3Transfer
+    ) throws(ObjectStoreFailure) -> Int {
+        try perform(method, at: "\(address.bucket)/\(address.prefix)\(name)", digest, transfer)
+    }
+
+    private func perform(
+        _ method: String, at path: String, _ digest: String, _ transfer: S3Transfer
     ) throws(ObjectStoreFailure) -> Int {
         let kept = idle.withLock { $0.popLast() }
         let handle = if let kept { kept } else { try S3Handle() }
         let base = address.endpoint.absoluteString.trimmingSuffix("/")
         let status = try handle.perform(
             S3Request(
-                method: method, url: "\(base)/\(address.bucket)/\(address.prefix)\(name)",
-                digest: digest, address: address, limits: limits), transfer)
+                method: method, url: "\(base)/\(path)", digest: digest, address: address,
+                limits: limits), transfer)
         idle.withLock { idle in
             if idle.count < Self.idleMax { idle.append(handle) }
         }
@@ -121,8 +162,9 @@ public final class S3Bucket: ObjectStore {
 /// Seconds that a store is waited for.
 public struct S3Limits: Sendable {
     public var connectSeconds = 5.0
-    /// A transfer that moves nothing for so long is given up.
+    /// A transfer that is slower than `bytesPerSecondMin` for so long is given up.
     public var stallSeconds = 15.0
+    public var bytesPerSecondMin = 1_024
 
     public init() {}
 }

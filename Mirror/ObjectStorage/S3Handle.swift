@@ -16,11 +16,9 @@ final class S3Transfer {
     /// What is sent: a descriptor, how far it was read, and its size.
     var source: (descriptor: Int32, sent: Int64, size: Int64)?
     /// Where an answer goes whose status says that it is the object.
-    var take: ((UnsafeRawBufferPointer) -> Bool)?
-    /// The first byte that is asked for.
-    var offset: Int64 = 0
-    /// Bytes of an answer that are still to be passed over: it began at the start.
-    var passed: Int64 = 0
+    var passage: S3Passage?
+    /// Keeps an answer that is read as a whole.
+    var kept: S3Answer?
     fileprivate var handle: UnsafeMutableRawPointer?
 
     fileprivate func status() -> Int {
@@ -47,15 +45,29 @@ final class S3Transfer {
     /// Whether the piece was taken. What a store says in the place of an object is dropped.
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let status = status()
-        guard status == 200 || status == 206, let take else { return true }
-        var rest = bytes
-        // A store that knows no ranges sends all of it.
-        if status == 200, passed < offset {
-            let skipped = min(Int(offset - passed), rest.count)
-            passed += Int64(skipped)
-            rest = UnsafeRawBufferPointer(rebasing: rest[skipped...])
-        }
-        return rest.isEmpty || take(rest)
+        if let kept { return kept.take(bytes, status: status) }
+        return passage?.take(bytes, status: status) ?? true
+    }
+
+    fileprivate func read(header bytes: UnsafeRawBufferPointer) {
+        passage?.read(header: bytes)
+    }
+}
+
+/// An answer in memory, up to a bound.
+final class S3Answer {
+    private(set) var bytes = Data()
+    private(set) var isTooLong = false
+    private let bytesMax: Int
+
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    fileprivate func take(_ piece: UnsafeRawBufferPointer, status: Int) -> Bool {
+        // What a store says of a failure is nobody's to read.
+        guard status == 200 else { return true }
+        isTooLong = bytes.count + piece.count > bytesMax
+        if !isTooLong { bytes.append(contentsOf: piece) }
+        return !isTooLong
     }
 }
 
@@ -98,7 +110,7 @@ final class S3Handle: @unchecked Sendable {
             lines = curl_slist_append(lines, "Content-Type: application/octet-stream") ?? lines
         case "GET":
             diptych_curl_set_long(pointer, CURLOPT_HTTPGET, 1)
-            if transfer.offset > 0 { set(CURLOPT_RANGE, "\(transfer.offset)-") }
+            if let range = transfer.passage?.header { set(CURLOPT_RANGE, range) }
         default: set(CURLOPT_CUSTOMREQUEST, request.method)
         }
         diptych_curl_set_pointer(pointer, CURLOPT_HTTPHEADER, lines)
@@ -107,7 +119,9 @@ final class S3Handle: @unchecked Sendable {
             return diptych_curl_perform(pointer)
         }
         transfer.handle = nil
-        guard code == CURLE_OK else { throw Self.failure(code) }
+        // Who has all that was asked for ends an answer that goes on.
+        let isEnough = code == CURLE_WRITE_ERROR && transfer.passage?.hasEnough == true
+        guard code == CURLE_OK || isEnough else { throw Self.failure(code) }
         var status = 0
         diptych_curl_get_long(pointer, CURLINFO_RESPONSE_CODE, &status)
         return status
@@ -117,6 +131,7 @@ final class S3Handle: @unchecked Sendable {
         let context = Unmanaged.passUnretained(transfer).toOpaque()
         diptych_curl_set_pointer(pointer, CURLOPT_READDATA, context)
         diptych_curl_set_pointer(pointer, CURLOPT_WRITEDATA, context)
+        diptych_curl_set_pointer(pointer, CURLOPT_HEADERDATA, context)
         diptych_curl_set_callback(pointer, CURLOPT_READFUNCTION) { bytes, size, count, context in
             guard let bytes, let context else { return 0 }
             let transfer = Unmanaged<S3Transfer>.fromOpaque(context).takeUnretainedValue()
@@ -129,6 +144,12 @@ final class S3Handle: @unchecked Sendable {
             let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
             return transfer.write(buffer) ? size * count : 0
         }
+        diptych_curl_set_callback(pointer, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            guard let bytes, let context else { return 0 }
+            let transfer = Unmanaged<S3Transfer>.fromOpaque(context).takeUnretainedValue()
+            transfer.read(header: UnsafeRawBufferPointer(start: bytes, count: size * count))
+            return size * count
+        }
     }
 
     private func apply(_ limits: S3Limits) {
@@ -137,7 +158,7 @@ final class S3Handle: @unchecked Sendable {
             (CURLOPT_SSL_VERIFYHOST, 2), (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
             (CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
             (CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectSeconds * 1_000)),
-            (CURLOPT_LOW_SPEED_LIMIT, 1),
+            (CURLOPT_LOW_SPEED_LIMIT, limits.bytesPerSecondMin),
             (CURLOPT_LOW_SPEED_TIME, Int(limits.stallSeconds.rounded(.up))),
         ]
         for (option, value) in options { diptych_curl_set_long(pointer, option, value) }

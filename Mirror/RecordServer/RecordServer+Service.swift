@@ -72,7 +72,7 @@ extension Authenticator {
     init(_ service: RecordService) {
         var assets = Assets(
             upload: { try service.beginUpload(key: $0, announced: $1) },
-            open: { try service.openAsset(key: $0) })
+            find: { try service.asset(key: $0) })
         if service.resumesUploads {
             assets.goesOn = { try service.goOnUploading(key: $0, $1) }
             assets.uploaded = { try service.uploadedBytes(key: $0, $1) }

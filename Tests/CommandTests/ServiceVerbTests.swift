@@ -66,6 +66,21 @@ import Testing
         #expect(try ask("userz").complaint.contains("Did you mean users?"))
     }
 
+    @Test func orphansAreLookedForInABucketAlone() throws {
+        let keys = try workshop.write("access: a\nsecret: hidden-secret\n", to: "bucket.keys")
+        let folder = try ask("assets")
+        #expect(folder.status == 2 && folder.complaint.contains("--assets names no bucket"))
+        #expect(try ask("assets", "--assets", "there").status == 2)
+        #expect(try ask("users", "--yes").status == 2)
+        #expect(try ask("assets", "--add", "x", "--assets", "s3://shelf/assets").status == 2)
+        let silent = try ask(
+            "assets", "--assets", "s3://shelf/assets", "--assets-endpoint", "http://127.0.0.1:1",
+            "--assets-keys", keys)
+        #expect(silent.status != 0 && silent.status != 2)
+        #expect(silent.complaint.contains("cannot be listed in the store of objects"))
+        #expect(!(silent.output + silent.complaint).contains("hidden-secret"))
+    }
+
     @Test func whatIsKnownOfAUserIsTold() throws {
         let name = try ask(
             "users", "--add", "Ann", "--email", "Ann@example.org", "--discoverable", "yes"

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The examples below each verb's help are run as printed, but for those that need a service or
-/// another shell.
+/// The examples below each verb's help are run as printed, but for those that need a service, a
+/// bucket or another shell.
 @Suite(.enabled(if: BuiltCommand.isPresent, "the command is not built"))
 struct HelpExampleTests {
     @Test func theExamplesWork() throws {
@@ -33,9 +33,10 @@ struct HelpExampleTests {
     }
 
     private static func runsAlone(_ example: String) -> Bool {
-        !["diptych sync", "diptych serve", "diptych sign-in", "fpath", ".xcmappingmodel"].contains {
-            example.contains($0)
-        }
+        let others = [
+            "diptych sync", "diptych serve", "diptych sign-in", "s3://", "fpath", ".xcmappingmodel",
+        ]
+        return !others.contains { example.contains($0) }
     }
 
     /// What the reader has before the first example: a model, a store of it and a script.

@@ -17,10 +17,23 @@ final class BucketDouble: Sendable {
         var path: String
         var range: String?
         var status: Int
+        /// Bytes of the answer.
+        var bytes: Int
     }
 
-    private struct State {
+    /// What it does with ranges.
+    enum Manner {
+        case proper, knowsNoRanges, sendsAnother, saysAnotherSize, sendsLess, sendsNothing
+    }
+
+    struct State {
         var objects: [String: Data] = [:]
+        /// When objects came, where that is not now.
+        var dates: [String: Date] = [:]
+        var manner = Manner.proper
+        /// Names on a page, and pages that are given in the place of the right ones.
+        var pageMax = 1_000
+        var pages: [Data] = []
         var seen: [Seen] = []
         var failures: [Int] = []
         /// Answers to GET end after so many bytes, so many times.
@@ -28,7 +41,7 @@ final class BucketDouble: Sendable {
         var isDeaf = false
     }
 
-    private let state = Lock(State())
+    let state = Lock(State())
     private let server: HTTPServer
     private let port: UInt16
 
@@ -57,7 +70,10 @@ final class BucketDouble: Sendable {
     var seen: [Seen] { state.withLock { $0.seen } }
     var names: [String] { state.withLock { $0.objects.keys.sorted() } }
     func clear() { state.withLock { $0.seen = [] } }
-    /// The next answers have these statuses.
+    /// Bytes of all answers.
+    var sentBytes: Int { seen.reduce(0) { $0 + $1.bytes } }
+    func act(_ manner: Manner) { state.withLock { $0.manner = manner } }
+    /// The next answers have these statuses; 0: the one they would have.
     func fail(_ statuses: Int...) { state.withLock { $0.failures += statuses } }
     /// The next answers with an object break off after so many bytes.
     func cut(after bytes: Int, times: Int) { state.withLock { $0.cuts = (bytes, times) } }
@@ -75,18 +91,18 @@ final class BucketDouble: Sendable {
         let failure = state.withLock { state in
             state.failures.isEmpty ? nil : state.failures.removeFirst()
         }
-        if let failure {
+        if let failure, failure != 0 {
             response.status = failure
             response.body = Data("<Error><Code>SlowDown \(Self.secretKey)</Code></Error>".utf8)
         } else if isSigned(request) {
             response = serve(request)
         }
-        let status = response.status
+        let (status, bytes) = (response.status, response.file?.range.count ?? response.body.count)
         state.withLock {
             $0.seen.append(
                 Seen(
                     method: request.method, path: request.path, range: request.headers["Range"],
-                    status: status))
+                    status: status, bytes: bytes))
         }
         return response
     }
@@ -104,6 +120,7 @@ final class BucketDouble: Sendable {
             state.withLock { $0.objects[request.path] = nil }
             return HTTPResponse(status: 204)
         default:
+            if request.path == "/shelf" { return list(request.query) }
             guard let object = state.withLock({ $0.objects[request.path] }) else {
                 return HTTPResponse(status: 404, body: Data("<Error>NoSuchKey</Error>".utf8))
             }
@@ -112,17 +129,31 @@ final class BucketDouble: Sendable {
     }
 
     private func content(of object: Data, _ range: String?) -> HTTPResponse {
-        let start =
-            range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
-        guard start < object.count else { return HTTPResponse(status: 416) }
-        let part = Data(object[start...])
+        let manner = state.withLock { $0.manner }
+        var range = manner == .knowsNoRanges ? nil : range
+        var part = 0..<object.count
+        if let ends = range?.dropFirst("bytes=".count).split(separator: "-").compactMap({ Int($0) })
+        {
+            guard ends.count == 2, ends[0] < object.count else { return HTTPResponse(status: 416) }
+            part = ends[0]..<min(object.count, ends[1] + 1)
+            // As a store may that has only so much at hand. (RFC 9110 §15.3.7)
+            if manner == .sendsLess { part = part.prefix((part.count + 1) / 2) }
+            let shift = manner == .sendsAnother ? 1 : 0
+            let size = object.count + (manner == .saysAnotherSize ? 1 : 0)
+            range = "bytes \(part.lowerBound - shift)-\(part.upperBound - 1 - shift)/\(size)"
+        }
+        let bytes = manner == .sendsNothing ? Data() : Data(object[part])
         let cut = state.withLock { state -> Int? in
-            guard state.cuts.times > 0, part.count > state.cuts.bytes else { return nil }
+            guard state.cuts.times > 0, bytes.count > state.cuts.bytes else { return nil }
             state.cuts.times -= 1
             return state.cuts.bytes
         }
-        guard let cut else { return HTTPResponse(status: range == nil ? 200 : 206, body: part) }
-        return Self.broken(part, after: cut, status: range == nil ? 200 : 206)
+        let status = range == nil ? 200 : 206
+        var response =
+            cut.map { Self.broken(bytes, after: $0, status: status) }
+            ?? HTTPResponse(status: status, body: bytes)
+        if let range { response.headers.append("Content-Range", range) }
+        return response
     }
 
     /// An answer that says more bytes than come: its file is shorter by the time it is sent.

@@ -8,28 +8,20 @@ import Testing
 
 /// Assets in a bucket of an S3-compatible store.
 @Suite struct BucketTests {
-    private let bucket: BucketDouble
-    private let notices = Lock<[ServiceNotice]>([])
-    private let clock = BucketClock()
+    let bucket: BucketDouble
+    let notices = Lock<[ServiceNotice]>([])
+    let clock = BucketClock()
     private let caller = Caller(userRecordName: "_anna")
-    private static let container = "iCloud.org.example"
-    private static let zone = ZoneID(zoneName: "notes")
+    static let container = "iCloud.org.example"
+    static let zone = ZoneID(zoneName: "notes")
 
     init() throws { bucket = try BucketDouble() }
 
-    private func service(
+    func service(
         secret: String = BucketDouble.secretKey, path: String = ":memory:",
         _ change: (inout AssetBucketLimits) -> Void = { _ in }
     ) throws -> RecordService {
-        var limits = AssetBucketLimits()
-        change(&limits)
-        var wait = S3Limits()
-        wait.stallSeconds = 1
-        let objects = ObjectPlace(
-            S3Bucket(try bucket.address(secret: secret), limits: wait), cache: nil,
-            limits: limits)
-        let platform = Environment(
-            clock: clock, randomness: SystemRandomness(), faults: NoFaults())
+        let objects = try objects(secret: secret, change)
         let notices = notices
         let service = try RecordService(
             path: path, platform: platform, objects: objects,
@@ -39,18 +31,35 @@ import Testing
         return service
     }
 
-    private func send(
+    var platform: Environment {
+        Environment(clock: clock, randomness: SystemRandomness(), faults: NoFaults())
+    }
+
+    func objects(
+        secret: String = BucketDouble.secretKey,
+        _ change: (inout AssetBucketLimits) -> Void = { _ in }
+    ) throws -> ObjectPlace {
+        var limits = AssetBucketLimits()
+        change(&limits)
+        var wait = S3Limits()
+        wait.stallSeconds = 1
+        return ObjectPlace(
+            S3Bucket(try bucket.address(secret: secret), limits: wait), cache: nil,
+            limits: limits)
+    }
+
+    func send(
         _ request: RecordRequest, _ service: RecordService
     ) throws -> RecordResponse {
         try service.handle(
             request, target: RecordTarget(container: Self.container), caller: caller)
     }
 
-    private static func key(in url: String?) throws -> String {
+    static func key(in url: String?) throws -> String {
         String(try #require(url?.split(separator: "=", maxSplits: 1).last))
     }
 
-    private func upload(_ data: Data, _ service: RecordService) throws -> RecordAsset {
+    func upload(_ data: Data, _ service: RecordService) throws -> RecordAsset {
         let request = UploadAssets(
             tokens: [.init(recordName: "r", recordType: "Note", fieldName: "picture")],
             zoneID: Self.zone)
@@ -67,7 +76,7 @@ import Testing
         return try upload.finish()
     }
 
-    private func save(_ name: String, _ asset: RecordAsset?, _ service: RecordService) throws {
+    func save(_ name: String, _ asset: RecordAsset?, _ service: RecordService) throws {
         var record = Record(recordName: name, recordType: "Note")
         record.fields["picture"] = asset.map { .asset($0) }
         let kind: RecordOperation.Kind = asset == nil ? .forceDelete : .forceUpdate
@@ -78,20 +87,25 @@ import Testing
     }
 
     private func content(of name: String, _ service: RecordService) throws -> Data {
+        let file = try service.openAsset(key: try key(of: name, service)).file
+        return try FileHandle(fileDescriptor: file.descriptor).readToEnd() ?? Data()
+    }
+
+    /// What stands in the address of a record's asset.
+    func key(of name: String, _ service: RecordService) throws -> String {
         let request = LookupRecords(recordNames: [name], zoneID: Self.zone)
         guard case .records(let reply) = try send(.lookupRecords(request), service),
             case .record(let record)? = reply.results.first,
             case .asset(let asset)?? = record.fields["picture"]
         else { throw POSIXError(.ENOENT) }
-        let file = try service.openAsset(key: try Self.key(in: asset.downloadURL)).file
-        return try FileHandle(fileDescriptor: file.descriptor).readToEnd() ?? Data()
+        return try Self.key(in: asset.downloadURL)
     }
 
-    private func bytes(_ count: Int, _ seed: Int = 1) -> Data {
+    func bytes(_ count: Int, _ seed: Int = 1) -> Data {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ seed) })
     }
 
-    private func refusal(_ body: () throws -> Void) -> RecordError? {
+    func refusal(_ body: () throws -> Void) -> RecordError? {
         do { try body() } catch let error as RecordError { return error } catch {}
         return nil
     }
@@ -200,6 +214,7 @@ import Testing
         let ranges = bucket.seen.map(\.range)
         #expect(ranges.count == 3 && ranges[0] == nil)
         #expect(ranges[1]?.hasPrefix("bytes=") == true && ranges[2]?.hasPrefix("bytes=") == true)
+        #expect(ranges[2]?.hasSuffix("-399999") == true)
         bucket.clear()
         bucket.cut(after: 10, times: 9)
         #expect(refusal { _ = try content(of: "a", service) }?.code == .tryAgainLater)
@@ -232,7 +247,7 @@ import Testing
 }
 
 /// A clock that is set forward.
-private final class BucketClock: Clock {
+final class BucketClock: Clock {
     private let offset = Lock(0.0)
     func advance(days: Double) { offset.withLock { $0 += days * 86_400 } }
     func now() -> Date { Date().addingTimeInterval(offset.withLock { $0 }) }

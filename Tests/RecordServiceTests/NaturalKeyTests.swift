@@ -82,6 +82,44 @@ import Testing
         #expect(try write(.forceUpdate, half) == nil)
     }
 
+    /// What one field has at its end is not what the next has at its beginning, whatever byte of
+    /// ours stands between them.
+    @Test func valuesOfOneKeyDoNotRunTogether() throws {
+        try accounts.declareUnique(["isbn", "title"], of: "Book", container: container)
+        let books = [
+            ("a", "12", "3"), ("b", "1", "23"), ("c", "4\u{1}5", "6"), ("d", "4", "5\u{1}6"),
+        ]
+        for (name, isbn, title) in books {
+            var record = book(name, isbn)
+            record.fields["title"] = .string(title)
+            #expect(try write(.create, record) == nil)
+        }
+    }
+
+    /// Records are looked at in slices, of which none loses its last or its first.
+    @Test func aDeclarationLooksAtEachOfManyRecords() throws {
+        let count = 1_003
+        var notes = (0..<count).map { number in
+            var note = Record(recordName: String(10_000 + number), recordType: "Note")
+            note.fields["number"] = .int64(Int64(number))
+            return note
+        }
+        for start in stride(from: 0, to: count, by: 200) {
+            let slice = notes[start..<min(start + 200, count)]
+            let results = try fixture.modify(slice.map { RecordOperation(.create, $0) })
+            #expect(results.allSatisfy { $0.error == nil })
+        }
+        #expect(try accounts.declareUnique(["number"], of: "Note", container: container))
+        for number in notes.indices {
+            notes[number].recordName = "other \(number)"
+        }
+        for start in stride(from: 0, to: count, by: 200) {
+            let slice = notes[start..<min(start + 200, count)]
+            let results = try fixture.modify(slice.map { RecordOperation(.create, $0) })
+            #expect(results.allSatisfy { $0.error?.code == .uniqueFieldError })
+        }
+    }
+
     @Test(arguments: [false, true])
     func theOrderOfARequestDoesNotMatter(isAtomic: Bool) throws {
         try fixture.save(book("a", "1"))

@@ -53,6 +53,33 @@ import Testing
         #expect(names(saved) == expected)
     }
 
+    @Test func theOtherFeedAndTheRootOfAShareHideItToo() throws {
+        let world = try SharingFixture()
+        var root = note("root")
+        root.parent = nil
+        try world.anna.save(root)
+        let share = try world.anna.save(
+            SharingFixture.share("share", of: "root", [SharingFixture.participant("_bert")]))
+        try world.anna.service.accounts.retire(
+            "colour", of: "Note", from: ClientVersion("2.10"), container: container)
+        let lookup = ShareLookup([.init(shortGUID: share.shortGUID ?? "", fetchesRoot: true)])
+        for (version, isSeen) in [("1", true), ("3", false)] {
+            var (anna, bert) = (world.anna, world.bert)
+            anna.target.clientVersion = ClientVersion(version)
+            bert.target.clientVersion = ClientVersion(version)
+            let found = try bert.shares(.resolveShares(lookup))[0].found
+            #expect(found?.rootRecord?.fields["title"] != nil)
+            #expect((found?.rootRecord?.fields["colour"] != nil) == isSeen)
+            let zone = ZoneChanges.Zone(zoneID: ServiceFixture.zone, syncToken: nil)
+            guard
+                case .recordChanges(let page) = try anna.send(
+                    .recordChanges(RecordChanges(zone: zone)))
+            else { throw WrongAnswer() }
+            let root = page.records.first { $0.recordName == "root" }
+            #expect(root?.fields["title"] != nil && (root?.fields["colour"] != nil) == isSeen)
+        }
+    }
+
     @Test func nobodyLosesWhatNewClientsDoNotSee() throws {
         let (old, new) = (client("1"), client("3"))
         for (kind, title) in [

@@ -17,6 +17,23 @@ PATH = f"/database/1/{CONTAINER}/development/private/"
 ZONE = {"zoneName": "notes"}
 # Calls that prepare the bucket and its user, before moto asks who calls.
 PREPARATIONS = 3
+# moto, whose objects come from three days ago while the file of the first argument is there. It
+# decodes a query before it signs it, and so refuses AWS's own client, too: it is spelt again.
+STORE = """
+import datetime, os, sys, urllib.parse
+import moto.iam.access_control, moto.s3.models
+from moto.server import main
+now = moto.s3.models.utcnow
+moto.s3.models.utcnow = lambda: now() - datetime.timedelta(days=3 * os.path.exists(sys.argv[1]))
+made = moto.iam.access_control.IAMRequestBase.__init__
+def make(self, path, **rest):
+    path, mark, query = path.partition("?")
+    items = [item.partition("=") for item in query.split("&") if item]
+    query = "&".join(f"{name}={urllib.parse.quote(value, safe='-_.~')}" for name, _, value in items)
+    made(self, path=path + mark + query, **rest)
+moto.iam.access_control.IAMRequestBase.__init__ = make
+main(["-H", "127.0.0.1", "-p", sys.argv[2]])
+"""
 
 
 def free_port():
@@ -43,22 +60,23 @@ def require(is_true, what):
 
 
 class Store:
-    """moto, with a bucket, and a user who may put, get and delete in it."""
+    """moto, with a bucket, and a user who may put, get, delete and list in it."""
 
     def __init__(self, folder):
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         log = open(os.path.join(folder, "moto.log"), "w")
         environment = dict(os.environ, INITIAL_NO_AUTH_ACTION_COUNT=str(PREPARATIONS))
+        self.past = os.path.join(folder, "past")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port)],
+            [sys.executable, "-c", STORE, self.past, str(self.port)],
             stdout=log, stderr=log, env=environment)
         wait_for(lambda: socket.create_connection(("127.0.0.1", self.port), 1), "moto")
         iam = self.client("iam", "x", "y")
         iam.create_user(UserName="service")
         policy = {"Version": "2012-10-17", "Statement": [
             {"Effect": "Allow", "Resource": "*",
-             "Action": ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"]}]}
+             "Action": ["s3:PutObject", "s3:GetObject", "s3:DeleteObject", "s3:ListBucket"]}]}
         iam.put_user_policy(UserName="service", PolicyName="assets",
                             PolicyDocument=json.dumps(policy))
         key = iam.create_access_key(UserName="service")["AccessKey"]
@@ -82,6 +100,16 @@ class Store:
             return call(self.client("s3", "x", "y"))
         finally:
             self.ask_nobody(0)
+
+    def lay(self, key, data, is_old):
+        """Puts an object there past the service."""
+        if is_old:
+            open(self.past, "w").close()
+        try:
+            self.unasked(lambda s3: s3.put_object(Bucket="shelf", Key=key, Body=data))
+        finally:
+            if is_old:
+                os.unlink(self.past)
 
     def objects(self):
         found = self.unasked(lambda s3: s3.list_objects_v2(Bucket="shelf")).get("Contents", [])
@@ -125,6 +153,21 @@ class Service:
 
     def forget_copies(self):
         shutil.rmtree(os.path.join(self.data, "assets-cache"), ignore_errors=True)
+
+    def copies(self):
+        """Bytes of the contents that are kept beside the service."""
+        return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in
+                   os.walk(os.path.join(self.data, "assets-cache")) for name in names)
+
+    def orphans(self, *words):
+        """What `diptych service assets` tells, the last line for all."""
+        done = subprocess.run(
+            [self.program, "service", "assets", "--data", self.data, "--json", "--assets",
+             "s3://shelf/assets", "--assets-endpoint", self.store.address, "--assets-keys",
+             self.keys, *words], capture_output=True, text=True)
+        require(done.returncode == 0, f"service assets ends with {done.returncode}: {done.stderr}")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        return [line["object"] for line in lines[:-1]], lines[-1]
 
     def call(self, url, body=None, headers=None):
         if url.startswith("/"):
@@ -201,7 +244,33 @@ def main():
         status, found = service.fetch(f"n{40 << 20}", {"Range": "bytes=1000000-1000099"})
         require(status == 206 and found == contents[f"n{40 << 20}"][1_000_000:1_000_100],
                 f"a range is answered {status}, {len(found)} bytes")
-        print("a range of one that is not here is answered")
+        require(service.copies() == 0, f"a range of 100 bytes brought {service.copies()} here")
+        status, found = service.fetch(f"n{40 << 20}", {"Range": "bytes=5000000-"})
+        require(status == 206 and found == contents[f"n{40 << 20}"][5_000_000:],
+                f"a long range is answered {status}, {len(found)} bytes")
+        require(service.copies() == 0, f"a long range brought {service.copies()} bytes here")
+        status, _ = service.fetch(f"n{40 << 20}", {"Range": f"bytes={40 << 20}-"})
+        require(status == 416, f"a range past the end is answered {status}")
+        print("ranges of one that is not here pass through, and leave no copy")
+
+        stray = {name: f"assets/{name * 2}/{name * 62}" for name in "abc"}
+        store.lay(stray["a"], os.urandom(70_000), is_old=True)
+        store.lay(stray["b"], os.urandom(80_000), is_old=True)
+        store.lay(stray["c"], os.urandom(90_000), is_old=False)
+        store.lay("assets/readme.txt", b"mine", is_old=True)
+        names, report = service.orphans()
+        require(names == [stray[each].removeprefix("assets/") for each in "ab"]
+                and report["objects"] == len(contents) + 3 and report["bytes"] == 150_000
+                and report["young"] == 1, f"orphans: {names}, {report}")
+        require(len(store.objects()) == len(contents) + 4, "looking for orphans removed something")
+        _, report = service.orphans("--yes")
+        left = set(store.objects())
+        require(report["removed"] == 2 and not left & {stray["a"], stray["b"]}
+                and left >= {stray["c"], "assets/readme.txt"} and len(left) == len(contents) + 2,
+                f"removing orphans: {report}, left {sorted(left)}")
+        for key in (stray["c"], "assets/readme.txt"):
+            store.unasked(lambda s3: s3.delete_object(Bucket="shelf", Key=key))
+        print("two old orphans are listed and go; a young one, a stranger and the rest stay")
 
         forged = Service(program, folder, store, (store.keys[0], "not" + store.keys[1]), "forged")
         started.append(forged.process)

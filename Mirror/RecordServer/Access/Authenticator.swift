@@ -34,8 +34,7 @@ package struct Authenticator: Sendable {
     /// The assets behind addresses that the service gave out.
     package struct Assets: Sendable {
         package var upload: @Sendable (_ key: String, _ announced: Int64?) throws -> AssetUpload
-        package var open:
-            @Sendable (_ key: String) throws -> (file: AssetFile, userRecordName: String)
+        package var find: @Sendable (_ key: String) throws -> AddressedAsset
         /// An upload that may go on later; nil where none does.
         package var goesOn: (@Sendable (_ key: String, UploadSpan) throws -> AssetUpload)?
         /// How much is there of it.

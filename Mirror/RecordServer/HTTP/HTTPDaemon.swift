@@ -271,7 +271,13 @@ final class HTTPDaemon: Sendable {
     private static func queue(
         _ response: HTTPResponse, on connection: OpaquePointer
     ) -> MHD_Result {
-        guard let made = response.file.map(make) ?? make(response.body) else { return .NO }
+        let made =
+            if let pieces = response.pieces {
+                PieceStream(pieces).response()
+            } else {
+                response.file.map(make) ?? make(response.body)
+            }
+        guard let made else { return .NO }
         return queue(made, response, on: connection)
     }
 

@@ -38,6 +38,8 @@ package struct HTTPResponse: Sendable {
     package var body: Data
     /// A part of a file that is sent in the place of `body`.
     package var file: HTTPFilePart?
+    /// What is sent in the place of both, as it comes.
+    package var pieces: HTTPPieces?
     /// For the access log; nothing of it is sent.
     package var facts = RequestFacts()
 
@@ -48,7 +50,7 @@ package struct HTTPResponse: Sendable {
     }
 
     /// How many bytes are sent after the head.
-    var byteCount: Int { file?.range.count ?? body.count }
+    var byteCount: Int { pieces?.byteCount ?? file?.range.count ?? body.count }
 }
 
 /// A part of an open file, as an answer's body: it is read while it is sent.
@@ -62,6 +64,20 @@ package struct HTTPFilePart: Sendable {
         self.descriptor = descriptor
         self.range = range
         self.owner = owner
+    }
+}
+
+/// An answer's body that is not here yet, of a known length.
+package struct HTTPPieces: Sendable {
+    package var byteCount: Int
+    /// The bytes that follow, called on the connection's thread, which may wait there. One that
+    /// throws, and one that comes short, cuts the connection: the client sees that more was to
+    /// come.
+    package var next: @Sendable () throws -> Data
+
+    package init(byteCount: Int, next: @escaping @Sendable () throws -> Data) {
+        self.byteCount = byteCount
+        self.next = next
     }
 }
 

@@ -1,12 +1,14 @@
 internal import Foundation
 internal import RecordService
 
-/// An asset as an answer to GET: the whole file, or the range that was asked for. (RFC 9110 §14)
+/// An asset as an answer to GET: the whole, or the range that was asked for. (RFC 9110 §14)
 enum AssetAnswer {
-    /// Throws a 416 for a range that the file does not have.
-    static func response(with file: AssetFile, to request: HTTPRequest) throws -> HTTPResponse {
-        let size = Int(clamping: file.size)
-        let tag = "\"\(file.checksum)\""
+    /// Throws a 416 for a range that the asset does not have, and what opening it throws.
+    static func response(
+        with asset: AddressedAsset, to request: HTTPRequest
+    ) throws -> HTTPResponse {
+        let size = Int(clamping: asset.size)
+        let tag = "\"\(asset.checksum)\""
         var range = 0..<size
         var status = 200
         let isSameFile = request.headers["If-Range"].map { $0 == tag } ?? true
@@ -14,13 +16,19 @@ enum AssetAnswer {
             let asked = ByteRange(header, size: size)
         {
             guard case .part(let part) = asked else {
-                throw RouteRefusal.rangeNotSatisfiable(size: file.size)
+                throw RouteRefusal.rangeNotSatisfiable(size: asset.size)
             }
             range = part
             status = 206
         }
         var response = HTTPResponse(status: status)
-        response.file = HTTPFilePart(descriptor: file.descriptor, range: range, owner: file)
+        let wanted = Int64(range.lowerBound)..<Int64(range.upperBound)
+        switch try asset.open(status == 206 ? wanted : nil) {
+        case .file(let file):
+            response.file = HTTPFilePart(descriptor: file.descriptor, range: range, owner: file)
+        case .pieces(let pieces):
+            response.pieces = HTTPPieces(byteCount: range.count) { try pieces.next() }
+        }
         if status == 206 {
             response.headers.append(
                 "Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)")

@@ -7,13 +7,13 @@ internal import RecordWire
 extension Router {
     func file(for request: HTTPRequest) throws -> (HTTPResponse, user: String) {
         guard let assets = door.assets else { throw RouteRefusal.notHere }
-        let (file, user) = try lettingIn(request) {
-            let found = try assets.open(request.query["key"] ?? "")
+        let (asset, user) = try lettingIn(request) {
+            let found = try assets.find(request.query["key"] ?? "")
             try throttle.check(.user(found.userRecordName))
-            return found
+            return (found, found.userRecordName)
         }
         throttle.charge(.user(user), since: platform.clock.now())
-        return (try AssetAnswer.response(with: file, to: request), user)
+        return (try AssetAnswer.response(with: asset, to: request), user)
     }
 
     /// An upload, or how far one is that broke off.

@@ -13,6 +13,8 @@ public struct AuditEntry: Hashable, Sendable, Codable {
         /// An administrator's change of records or zones, in the name of their user.
         case recordsChanged
         case backup, restore
+        /// Objects that nothing named went from a bucket.
+        case assetsRemoved
     }
 
     /// Milliseconds since 1970.

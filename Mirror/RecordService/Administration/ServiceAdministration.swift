@@ -1,3 +1,4 @@
+internal import Foundation
 public import Platform
 public import RecordWire
 
@@ -8,7 +9,7 @@ public import RecordWire
 public final class ServiceAdministration: Sendable {
     /// Containers, users and their tokens. A running service knows of changes at once.
     public let accounts: ServiceAccounts
-    private let backend: any Backend
+    let backend: any Backend
     /// nil for a PostgreSQL database, whose own tools copy it.
     private let file: SQLiteBackend?
     private let source: String
@@ -91,6 +92,18 @@ public final class ServiceAdministration: Sendable {
     ) throws(RecordError) {
         try AssetFiles(besides: path, platform: platform, log: log)
             .copy(to: AssetFiles(besides: other, platform: platform, log: log))
+    }
+
+    var now: Date { platform.clock.now() }
+
+    func bucket(at place: ObjectPlace) -> AssetBucket {
+        place.bucket(place.files(platform, log), log)
+    }
+
+    func note(
+        _ act: AuditEntry.Act, _ subject: String, _ details: [String: String]
+    ) throws(RecordError) {
+        try audit?.note(act, subject, details)
     }
 
     /// What SQLite finds wrong with the file, in its words; empty where it is sound. Cost: reads

@@ -16,6 +16,8 @@ final class AssetBucket: Sendable {
     private struct State {
         /// Contents that are being fetched.
         var fetching: Set<AssetChecksum> = []
+        /// Downloads of ranges that pass through.
+        var passing = 0
         /// Bytes that came into the folder since it was looked through; nil: never was.
         var added: Int64?
     }
@@ -65,6 +67,63 @@ final class AssetBucket: Sendable {
         return open
     }
 
+    /// A range of the content: of the copy where there is one, and otherwise of the object, which
+    /// passes through in pieces and leaves no copy. A small object, one that is asked for whole,
+    /// and one for which too many pass through already, are brought here whole, and checked.
+    /// Throws what `open` throws.
+    func open(
+        _ checksum: AssetChecksum, size: Int64, range: Range<Int64>
+    ) throws(RecordError) -> AssetBody? {
+        let isWorthIt = size > limits.pieceBytes && range.count < size
+        if isWorthIt, try !cache.has(checksum), let place = takePlace() {
+            let object = StoredObject(checksum, size: size)
+            let pieces = AssetPieces(range, keeping: place) { [self] part throws(RecordError) in
+                try piece(part, of: object)
+            }
+            // Before a word is answered it is known whether the store has the object.
+            return try pieces.begin() ? .pieces(pieces) : nil
+        }
+        return try open(checksum, size: size).map { .file($0) }
+    }
+
+    /// Room for one more download that passes through; nil where there is none.
+    private func takePlace() -> PassingPlace? {
+        let isTaken = state.withLock { state in
+            guard state.passing < limits.passingMax else { return false }
+            state.passing += 1
+            return true
+        }
+        guard isTaken else { return nil }
+        return PassingPlace { [self] in state.withLock { $0.passing -= 1 } }
+    }
+
+    /// The next bytes of a range, as many as are fetched at once or fewer; nil where the object is
+    /// gone.
+    private func piece(
+        _ range: Range<Int64>, of object: StoredObject
+    ) throws(RecordError) -> Data? {
+        let end = min(range.upperBound, range.lowerBound + Int64(limits.pieceBytes))
+        let part = range.lowerBound..<end
+        var bytes = Data(capacity: part.count)
+        let isThere = try trying("read") { () throws(ObjectStoreFailure) in
+            // What breaks off goes on where it stopped.
+            let isThere = try store.get(object, (part.lowerBound + Int64(bytes.count))..<end) {
+                bytes.append(contentsOf: $0)
+                return bytes.count <= part.count
+            }
+            // Less than a whole piece is a piece, too; nothing at all would be asked for for ever.
+            guard !isThere || !bytes.isEmpty else {
+                throw ObjectStoreFailure("it sent nothing of a range", isTransient: true)
+            }
+            return isThere
+        }
+        guard isThere else {
+            noteDamage(of: object, "the store has no such object, or one of another size")
+            return nil
+        }
+        return bytes
+    }
+
     /// Removes a content for good. Called under the lock of who keeps new ones, so it tries once.
     func remove(_ checksum: AssetChecksum) throws(RecordError) {
         do {
@@ -73,6 +132,14 @@ final class AssetBucket: Sendable {
             throw failure("removed", error)
         }
         try cache.remove(checksum)
+    }
+
+    /// Where the objects are, without a secret.
+    var place: String { store.place }
+
+    /// What the store has, a page at a time. Throws TRY_AGAIN_LATER where it does not say.
+    func list(after mark: String?) throws(RecordError) -> ObjectPage {
+        try trying("listed") { () throws(ObjectStoreFailure) in try store.list(after: mark) }
     }
 
     // MARK: Fetching
@@ -90,7 +157,7 @@ final class AssetBucket: Sendable {
                 guard diskError == nil else {
                     throw ObjectStoreFailure("the folder of copies failed", isTransient: false)
                 }
-                return try store.get(object, from: file.size) { piece in
+                return try store.get(object, min(file.size, size)..<size) { piece in
                     do throws(RecordError) {
                         guard file.size + Int64(piece.count) <= size else { return false }
                         try file.append(piece)
@@ -104,20 +171,26 @@ final class AssetBucket: Sendable {
         } catch {
             throw diskError ?? error
         }
-        guard isThere else { return damaged(object, "the store has no such object") }
-        guard file.size == size else { return damaged(object, "the object has another size") }
-        guard try file.finish() == checksum else {
-            return damaged(object, "its bytes are not those that its name says")
-        }
-        return file
+        let cause: String? =
+            if !isThere {
+                "the store has no such object, or one of another size"
+            } else if file.size != size {
+                "the object has another size"
+            } else if try file.finish() != checksum {
+                "its bytes are not those that its name says"
+            } else {
+                nil
+            }
+        guard let cause else { return file }
+        noteDamage(of: object, cause)
+        return nil
     }
 
-    private func damaged(_ object: StoredObject, _ cause: String) -> IncomingFile? {
+    private func noteDamage(of object: StoredObject, _ cause: String) {
         log(
             ServiceNotice(
                 "An asset that a record names cannot be read. Restore its object from a backup.",
                 fields: ["object": object.name, "store": store.place, "cause": cause]))
-        return nil
     }
 
     // MARK: Failures
@@ -172,6 +245,11 @@ public struct AssetBucketLimits: Sendable {
     public var cacheBytesMax: Int64 = 4 << 30
     /// Contents that are fetched at once.
     public var fetchesMax = 8
+    /// Downloads of ranges that pass through at once; each may have a thread of the server wait for
+    /// the store.
+    public var passingMax = 16
+    /// Bytes of a range that are fetched, and held in memory, at once.
+    public var pieceBytes = 1 << 20
     /// Attempts, one after another, before a client is told to try again later.
     public var attemptsMax = 3
 

@@ -158,6 +158,16 @@ final class AssetStore: Sendable {
         return try bucket.open(checksum, size: size)
     }
 
+    /// The content, or the range of it that is wanted; nil where it is gone.
+    func open(
+        _ checksum: AssetChecksum, size: Int64, range: Range<Int64>?
+    ) throws(RecordError) -> AssetBody? {
+        guard let bucket, let range else {
+            return try open(checksum, size: size).map { .file($0) }
+        }
+        return try bucket.open(checksum, size: size, range: range)
+    }
+
     /// Removes a content that nothing names, under the lock of the writer.
     func remove(_ checksum: AssetChecksum) throws(RecordError) {
         guard let bucket else { return try files.remove(checksum) }

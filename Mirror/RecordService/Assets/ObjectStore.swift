@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A store of whole objects by name, such as a bucket of an S3 service. Calls come from any thread
 /// and block; all throw `ObjectStoreFailure`.
 public protocol ObjectStore: Sendable {
@@ -5,14 +7,48 @@ public protocol ObjectStore: Sendable {
     var place: String { get }
     /// Keeps an object whole, or not at all. Read from its start to its end, in pieces.
     func put(_ object: StoredObject, from descriptor: Int32) throws(ObjectStoreFailure)
-    /// Gives the bytes of an object from `offset` on, in pieces, to `take`, which says whether it
-    /// wants more. Returns false where there is no such object. Throws as well where the end did
-    /// not come.
+    /// Gives bytes of an object, no others than those of `range`, in pieces, to `take`, which says
+    /// whether it wants more; they cross the network alone, where the store knows ranges. Returns
+    /// false where there is no such object, or one of another size. Throws as well where the end
+    /// of the range did not come; what `take` got is right up to there.
     func get(
-        _ object: StoredObject, from offset: Int64, _ take: (UnsafeRawBufferPointer) -> Bool
+        _ object: StoredObject, _ range: Range<Int64>, _ take: (UnsafeRawBufferPointer) -> Bool
     ) throws(ObjectStoreFailure) -> Bool
     /// One that is not there is gone as well.
     func remove(_ name: String) throws(ObjectStoreFailure)
+    /// Objects that are called as contents are, and no others, a page at a time; `mark` is the
+    /// former page's, nil at the start.
+    func list(after mark: String?) throws(ObjectStoreFailure) -> ObjectPage
+}
+
+/// Some of what a store of objects has.
+public struct ObjectPage: Sendable {
+    public var objects: [ListedObject] = []
+    /// Where the next page begins; nil after the last.
+    public var mark: String?
+
+    public init() {}
+}
+
+/// An object as a store lists it.
+public struct ListedObject: Hashable, Sendable {
+    /// As `StoredObject.name`.
+    public let name: String
+    public let size: Int64
+    public let modified: Date
+    let checksum: AssetChecksum
+
+    /// nil where the name is none of a content's, letter by letter.
+    public init?(name: String, size: Int64, modified: Date) {
+        let digits = name.replacing("/", with: "")
+        guard size >= 0, let checksum = AssetChecksum(hexDigits: digits),
+            StoredObject.name(of: checksum) == name
+        else { return nil }
+        self.name = name
+        self.size = size
+        self.modified = modified
+        self.checksum = checksum
+    }
 }
 
 /// What is kept of one content.

@@ -132,17 +132,28 @@ extension RecordService {
         return parts
     }
 
-    /// Opens the asset behind an address that came with a record. Throws what `beginUpload` throws
-    /// for its key, and ASSET_NOT_FOUND where the file is gone.
+    /// Finds the asset behind an address that came with a record, and reads nothing of it. Throws
+    /// what `beginUpload` throws for its key, and ASSET_NOT_FOUND where nothing is known of it.
+    public func asset(key: String) throws(RecordError) -> AddressedAsset {
+        let grant = try assets.grant(key, .download)
+        guard let checksum = grant.checksum,
+            let size = try backend.read({ try $0.assetSize(checksum) })
+        else { throw AddressedAsset.isGone }
+        return AddressedAsset(
+            size: size, checksum: checksum.text, userRecordName: grant.database.owner
+        ) { [assets] range throws(RecordError) in
+            try assets.open(checksum, size: size, range: range)
+        }
+    }
+
+    /// Opens the whole asset behind an address. Throws what `asset` throws, and ASSET_NOT_FOUND
+    /// where the file is gone.
     public func openAsset(
         key: String
     ) throws(RecordError) -> (file: AssetFile, userRecordName: String) {
-        let grant = try assets.grant(key, .download)
-        guard let checksum = grant.checksum,
-            let size = try backend.read({ try $0.assetSize(checksum) }),
-            let file = try assets.open(checksum, size: size)
-        else { throw RecordError(.assetNotFound, "The asset is not there any more.") }
-        return (file, grant.database.owner)
+        let asset = try asset(key: key)
+        guard case .file(let file) = try asset.open(nil) else { throw AddressedAsset.isGone }
+        return (file, asset.userRecordName)
     }
 
     // MARK: Answers

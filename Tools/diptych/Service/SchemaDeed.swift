@@ -24,7 +24,8 @@ enum SchemaDeed {
     static let remove = Option(
         "remove", "TYPE.FIELD",
         "schema: tell how many records have a retired field; with --yes take it out of them")
-    static let yes = Option("yes", nil, "schema: take the values away, which nobody brings back")
+    static let yes = Option(
+        "yes", nil, "schema, assets: take away what was told, which nobody brings back")
     /// Those of which one decides what is done.
     static let deeds = [
         importFile, difference, deployment, unique, notUnique, retire, keep, remove,

@@ -26,7 +26,8 @@ struct ServiceVerb: Verb {
         options: [data, RecordPlace.database, add, profile] + UserDetails.options
             + SignInDeed.options + [issue, container, tokenFile, administrator, revoke]
             + RoleDeed.options
-            + SchemaDeed.options + KeyDeed.options + [set] + QuotaChoice.options,
+            + SchemaDeed.options + KeyDeed.options + [set] + QuotaChoice.options
+            + [RecordPlace.assets] + AssetChoice.options,
         readsSettingsBesideStore: false,
         notes: [
             """
@@ -43,6 +44,8 @@ struct ServiceVerb: Verb {
               schema        prints the schema of --container; --environment, --import, --diff,
                             --deploy; --unique, --not-unique; --retire, --keep, --remove
               quotas        lists what users have and may have; --set USER with --records, --bytes
+              assets        lists objects in the bucket of --assets that nothing here names, a day
+                            old at least; --yes removes them
               audit         lists what was done here, by whom and when
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
@@ -88,11 +91,16 @@ struct ServiceVerb: Verb {
                 "diptych service quotas --data records --set Ann --records 10000 --bytes none",
                 "at most ten thousand records of that user, of any size"
             ),
+            (
+                "diptych service assets --data records --assets s3://shelf/assets "
+                    + "--assets-endpoint https://s3.example.org --assets-keys bucket.keys",
+                "what lies in the bucket that no record and no upload of this service names"
+            ),
             ("diptych service backup monday.sqlite --data records", "a copy, at any time"),
         ])
 
     private enum Work: String, CaseIterable {
-        case status, containers, users, tokens, keys, roles, schema, quotas, audit, backup
+        case status, containers, users, tokens, keys, roles, schema, quotas, assets, audit, backup
         case restore
         var takesFile: Bool { self == .backup || self == .restore }
     }
@@ -105,6 +113,7 @@ struct ServiceVerb: Verb {
         case password(SignInDeed)
         case roles(RoleDeed, container: String)
         case schema(SchemaDeed, container: String)
+        case orphans(OrphanDeed)
         case addKey(KeyDeed)
         case issue(user: String, container: String, file: URL)
         case issueAdministrator(label: String, file: URL)
@@ -123,10 +132,12 @@ struct ServiceVerb: Verb {
         work = try arguments.work(Work.self)
         folder = arguments.file(Self.data) ?? DataFolder.standard(arguments.environment)
         place = try RecordPlace(arguments, folder: folder)
-        deed = try Self.deed(of: work, arguments)
+        deed = try Self.deed(of: work, arguments, folder)
     }
 
-    private static func deed(of work: Work, _ arguments: Arguments) throws -> Deed {
+    private static func deed(
+        of work: Work, _ arguments: Arguments, _ folder: URL
+    ) throws -> Deed {
         let file = arguments.operand(1)
         guard work.takesFile != file.isEmpty else {
             throw misuse(
@@ -142,6 +153,7 @@ struct ServiceVerb: Verb {
             return .schema(
                 try SchemaDeed(arguments), container: try arguments.required(container))
         }
+        if work == .assets { return .orphans(try OrphanDeed(arguments, folder: folder)) }
         if let deed = try SignInDeed(arguments) { return .password(deed) }
         if let name = arguments.value(profile) {
             return .changeUser(name, try UserDetails(arguments))
@@ -205,6 +217,7 @@ struct ServiceVerb: Verb {
             case .roles: RoleDeed.options
             case .schema: SchemaDeed.options
             case .quotas: [set] + QuotaChoice.options
+            case .assets: [SchemaDeed.yes]
             case .status, .audit, .backup, .restore: []
             }
         let strange = (given + details).first { option in
@@ -241,6 +254,10 @@ struct ServiceVerb: Verb {
     }
 
     private var hint: String {
+        if work == .assets {
+            return "--assets and what belongs to it are those of `diptych serve`; listing needs a "
+                + "permission of its own (ListBucket)."
+        }
         guard case .postgres = place else {
             return "--data names the folder of `diptych serve`, where records.sqlite is."
         }
@@ -286,6 +303,8 @@ struct ServiceVerb: Verb {
             try deed.perform(in: container, service.accounts, report, console)
         case (.schema, .schema(let deed, let container)):
             return try deed.perform(in: container, service.accounts, console)
+        case (.assets, .orphans(let deed)):
+            try deed.perform(service, console)
         case (.keys, .addKey(let deed)):
             try deed.perform(service.accounts, report)
         case (.keys, .revoke(let id)):

@@ -74,12 +74,6 @@ public struct SystemClock: Clock {
     public func now() -> Date { Date() }
 }
 
-/// The machine's random generator.
-public struct SystemRandomness: Randomness {
-    public init() {}
-    public func next() -> UInt64 { UInt64.random(in: .min ... .max) }
-}
-
 /// No faults: each point is passed unhurt.
 public struct NoFaults: FaultPoints {
     public init() {}

@@ -237,19 +237,26 @@ struct HistoryAnalysis {
         let last = try mirror.store.lastTransactionNumber()
         var noted = 0
         let waiting = try mirror.ledger.deletedRows()
+        // As long as there is no line, none has to be looked for. Pairs name their ends themselves.
+        var isFresh = try !mirror.ledger.hasEntries()
         for entity in mirror.settings.exportOrder.entities where !entity.entity.isAbstract {
+            isFresh = isFresh && mirror.pairs.ends(of: entity.number).isEmpty
             var query = RowQuery(entity: entity.number)
             query.includesSubentities = false
             let rows = try mirror.store.ids(matching: query)
             defer { noted += rows.count }
             for row in rows {
                 if waiting.contains(row) { try takeBackDeletion(of: row, insertedIn: last) }
-                try mirror.ledger.enqueueUpload(row, transaction: last)
+                if isFresh {
+                    try mirror.ledger.addEntry(for: row, inserted: last)
+                } else {
+                    try mirror.ledger.enqueueUpload(row, transaction: last)
+                }
                 try mirror.comparePairs(of: row)
             }
             try SelectionReach(mirror: mirror).settle(rows)
         }
-        try noteMissingRows()
+        if !isFresh { try noteMissingRows() }
         try mirror.ledger.set(.oneToOneCheck, to: .integer(1))
         try CountWatch(mirror: mirror).name(upTo: last)
         try mirror.setHistoryToken(last)

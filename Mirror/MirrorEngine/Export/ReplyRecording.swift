@@ -94,14 +94,19 @@ struct ReplyRecording {
         base.modified = record.modified
         switch item.subject {
         case .object(let key, let transaction):
-            guard let entry = try mirror.ledger.entry(key: key, named: name),
-                entry.base?.recordChangeTag == sentUpon
-            else { return }
             let fields = item.archivedFields.isEmpty ? nil : item.archivedFields
-            try mirror.ledger.setExported(base, fields: fields, key: key, upTo: transaction)
+            if try sentUpon != nil || mirror.ledger.mayHold(.foreign)
+                || !mirror.ledger.setFirstExported(
+                    base, fields: fields, key: key, upTo: transaction)
+            {
+                guard let entry = try mirror.ledger.entry(key: key, named: name),
+                    entry.base?.recordChangeTag == sentUpon
+                else { return }
+                try mirror.ledger.setExported(base, fields: fields, key: key, upTo: transaction)
+                try mirror.ledger.dropForeign(of: entry.row)
+            }
             try mirror.ledger.confirm(CountOperations(base), of: name)
             if base.parent != nil { try mirror.ledger.forgetAssignedParent(of: name) }
-            try mirror.ledger.dropForeign(of: entry.row)
         case .replay(let key):
             guard let entry = try mirror.ledger.entry(key: key, named: name),
                 entry.base?.recordChangeTag == sentUpon

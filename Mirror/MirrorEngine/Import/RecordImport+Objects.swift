@@ -19,6 +19,7 @@ extension RecordImport {
 
     mutating func applyObjects(_ records: [Record]) throws {
         var rows: [RowID] = []
+        incomplete.reserveCapacity(records.count)
         let hasAliases = try mirror.ledger.hasAliases()
         for record in records {
             guard let arrival = try receive(record, hasAliases: hasAliases) else { continue }

@@ -149,6 +149,17 @@ extension Ledger {
             entity: Int32(truncatingIfNeeded: statement.int64(at: 0)), key: statement.int64(at: 1))
     }
 
+    /// Whether there is any line.
+    func hasEntries() throws -> Bool {
+        try connection.value("SELECT 1 FROM ANSCKRECORDMETADATA LIMIT 1") != nil
+    }
+
+    /// Adds the line of a row that has none, under a name made up now; it waits for export.
+    func addEntry(for row: RowID, inserted transaction: Int64) throws {
+        let name = platform.randomness.uuid().spelled
+        try addEntry(for: row, named: name, needsUpload: true, transaction: transaction)
+    }
+
     private static let enqueuing =
         "UPDATE ANSCKRECORDMETADATA SET ZNEEDSUPLOAD = 1, ZPENDINGEXPORTTRANSACTIONNUMBER = "
         + "CASE WHEN ?3 = 0 THEN 0 ELSE max(?3, ifnull(ZPENDINGEXPORTTRANSACTIONNUMBER, 0)) END, "
@@ -158,11 +169,7 @@ extension Ledger {
     /// none. 0 stands for a change by the mirror itself, which no answer that is under way settles.
     package func enqueueUpload(_ row: RowID, transaction: Int64) throws {
         try connection.run(Self.enqueuing, Self.values(row) + [.integer(transaction)])
-        if connection.changes == 0 {
-            let name = platform.randomness.uuid().spelled
-            try addEntry(for: row, named: name, needsUpload: true, transaction: transaction)
-            return
-        }
+        if connection.changes == 0 { return try addEntry(for: row, inserted: transaction) }
         guard try mayHold(.refusals) else { return }
         try connection.run(
             "DELETE FROM ADIPTYCHREFUSAL WHERE ZRECORDNAME = (SELECT ZCKRECORDNAME FROM "
@@ -282,6 +289,23 @@ extension Ledger {
         try connection.run(Self.settingExported, [.integer(key), .integer(transaction)])
         try forgetEarlierInFlight(record.recordName)
     }
+
+    /// As `setExported`, for a line without a base. Returns false, and does nothing, where `key` is
+    /// no such line of that record.
+    func setFirstExported(
+        _ record: Record, fields: Data?, key: Int64, upTo transaction: Int64
+    ) throws -> Bool {
+        try connection.run(
+            Self.settingFirstExported,
+            [.integer(key), .integer(transaction), .text(record.recordName)])
+        guard connection.changes > 0 else { return false }
+        try keepBase(record, fields, key: key)
+        try forgetEarlierInFlight(record.recordName)
+        return true
+    }
+
+    private static let settingFirstExported =
+        settingExported + " AND ZCKRECORDNAME = ?3 AND ZENCODEDRECORDASSET IS NULL"
 
     private static let settingExported =
         "UPDATE ANSCKRECORDMETADATA SET ZENCODEDRECORDASSET = ?1, ZNEEDSUPLOAD = CASE WHEN "

@@ -16,6 +16,7 @@ public final class MirroredStore: Sendable {
     package let store: SQLiteRowStore
     package let settings: MirrorSettings
     let assets: AssetFolder
+    private let cache = RoundCache()
 
     /// Where nobody names a database or a zone, it is the one that the store is mirrored with. The
     /// public database has one zone, whatever name is given.
@@ -89,6 +90,7 @@ public final class MirroredStore: Sendable {
         container: String, dialect: ServiceDialect = .extended
     ) throws -> ZoneEntry {
         try write { mirror in
+            try cache.open(mirror.store.connection)
             try makeLedger(mirror)
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
@@ -364,6 +366,7 @@ public final class MirroredStore: Sendable {
             try mirror.ledger.noteWaiting()
             try mirror.ledger.spreadBatches()
             try mirror.ledger.finish()
+            try cache.close(mirror.store.connection)
         }
     }
 

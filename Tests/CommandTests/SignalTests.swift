@@ -3,11 +3,12 @@ import Testing
 
 /// Work that is told to stop says so, ends with a status of its own, and leaves the store whole.
 @Suite struct SignalTests {
-    private static let many = many(from: 0)
-
-    private static func many(from first: Int) -> String {
-        (first..<first + 4000).map { "insert Tag name=t\($0)" }.joined(separator: "\n")
+    private static func many(_ count: Int, from first: Int = 0) -> String {
+        (first..<first + count).map { "insert Tag name=t\($0)" }.joined(separator: "\n")
     }
+
+    /// Records of several batches, to end a round between two of them.
+    private static let several = 12_000
 
     @Test(arguments: [(SIGINT, Int32(130), "Interrupted."), (SIGTERM, 143, "Told to end.")])
     func aRoundIsEndedBetweenTwoSteps(signal: Int32, status: Int32, words: String) throws {
@@ -18,10 +19,10 @@ import Testing
         var count = 0
         // On a busy machine a round may be over before this one sees that it began.
         for _ in 0..<50 where !complaint.contains("diptych: ") {
-            try workshop.edit(library, Self.many(from: count))
-            count += 4000
+            try workshop.edit(library, Self.many(Self.several, from: count))
+            count += Self.several
             let round = try workshop.start(["sync", library] + service.settings)
-            try until { !round.isRunning || round.complaint.contains("sending 401") }
+            try until { !round.isRunning || round.complaint.contains("sending 2,001") }
             round.send(signal)
             #expect([0, status].contains(round.wait()))
             complaint = round.complaint
@@ -38,7 +39,7 @@ import Testing
     @Test func anEditIsMadeWholeOrNotAtAll() throws {
         let workshop = try Workshop()
         let library = try workshop.library()
-        let script = try workshop.write(Self.many, to: "script")
+        let script = try workshop.write(Self.many(4000), to: "script")
         let edit = try workshop.start(["edit", library, script])
         try until {
             !edit.isRunning || FileManager.default.fileExists(atPath: library + "-wal")
@@ -84,7 +85,7 @@ import Testing
     @Test func aReaderThatLeavesIsNoFailure() throws {
         let workshop = try Workshop()
         let library = try workshop.library()
-        try workshop.edit(library, Self.many)
+        try workshop.edit(library, Self.many(4000))
         let line = "'\(Workshop.command)' export '\(library)' | head -n 1; echo ${PIPESTATUS[0]}"
         let child = try workshop.start("/usr/bin/env", ["bash", "-c", line])
         child.wait()

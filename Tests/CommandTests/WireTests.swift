@@ -184,7 +184,7 @@ import Testing
 
     // MARK: Losses
 
-    private static let many = (0..<2500).map { "insert Tag name=tag\($0)" }.joined(separator: "\n")
+    private static let many = (0..<6000).map { "insert Tag name=tag\($0)" }.joined(separator: "\n")
 
     /// Waits until a round of `child` has sent a batch, or is over.
     private func awaitExport(_ child: Child, records: Int) {
@@ -203,16 +203,16 @@ import Testing
         let workshop = pair.workshop
         try workshop.edit(pair.desk, Self.many)
         let round = try workshop.start(["sync", pair.desk, "--json"] + pair.service.settings)
-        awaitExport(round, records: 400)
+        awaitExport(round, records: 2000)
         pair.service.kill()
         try pair.service.restart()
         // The round finds the service again by itself, or ends and says to try again.
         let status = round.wait()
         #expect([0, 75].contains(status), "\(round.complaint)")
         try pair.rest()
-        try workshop.expectEqual(pair.desk, pair.phone, rows: 2500)
+        try workshop.expectEqual(pair.desk, pair.phone, rows: 6000)
         let records = "select count(distinct ZCKRECORDNAME) from ANSCKRECORDMETADATA"
-        #expect(try workshop.sql(pair.phone, records) == "2500")
+        #expect(try workshop.sql(pair.phone, records) == "6000")
     }
 
     @Test func aServiceKilledWhileADeviceFetchesLosesNothing() throws {
@@ -228,14 +228,14 @@ import Testing
             #expect([0, 75].contains(round.wait()), "\(round.complaint)")
         }
         try pair.rest()
-        try workshop.expectEqual(pair.desk, pair.phone, rows: 2500)
+        try workshop.expectEqual(pair.desk, pair.phone, rows: 6000)
     }
 
     @Test func aDeviceKilledWithinARoundLosesNothing() throws {
         let pair = try Pair()
         let workshop = pair.workshop
         try workshop.edit(pair.desk, Self.many)
-        for records in [1, 800, 1600] {
+        for records in [1, 2001, 4001] {
             let round = try workshop.start(["sync", pair.desk, "--json"] + pair.service.settings)
             awaitExport(round, records: records)
             round.send(SIGKILL)
@@ -243,7 +243,7 @@ import Testing
             try workshop.done(["inspect", pair.desk, "--check"])
         }
         try pair.rest()
-        try workshop.expectEqual(pair.desk, pair.phone, rows: 2500)
+        try workshop.expectEqual(pair.desk, pair.phone, rows: 6000)
     }
 
     @Test func theDemoProvesItself() throws {

@@ -100,6 +100,25 @@ import Testing
         #expect(try rows(kept) == [[.integer(0), .integer(0), .integer(0)]])
     }
 
+    /// As many as before are kept once the round has ended, also where it failed.
+    @Test(arguments: [false, true])
+    func morePagesAreInMemoryDuringARound(isLost: Bool) throws {
+        let setting = { try device.store.write { try $0.connection.pragma("cache_size")?.int64 } }
+        let before = try setting()
+        try device.insert("Note")
+        let during = Lock<[Int64?]>([])
+        device.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            let now = try setting()
+            during.withLock { $0.append(now) }
+            if isLost { throw Missing(name: "network") }
+            return nil
+        }
+        try device.sync()
+        #expect(during.withLock { Set($0) } == [-16_384] && before != -16_384)
+        #expect(try setting() == before)
+    }
+
     /// Of a batch that was not taken as a whole, what was not taken is kept by its name.
     @Test func whatOfABatchIsRefusedIsKeptByItsName() throws {
         try device.insert("Note")

@@ -261,6 +261,7 @@ import Testing
     }
 
     @Test func pairsThatNeedNoRequestHideNoneBehindThem() throws {
+        let a = try Device(3, service) { $0.batchRecordsMax = 400 }
         let note = try a.insert("Note")
         let tags = try (0..<450).map { try a.insert("Tag", ["label": .text("\($0)")]) }
         for tag in tags { try a.pair(note, "tags", with: tag) }

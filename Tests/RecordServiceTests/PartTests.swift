@@ -101,6 +101,28 @@ import Testing
         #expect(try fixture.content(of: fixture.asset(of: "a")) == picture)
     }
 
+    /// A process that is being started has copies of all descriptors until it runs its program.
+    @Test func aCopyOfItsDescriptorHoldsNoUpload() throws {
+        let fixture = try fixture()
+        var upload: AssetUpload? = try begin(picture, fixture)
+        try ServiceFixture.send(picture.prefix(50_000), to: try #require(upload))
+        let copies = try partDescriptors().map { dup($0) }
+        defer { copies.forEach { close($0) } }
+        #expect(!copies.isEmpty)
+        upload = nil
+        #expect(try there(picture, fixture) == 50_000)
+        _ = try finish(picture, from: 50_000, fixture)
+    }
+
+    private func partDescriptors() throws -> [Int32] {
+        let parts = folder.assets.appendingPathComponent("parts").path
+        return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            let target = try? FileManager.default.destinationOfSymbolicLink(
+                atPath: "/proc/self/fd/\($0)")
+            return target?.hasPrefix(parts) == true
+        }.compactMap(Int32.init)
+    }
+
     @Test func aBusyDatabaseCostsNoBytes() throws {
         let fixture = try fixture()
         let upload = try begin(picture, fixture)

@@ -23,7 +23,12 @@ final class PartHandle: Sendable {
         self.path = path
     }
 
-    deinit { close(descriptor) }
+    /// Unlocked by itself: a process that is being started has a copy of the descriptor until it
+    /// runs its program, and would hold the lock as long.
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Ends the turn of whoever has it; nil where the file is no part any more.
     func takeTurn() -> PartTurn? {

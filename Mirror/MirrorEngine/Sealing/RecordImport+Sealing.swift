@@ -36,15 +36,17 @@ extension RecordImport {
         }
     }
 
-    /// Logs one carried value, where it is not the object's and was not merged here.
+    /// Logs one carried value, where it is not the object's and was not merged here, or `isUnseen`:
+    /// it was, while it could not be read.
     mutating func logCarried(
         _ seal: CarriedSeals.Seal, _ slot: Int, _ layout: EntityLayout, _ state: ObjectState,
-        of record: Record
+        of record: Record, isUnseen: Bool = false
     ) throws {
         let value = try mirror.mapping.value(of: seal, slot, layout)
         guard !value.isNull, value != state.attributes[slot],
-            try mirror.ledger.alias(of: seal.record) == nil,
-            try mirror.ledger.entry(named: seal.record) == nil
+            try isUnseen
+                || mirror.ledger.alias(of: seal.record) == nil
+                    && mirror.ledger.entry(named: seal.record) == nil
         else { return }
         let slot = PropertySlot.attribute(slot)
         var conflict = PropertyConflict(

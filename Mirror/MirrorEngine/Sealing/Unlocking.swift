@@ -67,7 +67,7 @@ struct Unlocking {
             return try mirror.ledger.keepRefusal(of: entry.recordName, reason)
         }
         var merged = local
-        for slot in try openedSlots(of: known, layout, remote, &importing) {
+        for slot in try openedSlots(of: known, entry.row, layout, remote, &importing) {
             guard local.attributes[slot] != remote.attributes[slot] else { continue }
             if local.attributes[slot].isNull {
                 merged.attributes[slot] = remote.attributes[slot]
@@ -85,12 +85,13 @@ struct Unlocking {
     }
 
     /// The attributes of which the record has a value that a new key opens. What it carries besides
-    /// is logged.
+    /// is logged, also what an object brought along that was merged into it here unread.
     private func openedSlots(
-        of known: Record, _ layout: EntityLayout, _ remote: ObjectState,
+        of known: Record, _ row: RowID, _ layout: EntityLayout, _ remote: ObjectState,
         _ importing: inout RecordImport
     ) throws -> [Int] {
         var opened: [Int] = []
+        let unsent = CarriedSeals(try mirror.ledger.foreign(of: row)).seals
         for slot in mirror.mapping.sealedSlots[layout.number] ?? [] {
             let carried = mirror.mapping.carried(slot, layout, in: known)
                 .filter { isOpened($0.value) }
@@ -98,7 +99,8 @@ struct Unlocking {
             guard own.map(isOpened) ?? false || !carried.isEmpty else { continue }
             opened.append(slot)
             for seal in carried {
-                try importing.logCarried(seal, slot, layout, remote, of: known)
+                try importing.logCarried(
+                    seal, slot, layout, remote, of: known, isUnseen: unsent.contains(seal))
             }
         }
         return opened

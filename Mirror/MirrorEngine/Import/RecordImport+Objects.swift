@@ -66,7 +66,8 @@ extension RecordImport {
         if isEcho && known?.base?.deleted != true { return nil }
         // What is deleted here and stays so is not held up by a content that cannot be had.
         let staysDeleted =
-            known?.needsCloudDelete == true && mirror.settings.policy.deletion != .keepEdited
+            try known?.needsCloudDelete == true
+            && (mirror.settings.policy.deletion != .keepEdited || isOwnLastWrite(record))
         guard try fill(&state, known) || staysDeleted else {
             try waitForAssets(of: record)
             return nil
@@ -81,6 +82,12 @@ extension RecordImport {
         if try isDeletedAgain(record) { return nil }
         try logCarried(record, layout, state, known: nil)
         return try makeArrival(record, layout: layout, state: state)
+    }
+
+    /// Whether nobody has written to the record since this device did, as far as the service says.
+    private func isOwnLastWrite(_ record: Record) throws -> Bool {
+        guard let last = record.knownWriteIDs.first else { return false }
+        return try mirror.ledger.marksInFlight(record.recordName).contains(last)
     }
 
     /// The record's values; nil for one that this model cannot read. It is put aside with its

@@ -15,6 +15,13 @@ extension RecordImport {
         var state: ObjectState
         var entry: RecordEntry
         var isNew: Bool
+
+        /// Its line once the record is what the service is known to have.
+        var met: RecordEntry {
+            var entry = self.entry
+            entry.base = record
+            return entry
+        }
     }
 
     mutating func applyObjects(_ records: [Record]) throws {
@@ -273,13 +280,14 @@ extension RecordImport {
         try write(result.merged, over: row, local: local, arrival)
     }
 
-    /// Writes the merged state over the row, and keeps the record as the new base.
+    /// Keeps the record as the new base, and writes the merged state over the row. Where that has
+    /// the unique key of another object here, one of the two takes the other in.
     private mutating func write(
         _ merged: ObjectState, over row: Row, local: ObjectState, _ arrival: Arrival
     ) throws {
-        guard try !settleClash(merged, row: row, arrival) else { return }
-        try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
         try mirror.ledger.setBase(arrival.record, key: arrival.entry.key)
+        guard try makeRoom(for: merged, arrival.met, arrival.layout) else { return }
+        try change(row.id, from: local, to: merged, arrival.layout, named: arrival.entry.recordName)
         try mirror.ledger.confirm(CountOperations(arrival.record), of: arrival.record.recordName)
         let hasMore =
             try !mirror.ledger.foreign(of: row.id).isEmpty

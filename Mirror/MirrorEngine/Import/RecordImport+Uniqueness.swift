@@ -81,7 +81,7 @@ extension RecordImport {
         }
         try insert(keyless)
         try flush()
-        guard try makeRoom(for: arrival.state, arrival.entry, arrival.layout) else { return }
+        guard try makeRoom(for: arrival.state, arrival.met, arrival.layout) else { return }
         try change(
             arrival.entry.row, from: keyless.state, to: arrival.state, arrival.layout,
             named: arrival.record.recordName)
@@ -151,14 +151,6 @@ extension RecordImport {
             else { return nil }
             return ToManyChange(owner: owner, slot: slot)
         }
-    }
-
-    /// Absorbs one of two objects here when an edit from the service gives them the same unique
-    /// key. Returns true when the arriving object was the one absorbed, or was dealt with here.
-    mutating func settleClash(
-        _ merged: ObjectState, row: Row, _ arrival: Arrival
-    ) throws -> Bool {
-        try !makeRoom(for: merged, arrival.entry, arrival.layout)
     }
 
     /// Moves what points at the loser to the survivor and removes the loser; its values are logged.
@@ -278,7 +270,8 @@ extension RecordImport {
         _ loser: RecordEntry, into survivor: RecordEntry
     ) throws {
         guard let lost = try mirror.store.row(loser.row) else { return }
-        let state = try mirror.state(of: lost, named: loser.recordName)
+        // What was about to be written is what is lost.
+        let state = try settling[loser.row] ?? mirror.state(of: lost, named: loser.recordName)
         try logLost(
             state, try mirror.layout(of: loser.row), to: survivor.row, by: loser.base?.modified)
     }

@@ -97,16 +97,19 @@ extension GraphEditor {
             try LinkEdit(layout: layout, store: $0).delete(row)
         }
         if let entity = layout.entity(row.id.entity) {
-            memory.deleted(name, seen: seen(row, entity))
+            memory.deleted(name, seen: try seen(row, entity, on: device))
             for key in keys(of: row, entity) { memory.keys.spoil(key) }
         }
         return "deletes \(name.prefix(6))"
     }
 
-    /// What whoever deletes a row has seen of it. Without all keys what is sealed may show nothing.
-    private func seen(_ row: Row, _ entity: EntityLayout) -> [AttributeValue?] {
+    /// What whoever deletes a row has seen of it. What is sealed may show nothing without all keys,
+    /// and until a round has opened what they open.
+    private func seen(
+        _ row: Row, _ entity: EntityLayout, on device: SimulatedDevice
+    ) throws -> [AttributeValue?] {
         let values = versions.lastValues(of: row, entity)
-        guard hidesSealed else { return values }
+        guard try hidesSealed || device.waitsForUnlocking() else { return values }
         return zip(values, versions.last(entity).attributes).map { value, slot in
             slot.attribute.allowsCloudEncryption ? nil : value
         }

@@ -192,6 +192,14 @@ final class SimulatedDevice {
     /// Has these keys too from its next start on.
     func take(_ keys: Set<UInt8>) { keyNumbers.formUnion(keys) }
 
+    /// Whether it has keys that no round has opened the rows' values with.
+    func waitsForUnlocking() throws -> Bool {
+        guard let keys = try keys else { return false }
+        let opened = try store.read { try ledger(in: $0).setting(.sealingKeys)?.string ?? "" }
+        return !Set(keys.keys.map(\.description)).isSubset(
+            of: opened.split(separator: " ").map(String.init))
+    }
+
     // MARK: Edits
 
     /// Saves what `body` makes of the store, as an app would. With `takesBack` it is undone before

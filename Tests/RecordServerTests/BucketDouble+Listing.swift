@@ -11,6 +11,9 @@ extension BucketDouble {
         }
     }
 
+    /// It is gone, and nobody was asked.
+    func drop(_ path: String) { state.withLock { $0.objects[path] = nil } }
+
     func age(by seconds: Double) {
         state.withLock { state in
             for name in state.objects.keys {

@@ -29,7 +29,9 @@ made = moto.iam.access_control.IAMRequestBase.__init__
 def make(self, path, **rest):
     path, mark, query = path.partition("?")
     items = [item.partition("=") for item in query.split("&") if item]
-    query = "&".join(f"{name}={urllib.parse.quote(value, safe='-_.~')}" for name, _, value in items)
+    items = [(name, urllib.parse.quote(urllib.parse.unquote(value), safe="-_.~"))
+             for name, _, value in items]
+    query = "&".join("=".join(item) for item in items)
     made(self, path=path + mark + query, **rest)
 moto.iam.access_control.IAMRequestBase.__init__ = make
 main(["-H", "127.0.0.1", "-p", sys.argv[2]])
@@ -159,13 +161,13 @@ class Service:
         return sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in
                    os.walk(os.path.join(self.data, "assets-cache")) for name in names)
 
-    def orphans(self, *words):
+    def compare(self, *words, status=0):
         """What `diptych service assets` tells, the last line for all."""
         done = subprocess.run(
             [self.program, "service", "assets", "--data", self.data, "--json", "--assets",
              "s3://shelf/assets", "--assets-endpoint", self.store.address, "--assets-keys",
              self.keys, *words], capture_output=True, text=True)
-        require(done.returncode == 0, f"service assets ends with {done.returncode}: {done.stderr}")
+        require(done.returncode == status, f"service assets ends with {done.returncode}: {done.stderr}")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         return [line["object"] for line in lines[:-1]], lines[-1]
 
@@ -258,12 +260,12 @@ def main():
         store.lay(stray["b"], os.urandom(80_000), is_old=True)
         store.lay(stray["c"], os.urandom(90_000), is_old=False)
         store.lay("assets/readme.txt", b"mine", is_old=True)
-        names, report = service.orphans()
+        names, report = service.compare()
         require(names == [stray[each].removeprefix("assets/") for each in "ab"]
                 and report["objects"] == len(contents) + 3 and report["bytes"] == 150_000
                 and report["young"] == 1, f"orphans: {names}, {report}")
         require(len(store.objects()) == len(contents) + 4, "looking for orphans removed something")
-        _, report = service.orphans("--yes")
+        _, report = service.compare("--yes")
         left = set(store.objects())
         require(report["removed"] == 2 and not left & {stray["a"], stray["b"]}
                 and left >= {stray["c"], "assets/readme.txt"} and len(left) == len(contents) + 2,
@@ -271,6 +273,17 @@ def main():
         for key in (stray["c"], "assets/readme.txt"):
             store.unasked(lambda s3: s3.delete_object(Bucket="shelf", Key=key))
         print("two old orphans are listed and go; a young one, a stranger and the rest stay")
+
+        lost = f"assets/{hashlib.sha256(contents['n5000']).hexdigest()}"
+        lost = f"{lost[:9]}/{lost[9:]}"
+        store.unasked(lambda s3: s3.delete_object(Bucket="shelf", Key=lost))
+        names, report = service.compare(status=1)
+        require(names == [lost.removeprefix("assets/")] and report["missing"] == 1,
+                f"missing: {names}, {report}")
+        store.lay(lost, contents["n5000"], is_old=False)
+        names, report = service.compare()
+        require(names == [] and report["missing"] == 0, f"missing still: {names}, {report}")
+        print("an object that a record names and the bucket lost is told until it is back")
 
         forged = Service(program, folder, store, (store.keys[0], "not" + store.keys[1]), "forged")
         started.append(forged.process)

@@ -81,7 +81,7 @@ extension RecordImport {
         }
         try insert(keyless)
         try flush()
-        guard try makeRoom(for: arrival.state, arrival.met, arrival.layout) else { return }
+        guard try makeRoom(for: arrival.state, arrival.entry, arrival.layout) else { return }
         try change(
             arrival.entry.row, from: keyless.state, to: arrival.state, arrival.layout,
             named: arrival.record.recordName)

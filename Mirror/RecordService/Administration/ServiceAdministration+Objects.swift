@@ -1,25 +1,28 @@
 internal import Foundation
 public import RecordWire
 
-/// Objects of a bucket of which the database knows nothing.
+/// The contents of a bucket, compared with what the database knows of.
 extension ServiceAdministration {
     private static let removedAtOnceMax = 10
+    private static let pageMax = 1_000
 
     /// Looks through a bucket for contents that no record and no upload of this database names, and
-    /// that have been there for `graceSeconds`; `tell` hears of each. They are removed where
-    /// `removes` says so, each under the lock of who takes uploads, once the database was asked
-    /// again. What is not called as a content is, is left out.
+    /// that have been there for `graceSeconds`, and for those that records name and that are not
+    /// there, or are of another size; `tell` hears of each. The former are removed where `removes`
+    /// says so, each under the lock of who takes uploads, once the database was asked again. What
+    /// is not called as a content is, is left out.
     ///
     /// Never called by a service: the objects may be named by another database, such as that of
     /// another service or the newer one of which a backup was put back. Throws TRY_AGAIN_LATER
     /// where the bucket does not answer, and remembers nothing. Cost: a request for each thousand
-    /// objects, one for each that goes, a look into the database for all.
-    public func lookForOrphans(
+    /// objects, one for each that goes or is missing, a look into the database for all. A store
+    /// that lists objects in another order than that of their names is asked for each content.
+    public func compareObjects(
         in place: ObjectPlace, graceSeconds: Int = AssetLimits().graceSeconds, removes: Bool,
-        _ tell: (ListedObject) -> Void
-    ) throws(RecordError) -> OrphanReport {
+        _ tell: (ObjectFinding) -> Void
+    ) throws(RecordError) -> ObjectReport {
         let bucket = bucket(at: place)
-        var report = OrphanReport()
+        var report = ObjectReport()
         var failure: RecordError?
         do throws(RecordError) {
             try look(through: bucket, graceSeconds, removes: removes, &report, tell)
@@ -36,10 +39,11 @@ extension ServiceAdministration {
 
     private func look(
         through bucket: AssetBucket, _ graceSeconds: Int, removes: Bool,
-        _ report: inout OrphanReport, _ tell: (ListedObject) -> Void
+        _ report: inout ObjectReport, _ tell: (ObjectFinding) -> Void
     ) throws(RecordError) {
         let oldest = now.addingTimeInterval(-Double(graceSeconds))
         var mark: String?
+        var lastNamed: AssetChecksum?
         repeat {
             let page = try bucket.list(after: mark)
             let unknown = try backend.read { transaction in
@@ -51,16 +55,50 @@ extension ServiceAdministration {
             for object in orphans {
                 report.orphans += 1
                 report.bytes += min(object.size, .max - report.bytes)
-                tell(object)
+                tell(.orphan(object))
+            }
+            try findMissing(beside: page, after: &lastNamed, in: bucket) { object in
+                report.missing += 1
+                tell(.missing(object))
             }
             if removes { try remove(orphans[...], from: bucket, &report) }
             mark = page.mark
         } while mark != nil
     }
 
+    /// Goes on behind `last` through what records name, as far as the page reaches. What it does
+    /// not list is asked for by itself: the list may be older than an upload, or in another order.
+    private func findMissing(
+        beside page: ObjectPage, after last: inout AssetChecksum?, in bucket: AssetBucket,
+        _ tell: (StoredObject) -> Void
+    ) throws(RecordError) {
+        let sizes = Dictionary(
+            page.objects.map { ($0.checksum, $0.size) }, uniquingKeysWith: { first, _ in first })
+        let end = page.objects.lazy.map(\.checksum).max()
+        if page.mark != nil, end == nil { return }
+        while true {
+            let start = last
+            let named = try backend.read {
+                try $0.namedAssets(after: start, limit: Self.pageMax)
+            }
+            let reached = named.prefix { content in
+                page.mark == nil || end.map { content.checksum <= $0 } ?? false
+            }
+            for content in reached where sizes[content.checksum] != content.size {
+                guard try !bucket.has(content),
+                    // Its record may have gone meanwhile.
+                    try backend.read({ try $0.isAssetUsed(content.checksum) })
+                else { continue }
+                tell(StoredObject(content.checksum, size: content.size))
+            }
+            last = reached.last?.checksum ?? last
+            guard reached.count == Self.pageMax else { return }
+        }
+    }
+
     private func remove(
         _ orphans: ArraySlice<ListedObject>, from bucket: AssetBucket,
-        _ report: inout OrphanReport
+        _ report: inout ObjectReport
     ) throws(RecordError) {
         var rest = orphans
         while !rest.isEmpty {
@@ -77,8 +115,16 @@ extension ServiceAdministration {
     }
 }
 
-/// What a look for orphans found.
-public struct OrphanReport: Hashable, Sendable {
+/// What a bucket has too much, or too little.
+public enum ObjectFinding: Hashable, Sendable {
+    /// No record and no upload names it.
+    case orphan(ListedObject)
+    /// A record names it, and it is not there, or is of another size.
+    case missing(StoredObject)
+}
+
+/// What a look through a bucket found.
+public struct ObjectReport: Hashable, Sendable {
     /// All that are called as contents are.
     public var objects = 0
     /// Those that nothing names, and their bytes.
@@ -87,4 +133,6 @@ public struct OrphanReport: Hashable, Sendable {
     /// Those that nothing names either, and that are too young.
     public var young = 0
     public var removed = 0
+    /// Contents that records name and that are not there.
+    public var missing = 0
 }

@@ -142,6 +142,15 @@ final class AssetBucket: Sendable {
         try trying("listed") { () throws(ObjectStoreFailure) in try store.list(after: mark) }
     }
 
+    /// Whether the store has the content, as large as it is to be. Throws TRY_AGAIN_LATER where it
+    /// does not say.
+    func has(_ content: NamedAsset) throws(RecordError) -> Bool {
+        try trying("read") { () throws(ObjectStoreFailure) in
+            let object = StoredObject(content.checksum, size: content.size)
+            return try store.get(object, 0..<min(1, content.size)) { _ in true }
+        }
+    }
+
     // MARK: Fetching
 
     /// What breaks off goes on where it stopped.

@@ -50,6 +50,13 @@ struct AssetChecksum: Hashable, Sendable {
     }
 }
 
+/// In the order of their bytes, which is that of their digits and of the names of objects.
+extension AssetChecksum: Comparable {
+    static func < (one: AssetChecksum, other: AssetChecksum) -> Bool {
+        one.bytes.lexicographicallyPrecedes(other.bytes)
+    }
+}
+
 /// SHA-256 of bytes that come piece by piece.
 package final class RunningSHA256 {
     private let context: OpaquePointer

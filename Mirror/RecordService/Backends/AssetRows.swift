@@ -23,6 +23,9 @@ protocol AssetRows: AnyObject {
     /// Notes a content whose file is there; it is a candidate from `milliseconds` on.
     func addAsset(_ checksum: AssetChecksum, size: Int64, at milliseconds: Int64) throws
     func assetSize(_ checksum: AssetChecksum) throws -> Int64?
+    /// Contents that records name, in the order of their checksums from behind `checksum` on, at
+    /// most `limit`.
+    func namedAssets(after checksum: AssetChecksum?, limit: Int) throws -> [NamedAsset]
     /// Whether a record of the database names the content.
     func usesAsset(_ checksum: AssetChecksum, in database: Int64) throws -> Bool
     /// The contents that a record names now, and no others.
@@ -51,6 +54,12 @@ protocol AssetRows: AnyObject {
 
 extension AssetRows {
     func lockAssets() throws {}
+}
+
+/// A content that a record names.
+struct NamedAsset {
+    var checksum: AssetChecksum
+    var size: Int64
 }
 
 /// A content that may be named by nobody.

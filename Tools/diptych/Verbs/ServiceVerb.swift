@@ -45,7 +45,8 @@ struct ServiceVerb: Verb {
                             --deploy; --unique, --not-unique; --retire, --keep, --remove
               quotas        lists what users have and may have; --set USER with --records, --bytes
               assets        lists objects in the bucket of --assets that nothing here names, a day
-                            old at least; --yes removes them
+                            old at least, and those that records name and it lacks; --yes removes
+                            the former
               audit         lists what was done here, by whom and when
               backup FILE   copies the database to a new FILE, while the service runs
               restore FILE  puts a backup in the database's place; the service must be stopped
@@ -94,7 +95,7 @@ struct ServiceVerb: Verb {
             (
                 "diptych service assets --data records --assets s3://shelf/assets "
                     + "--assets-endpoint https://s3.example.org --assets-keys bucket.keys",
-                "what lies in the bucket that no record and no upload of this service names"
+                "what lies in the bucket that nothing of this service names, and what it lacks"
             ),
             ("diptych service backup monday.sqlite --data records", "a copy, at any time"),
         ])
@@ -113,7 +114,7 @@ struct ServiceVerb: Verb {
         case password(SignInDeed)
         case roles(RoleDeed, container: String)
         case schema(SchemaDeed, container: String)
-        case orphans(OrphanDeed)
+        case bucket(BucketDeed)
         case addKey(KeyDeed)
         case issue(user: String, container: String, file: URL)
         case issueAdministrator(label: String, file: URL)
@@ -153,7 +154,7 @@ struct ServiceVerb: Verb {
             return .schema(
                 try SchemaDeed(arguments), container: try arguments.required(container))
         }
-        if work == .assets { return .orphans(try OrphanDeed(arguments, folder: folder)) }
+        if work == .assets { return .bucket(try BucketDeed(arguments, folder: folder)) }
         if let deed = try SignInDeed(arguments) { return .password(deed) }
         if let name = arguments.value(profile) {
             return .changeUser(name, try UserDetails(arguments))
@@ -303,7 +304,7 @@ struct ServiceVerb: Verb {
             try deed.perform(in: container, service.accounts, report, console)
         case (.schema, .schema(let deed, let container)):
             return try deed.perform(in: container, service.accounts, console)
-        case (.assets, .orphans(let deed)):
+        case (.assets, .bucket(let deed)):
             try deed.perform(service, console)
         case (.keys, .addKey(let deed)):
             try deed.perform(service.accounts, report)

@@ -45,6 +45,20 @@ extension PostgresTransaction {
         try number("SELECT size FROM assets WHERE checksum = $1", [.bytes(checksum.bytes)])
     }
 
+    func namedAssets(after checksum: AssetChecksum?, limit: Int) throws -> [NamedAsset] {
+        try all(
+            """
+            SELECT checksum, size FROM assets WHERE checksum > $1 AND EXISTS (
+                SELECT 1 FROM asset_uses WHERE asset_uses.checksum = assets.checksum)
+            ORDER BY checksum LIMIT $2
+            """, [.bytes(checksum?.bytes ?? Data()), PostgresValue(limit)]
+        ) { row in
+            AssetChecksum(row.data(at: 0)).map {
+                NamedAsset(checksum: $0, size: row.int64(at: 1))
+            }
+        }.compactMap { $0 }
+    }
+
     func usesAsset(_ checksum: AssetChecksum, in database: Int64) throws -> Bool {
         try shareAssets()
         return try isThere(

@@ -49,6 +49,19 @@ extension SQLiteTransaction: AssetRows {
             "SELECT size FROM assets WHERE checksum = ?", [.blob(checksum.bytes)])?.int64
     }
 
+    func namedAssets(after checksum: AssetChecksum?, limit: Int) throws -> [NamedAsset] {
+        try all(
+            """
+            SELECT checksum, size FROM assets WHERE checksum > ? AND EXISTS (
+                SELECT 1 FROM asset_uses WHERE asset_uses.checksum = assets.checksum)
+            ORDER BY checksum LIMIT ?
+            """, [.blob(checksum?.bytes ?? Data()), SQLiteValue(limit)]
+        ) { row in
+            row.blob(at: 0).flatMap { AssetChecksum($0) }
+                .map { NamedAsset(checksum: $0, size: row.int64(at: 1)) }
+        }.compactMap { $0 }
+    }
+
     func usesAsset(_ checksum: AssetChecksum, in database: Int64) throws -> Bool {
         try connection.value(
             "SELECT 1 FROM asset_uses WHERE checksum = ? AND database = ? LIMIT 1",

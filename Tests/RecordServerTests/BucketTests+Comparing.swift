@@ -5,7 +5,7 @@ import RecordService
 import RecordWire
 import Testing
 
-/// Objects of a bucket that no record and no upload names.
+/// Objects of a bucket that no record and no upload names, and those that it lacks.
 extension BucketTests {
     private static let daySeconds = 86_400.0
     private static let old = daySeconds * 3
@@ -28,16 +28,19 @@ extension BucketTests {
 
     private func look(
         _ stage: OrphanStage, removes: Bool = false
-    ) throws -> (OrphanReport, names: [String]) {
+    ) throws -> (ObjectReport, names: [String], missing: [String]) {
         let notices = notices
         let administration = try ServiceAdministration(
             path: stage.path, platform: platform, audit: AuditLog(stage.audit, by: "root"),
             log: { notice in notices.withLock { $0.append(notice) } })
-        var names: [String] = []
-        let report = try administration.lookForOrphans(in: try objects(), removes: removes) {
-            names.append($0.name)
+        var (names, missing): ([String], [String]) = ([], [])
+        let report = try administration.compareObjects(in: try objects(), removes: removes) {
+            switch $0 {
+            case .orphan(let object): names.append(object.name)
+            case .missing(let object): missing.append(object.name)
+            }
         }
-        return (report, names)
+        return (report, names, missing)
     }
 
     private func path(_ letter: Character) -> String {
@@ -63,7 +66,7 @@ extension BucketTests {
         for path in strangers { bucket.lay(path, age: Self.old) }
         let all = bucket.names
 
-        let (report, found) = try look(stage)
+        let (report, found, _) = try look(stage)
         #expect(found == [String(path("b").dropFirst("/shelf/assets/".count))])
         #expect(report.objects == 4 && report.orphans == 1 && report.bytes == 700)
         #expect(report.young == 1 && report.removed == 0)
@@ -100,7 +103,7 @@ extension BucketTests {
         bucket.lay("/shelf/assets/\(digest.prefix(2))/\(digest.dropFirst(2))", age: Self.old)
         bucket.lay(path("b"), age: Self.old)
         let administration = try ServiceAdministration(path: stage.path, platform: platform)
-        let report = try administration.lookForOrphans(in: try objects(), removes: true) { _ in
+        let report = try administration.compareObjects(in: try objects(), removes: true) { _ in
             #expect(throws: Never.self) {
                 try self.save("a", try self.upload(data, service), service)
             }
@@ -115,7 +118,7 @@ extension BucketTests {
         for letter in "0123456" { bucket.lay(path(letter), age: Self.old) }
         bucket.setPageMax(2)
         bucket.clear()
-        let (report, names) = try look(stage, removes: true)
+        let (report, names, _) = try look(stage, removes: true)
         #expect(report.orphans == 7 && names.count == 7 && report.removed == 7)
         #expect(bucket.names.isEmpty)
         #expect(bucket.seen.filter { $0.path == "/shelf" }.map(\.status) == [200, 200, 200, 200])
@@ -201,11 +204,77 @@ extension BucketTests {
             Self.entry.replacing("assets/", with: ""),
         ]
         bucket.givePages([Data(Self.page(entries.joined()).utf8)])
-        let (report, names) = try look(stage, removes: true)
+        let (report, names, _) = try look(stage, removes: true)
         #expect(report.objects == 0 && report.removed == 0 && names.isEmpty)
         #expect(bucket.names == [path("0")])
         // One of a store that leaves fractions of a second out is whole.
         bucket.givePages([Data(Self.page(Self.entry.replacing(".000Z", with: "Z")).utf8)])
         #expect(try look(stage).0.orphans == 1)
+    }
+
+    // MARK: What is missing
+
+    /// Several contents that records name, by the paths of their objects.
+    private func named(_ count: Int, _ service: RecordService) throws -> [String] {
+        for index in 0..<count {
+            try save("r\(index)", try upload(bytes(2_000, index + 1), service), service)
+        }
+        return bucket.names
+    }
+
+    private func name(of path: String) -> String {
+        String(path.dropFirst("/shelf/assets/".count))
+    }
+
+    @Test(arguments: [1_000, 3, 1])
+    func whatRecordsNameAndTheBucketLacksIsTold(pageMax: Int) throws {
+        let stage = try OrphanStage()
+        let paths = try named(7, try service(path: stage.path))
+        bucket.setPageMax(pageMax)
+        #expect(try look(stage).missing.isEmpty)
+        for index in [0, 3, 6] { bucket.drop(paths[index]) }
+        // One of another size is another.
+        bucket.lay(paths[4], 1_999)
+        let (report, orphans, missing) = try look(stage)
+        #expect(missing == [0, 3, 4, 6].map { name(of: paths[$0]) })
+        #expect(report.missing == 4 && report.orphans == 0 && orphans.isEmpty)
+        for path in paths { bucket.drop(path) }
+        #expect(try look(stage, removes: true).0.missing == 7)
+    }
+
+    /// Not all stores list by name: nothing is called missing that is there.
+    @Test func aListInAnotherOrderHidesNothing() throws {
+        let stage = try OrphanStage()
+        let paths = try named(4, try service(path: stage.path))
+        bucket.givePages([Data(Self.page("<Name>shelf</Name>").utf8)])
+        #expect(try look(stage).missing.isEmpty)
+        bucket.drop(paths[2])
+        bucket.givePages([
+            Data(Self.page(Self.mark + "1</NextContinuationToken>" + Self.listed(paths[3])).utf8),
+            Data(Self.page(Self.listed(paths[0])).utf8),
+        ])
+        #expect(try look(stage).missing == [name(of: paths[2])])
+    }
+
+    /// An upload that no record names may go, and a deleted record misses nothing.
+    @Test func whatNoRecordNamesIsNotMissed() throws {
+        let stage = try OrphanStage()
+        let service = try service(path: stage.path)
+        _ = try upload(bytes(2_000), service)
+        for path in bucket.names { bucket.drop(path) }
+        #expect(try look(stage).missing.isEmpty)
+    }
+
+    @Test func whereTheBucketDoesNotSayNothingIsCalledMissing() throws {
+        let stage = try OrphanStage()
+        let paths = try named(1, try service(path: stage.path))
+        bucket.drop(paths[0])
+        bucket.fail(0, 403)
+        #expect(refusal { _ = try look(stage) }?.code == .tryAgainLater)
+    }
+
+    private static func listed(_ path: String) -> String {
+        "<Contents><Key>\(path.dropFirst("/shelf/".count))</Key>"
+            + "<LastModified>2020-01-01T00:00:00.000Z</LastModified><Size>2000</Size></Contents>"
     }
 }

@@ -217,7 +217,7 @@ struct BatchBuilder {
         _ entry: RecordEntry, _ kind: RecordOperation.Kind, _ record: Record, _ result: Record
     ) throws {
         var transaction = entry.pendingTransaction
-        if transaction <= 0 { transaction = max(1, try mirror.store.lastTransactionNumber()) }
+        if transaction <= 0 { transaction = try mirror.newestTransaction() }
         let subject = ExportBatch.Subject.object(key: entry.key, transaction: transaction)
         guard append(subject, kind, record, result), transaction != entry.pendingTransaction
         else { return }

@@ -234,7 +234,7 @@ struct HistoryAnalysis {
     /// The first look at a store, or one after its history was purged: every row is compared with
     /// its base.
     private func fullScan() throws -> Int {
-        let last = try mirror.store.lastTransactionNumber()
+        let last = try mirror.newestTransaction()
         var noted = 0
         let waiting = try mirror.ledger.deletedRows()
         // As long as there is no line, none has to be looked for. Pairs name their ends themselves.

@@ -42,6 +42,16 @@ struct MirrorTransaction {
         try keepHistory(after: number)
     }
 
+    /// The newest transaction of the history. Where there never was one, its number is given away,
+    /// so that the first edit is later than what is sent as of now.
+    func newestTransaction() throws -> Int64 {
+        let newest = try store.lastTransactionNumber()
+        guard newest <= 0 else { return newest }
+        let skipped = try store.skipTransactionNumber()
+        if try ledger.historyToken() != nil { try setHistoryToken(skipped) }
+        return skipped
+    }
+
     /// Lets nobody remove history that was not analysed.
     func keepHistory(after number: Int64) throws {
         try store.setHistoryConsumer(

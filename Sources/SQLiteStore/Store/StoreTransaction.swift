@@ -166,6 +166,15 @@ public final class StoreTransaction: RowWriting {
         try working { try $0.lastTransactionNumber() }
     }
 
+    /// Gives the next transaction's number away without one: whoever saves next has a later one.
+    /// Returns it. For who must tell what comes from what was there, in a history that is empty.
+    public func skipTransactionNumber() throws -> Int64 {
+        try writing { store in
+            try store.keys.ensure(HistoryTables.transaction, name: "TRANSACTION")
+            return try store.keys.reserve(HistoryTables.transaction, count: 1)
+        }
+    }
+
     // MARK: System tables
 
     /// The next key of a system table, whose row of `Z_PRIMARYKEY` is made on demand.

@@ -133,6 +133,13 @@ extension Record {
         }
     }
 
+    /// Whether all its assets are uploads of this device; others go by their content alone.
+    var isUploaded: Bool {
+        fields.allSatisfy { _, value in
+            if case .asset(let asset)? = value { asset.receipt != nil } else { true }
+        }
+    }
+
     /// The record with its assets by content alone: addresses and receipts have their time.
     var withoutAddresses: Record {
         guard hasAssets else { return self }

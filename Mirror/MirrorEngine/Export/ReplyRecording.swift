@@ -154,11 +154,10 @@ struct ReplyRecording {
         case .notFound: try forget(item)
         case .zoneNotFound: outcome.zoneIsMissing = true
         case .atomicError: break
-        // Forgotten by the service: the next batch uploads it again.
-        case .assetNotFound where item.operation.record.hasReceipts:
-            try mirror.ledger.forgetReceipts(of: item.operation.record)
         // What stands here now is sent instead.
-        case .assetNotFound where item.subject.isReplay: try mirror.ledger.dropReplay(of: name)
+        case .assetNotFound where item.subject.isReplay && !item.operation.record.isUploaded:
+            try mirror.ledger.dropReplay(of: name)
+        case .assetNotFound where item.operation.record.hasReceipts: try meetLostAsset(of: item)
         case .uniqueFieldError:
             outranked.append((item, error))
             if let holder = error.serverRecord, !holder.hasAssets { records.append(holder) }
@@ -171,6 +170,23 @@ struct ReplyRecording {
             try mirror.ledger.keepRefusal(of: name, error)
         }
     }
+
+    /// Uploads that the service forgot are made again by the next batch. Where they were made just
+    /// now, what it lacks is an asset that is not here but by its checksum: the record waits for
+    /// whoever has it.
+    private mutating func meetLostAsset(of item: ExportBatch.Item) throws {
+        let record = item.operation.record
+        let isAnothers = try !record.isUploaded && mirror.ledger.hasFreshReceipts(of: record)
+        try mirror.ledger.forgetReceipts(of: record)
+        guard isAnothers, try isAsItWasSent(item) else { return }
+        outcome.refused += 1
+        try mirror.ledger.keepRefusal(of: record.recordName, Self.lostAsset)
+    }
+
+    private static let lostAsset = RecordError(
+        .assetNotFound,
+        "The service lacks a large value of the object that another device wrote, and so does this "
+            + "device; the object is sent again in an hour, or once that device has synced.")
 
     /// Whoever has the key came with the answer: where the model makes one object of the two, that
     /// is done by now, and it is sent anew. The rest is refused, until something is changed or

@@ -30,6 +30,20 @@ extension Ledger {
             "SELECT ZRECEIPT FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?", [.text(checksum)])?.string
     }
 
+    /// Whether all uploads of a record that was sent were made in the last hour.
+    func hasFreshReceipts(of record: Record) throws -> Bool {
+        let since = SQLiteValue(platform.clock.now().addingTimeInterval(-Self.freshSeconds))
+        for case .asset(let asset)? in record.fields.values where asset.receipt != nil {
+            let fresh = try connection.value(
+                "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ?",
+                [.text(asset.fileChecksum ?? ""), since])
+            guard fresh != nil else { return false }
+        }
+        return true
+    }
+
+    private static let freshSeconds = 3_600.0
+
     /// The service does not know the assets of a record that was sent.
     package func forgetReceipts(of record: Record) throws {
         for case .asset(let asset)? in record.fields.values {

@@ -50,15 +50,28 @@ struct RoundLaws {
         }
     }
 
+    /// Whether what was written waits for its assets, or for a later model.
+    private func isAside(_ name: String, _ tags: Set<String>, _ ledger: Ledger) throws -> Bool {
+        guard try ledger.keptRecords().contains(where: { $0.recordName == name }) else {
+            return false
+        }
+        return try ledger.aside(after: "", limit: .max).contains {
+            $0.recordName == name && $0.recordChangeTag.map(tags.contains) ?? false
+        }
+    }
+
     private func knows(
         _ write: ServiceJournal.Write, _ tags: Set<String>, _ ledger: Ledger
     ) throws -> Bool {
         let object = try ledger.entry(named: write.recordName)
         let pair = object == nil ? try ledger.pair(named: write.recordName) : nil
         if let tag = object?.base?.recordChangeTag ?? pair?.base?.recordChangeTag {
-            return tags.contains(tag) || (write.isDeletion && pair?.needsDelete == true)
+            return try tags.contains(tag) || (write.isDeletion && pair?.needsDelete == true)
+                || isAside(write.recordName, tags, ledger)
         }
-        if object != nil || pair != nil { return write.isDeletion }
+        if object != nil || pair != nil {
+            return try write.isDeletion || isAside(write.recordName, tags, ledger)
+        }
         // Gone here: deleted since, or merged into another.
         if write.isDeletion { return true }
         return try tags.count > 1 || ledger.alias(of: write.recordName) != nil

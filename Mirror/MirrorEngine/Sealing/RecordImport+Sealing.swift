@@ -36,6 +36,16 @@ extension RecordImport {
         }
     }
 
+    /// Whether the object of that name was made one with another here, or will be. One whose
+    /// deletion comes in this page goes without: it was made one with another elsewhere.
+    private func isMergedHere(_ name: String) throws -> Bool {
+        if try mirror.ledger.alias(of: name) != nil { return true }
+        let goes = deletionsAhead.records.contains {
+            $0.recordName.utf8.elementsEqual(name.utf8)
+        }
+        return try !goes && mirror.ledger.entry(named: name) != nil
+    }
+
     /// Logs one carried value, where it is not the object's and was not merged here, or `isUnseen`:
     /// it was, while it could not be read.
     mutating func logCarried(
@@ -44,9 +54,7 @@ extension RecordImport {
     ) throws {
         let value = try mirror.mapping.value(of: seal, slot, layout)
         guard !value.isNull, value != state.attributes[slot],
-            try isUnseen
-                || mirror.ledger.alias(of: seal.record) == nil
-                    && mirror.ledger.entry(named: seal.record) == nil
+            try isUnseen || !isMergedHere(seal.record)
         else { return }
         let slot = PropertySlot.attribute(slot)
         var conflict = PropertyConflict(

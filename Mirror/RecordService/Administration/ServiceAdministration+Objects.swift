@@ -92,7 +92,7 @@ extension ServiceAdministration {
                 tell(StoredObject(content.checksum, size: content.size))
             }
             last = reached.last?.checksum ?? last
-            guard reached.count == Self.pageMax else { return }
+            guard !named.isEmpty, reached.count == named.count else { return }
         }
     }
 

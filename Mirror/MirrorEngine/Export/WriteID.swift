@@ -39,23 +39,28 @@ struct WriteNaming {
         return Data(SHA2.sha256(message).prefix(Self.bytesCount)).base64EncodedString()
     }
 
-    /// The record name of an object that was inserted in a history transaction.
+    /// The record name of an object that was inserted in a history transaction: first its time,
+    /// then the row's key, so that names sort as the objects were made, then the digest.
     mutating func recordName(of row: RowID, insertedIn transaction: Int64) throws -> String {
         var message = Array(storeIdentifier.utf8) + [0]
         append(Int64(row.entity), to: &message)
         append(row.key, to: &message)
         append(transaction, to: &message)
-        append(try time(of: transaction), to: &message)
-        let bytes = SHA2.sha256(message)
-        // The version and variant bits of a name-based UUID of the free kind (RFC 9562 §5.8).
+        let time = try time(of: transaction)
+        append(time, to: &message)
+        let digest = SHA2.sha256(message).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        let saved = Date(
+            timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(bitPattern: time)))
+        // A name-based UUID of the free kind.
         return UUID(
-            uuid: (
-                bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5],
-                bytes[6] & 0x0F | 0x80, bytes[7], bytes[8] & 0x3F | 0x80, bytes[9], bytes[10],
-                bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
-            )
+            version: 8, milliseconds: saved.timeIntervalSince1970 * 1000,
+            order: UInt16(truncatingIfNeeded: row.key >> 4),
+            rest: UInt64(truncatingIfNeeded: row.key) << 58 | digest & Self.digestMask
         ).spelled
     }
+
+    /// What four bits of the row's key leave of the last word.
+    private static let digestMask: UInt64 = 1 << 58 - 1
 
     /// The name of what a transaction counted with one object's counter.
     mutating func countLabel(

@@ -128,7 +128,7 @@ extension Ledger {
     /// The record name of a row, made up now when it has none; the new line waits for export.
     package func recordName(for row: RowID) throws -> String {
         if let name = try knownName(of: row) { return name }
-        let name = platform.randomness.uuid().spelled
+        let name = platform.timeOrderedUUID().spelled
         try addEntry(for: row, named: name, needsUpload: true)
         return name
     }
@@ -156,7 +156,7 @@ extension Ledger {
 
     /// Adds the line of a row that has none, under a name made up now; it waits for export.
     func addEntry(for row: RowID, inserted transaction: Int64) throws {
-        let name = platform.randomness.uuid().spelled
+        let name = platform.timeOrderedUUID().spelled
         try addEntry(for: row, named: name, needsUpload: true, transaction: transaction)
     }
 

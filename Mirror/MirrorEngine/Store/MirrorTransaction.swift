@@ -177,7 +177,7 @@ struct MirrorTransaction {
                     try ledger.queuePairDeletion(rival)
                 }
             }
-            let recordName = settings.platform.randomness.uuid().uuidString
+            let recordName = settings.platform.timeOrderedUUID().spelled
             try ledger.addPair(pair, named: recordName, isUploaded: false)
         }
     }

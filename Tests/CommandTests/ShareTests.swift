@@ -59,6 +59,32 @@ import Testing
         #expect(try world.workshop.run("status", world.bens).status == 0)
     }
 
+    @Test func aReaderTakesDeletionsBackAndADryRunTellsThemApart() throws {
+        let world = try ShareBench()
+        try world.open("read")
+        try world.workshop.edit(world.bens, "delete Book[title == 'Dune']")
+        let trial = try world.workshop.done(
+            ["sync", world.bens, "--dry-run", "--json"] + world.ben)
+        #expect(trial.json["sent"] as? Int == 0 && trial.json["refused"] as? Int == 1)
+        let edit = try #require(trial.lines.first { $0["event"] as? String == "refuse" })
+        #expect(edit["kind"] as? String == "delete" && edit["foreseen"] as? Bool == true)
+        #expect((edit["reason"] as? String)?.contains("for reading only") == true)
+        let refused = try world.workshop.run(["sync", world.bens, "--json"] + world.ben)
+        #expect(refused.status == 1 && refused.errorCode == "readOnly")
+        let status = try world.workshop.run("status", world.bens).output
+        #expect(status.contains("deleted here: ACCESS_DENIED"))
+        #expect(status.contains("--restore-refused`"))
+        try world.workshop.done(["conflicts", world.bens, "--restore-refused"])
+        #expect(try world.titles(world.bens) == ["Dune", "The Dispossessed"])
+        #expect(try world.workshop.run("status", world.bens).status == 0)
+        try world.sync(world.bens)
+        let author = "select count(*) from ZBOOK where ZAUTHOR is not null"
+        #expect(try world.workshop.sql(world.bens, author) == "2")
+        let verified = try world.workshop.run(["verify", world.bens, "--json"] + world.ben)
+        #expect(verified.status == 0, "\(verified.output)")
+        #expect(try world.titles(world.anns) == ["Dune", "Leaflet", "The Dispossessed"])
+    }
+
     @Test func whoIsRemovedKeepsUnsentEditsInTheLog() throws {
         let world = try ShareBench()
         try world.open("write")

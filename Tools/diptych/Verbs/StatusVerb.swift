@@ -63,9 +63,7 @@ struct StatusVerb: Verb {
             }
             table.add("conflicts", "\(status.conflictsWaiting) waiting")
             table.add("first import", status.initialImportCompleted ? "done" : "not done")
-            for refusal in status.refusals {
-                table.add("refused", "\(refusal.recordName): \(refusal.reason)")
-            }
+            for refusal in standing.refusals { table.add("refused", refusal.text) }
             console.block(table.text)
         }
         if let advice = standing.advice { console.line("  " + invocation.completing(advice)) }
@@ -180,11 +178,11 @@ struct Standing {
         switch denying {
         case .shared:
             return "Ask the owner for permission to write (`diptych share` says who); the edits "
-                + "go then by themselves. Or set the values back."
+                + "go then by themselves. Or set the values back." + restoring
         case .public:
             return "What others made in the public database is theirs to change, unless a role "
-                + "lets you ('diptych service roles'). Ask them, or set the values back; what "
-                + "you deleted is there in a new store."
+                + "lets you ('diptych service roles'). Ask them, or set the values back."
+                + restoring
         case .private, nil: break
         }
         return switch state {
@@ -193,10 +191,21 @@ struct Standing {
             "Sync it first: `diptych sync`; `diptych sync --help` tells what that needs."
         case .conflicts: "See and decide them: `diptych conflicts --waiting`"
         case .refused:
-            "Change the refused objects so that the service takes them, then sync: `diptych sync`"
+            "Change the refused objects so that the service takes them, then sync: `diptych sync`."
+                + restoring
         case .throttled, .failed, .pending: "Sync: `diptych sync`"
         }
     }
+
+    /// How objects come back that the service would not delete.
+    private var restoring: String {
+        guard status?.refusedDeletions.isEmpty == false else { return "" }
+        return " What you deleted stands there; it comes back here with "
+            + "`diptych conflicts --restore-refused`."
+    }
+
+    /// What the service refused.
+    var refusals: [RefusalLine] { RefusalLine.all(of: status) }
 
     /// Why the store is not in sync; nil when it is.
     var reason: String? {
@@ -215,6 +224,7 @@ struct Standing {
                 "updates": JSON(pending?.updates ?? 0), "deletes": JSON(pending?.deletes ?? 0),
             ],
             "conflictsWaiting": JSON(status?.conflictsWaiting ?? 0),
+            "refused": .array(refusals.map(\.json)),
             "initialImportCompleted": .bool(status?.initialImportCompleted ?? false),
             "waitingSince": JSON(status?.waitingSince),
             "stalled": .bool(status?.isStalled(at: Date()) ?? false),

@@ -74,12 +74,15 @@ struct Sync: Verb {
                     + "container's public database, which all its users read and make objects in, "
                     + "and which a token file without a user may read. What another made is "
                     + "theirs to change: an edit or a deletion of it is refused, and stays here "
-                    + "with its reason in 'diptych status'. A store keeps to its database, "
-                    + "without the option too, until 'diptych reset'. One that took part in a "
-                    + "share is of the shared one ('diptych share')."),
+                    + "with its reason in 'diptych status'; 'diptych conflicts' takes such "
+                    + "deletions back. A store keeps to its database, without the option too, "
+                    + "until 'diptych reset'. One that took part in a share is of the shared one "
+                    + "('diptych share')."),
             HelpText.wrapped(
                 "With --dry-run the round runs on a copy of the store, and what it would send "
-                    + "stays here: the store is only read, the service only asked. Values in "
+                    + "stays here: the store is only read, the service only asked. What it "
+                    + "refused before, or is known to refuse, is listed apart: what others share "
+                    + "for reading only, and what others made in the public database. Values in "
                     + "files of their own are not looked at."),
             HelpText.wrapped(
                 "Exit status 0: store and service are equal, as 'diptych status' says too. "
@@ -118,6 +121,7 @@ struct Sync: Verb {
     private let selection: SelectionOption
     private let hasMoved: Bool
     private let isTrial: Bool
+    private let invocation: Invocation
     /// nil for one round.
     private let watching: WatchChoice?
 
@@ -134,6 +138,7 @@ struct Sync: Verb {
         let remembers = arguments.has(Self.remember) || watching?.isInstalled == true
         settings = remembers ? arguments.given(Self.kept) : []
         isTrial = arguments.has(Self.trial)
+        invocation = arguments.invocation
         guard !isTrial || (settings.isEmpty && watching == nil) else {
             let other = watching == nil ? "--remember" : "--watch"
             throw CommandError(
@@ -216,7 +221,7 @@ struct Sync: Verb {
         if hasMoved { try mirrored.moveService(to: place) }
         let carrier = try service.carrier(of: mirrored)
         let preview = try await SyncPreview(mirrored, place: place, channel: carrier)
-        preview.print(store: access.name, service: service.url, console)
+        preview.print(store: access.name, service: service.url, invocation, console)
         return preview.summary.conflictsWaiting > 0 ? .conflictsWait : .done
     }
 

@@ -122,7 +122,7 @@ extension SyncPreview {
     func print(
         store: String, service: String, _ invocation: Invocation, _ console: Console
     ) {
-        guard !console.isJSON else { return emit(console) }
+        guard !console.isJSON else { return emit(store, console) }
         console.title("\(store) and \(service): what a round would do. Nothing was changed.")
         section(
             "SEND", sendings.map { [$0.kind, $0.title, $0.properties.joined(separator: ", ")] },
@@ -154,7 +154,7 @@ extension SyncPreview {
         refused.isEmpty || standing.state != .refused ? nil : standing.advice
     }
 
-    private func emit(_ console: Console) {
+    private func emit(_ store: String, _ console: Console) {
         for line in sendings {
             console.emit([
                 "event": "send", "kind": .string(line.kind), "object": .string(line.title),
@@ -173,8 +173,9 @@ extension SyncPreview {
             console.emit(["event": "conflict", "conflict": report.json(entry)])
         }
         console.emit([
-            "event": "preview", "sent": JSON(sendings.count), "refused": JSON(refused.count),
-            "advice": JSON(advice), "applied": JSON(applyings.count),
+            "event": "preview", "store": .string(store), "sent": JSON(sendings.count),
+            "refused": JSON(refused.count), "advice": JSON(advice),
+            "applied": JSON(applyings.count),
             "conflicts": JSON(conflicts.count), "conflictsWaiting": JSON(summary.conflictsWaiting),
             "notices": .array(summary.notices.map(JSON.string)),
         ])

@@ -28,18 +28,30 @@ struct StatusVerb: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        let standing = Standing(try access.mirrorStatus(zone: zone), now: Date())
-        let device = try standing.status == nil ? nil : access.deviceID()
-        if console.isJSON {
-            console.emit(standing.json(device: device))
-        } else {
-            print(standing, device: device, console)
+        let family = try StoreFamily(of: access, zone)
+        let members = try family.members.map { store in
+            let standing = Standing(try store.mirrorStatus(zone: zone), now: Date())
+            let device = try standing.status == nil ? nil : store.deviceID()
+            return (store: store, standing: standing, device: device)
         }
-        return standing.exitStatus
+        if console.isJSON {
+            let further = members.dropFirst().map {
+                $0.standing.json(device: $0.device, store: $0.store.name)
+            }
+            console.emit(members[0].standing.json(device: members[0].device, further: further))
+        } else {
+            for (index, member) in members.enumerated() {
+                if index > 0 { console.line("") }
+                print(member.standing, of: member.store, device: member.device, console)
+            }
+        }
+        return members.map(\.standing.exitStatus).first { $0 != .done } ?? .done
     }
 
-    private func print(_ standing: Standing, device: String?, _ console: Console) {
-        console.title("\(access.name): \(standing.headline)")
+    private func print(
+        _ standing: Standing, of store: StoreAccess, device: String?, _ console: Console
+    ) {
+        console.title("\(store.name): \(standing.headline)")
         if let status = standing.status {
             var table = TextTable(indent: 2)
             table.add("service", status.container ?? "not known yet")
@@ -213,9 +225,11 @@ struct Standing {
         return status?.lastError ?? status?.refusals.first?.reason ?? headline
     }
 
-    func json(device: String?) -> JSON {
+    /// `further` are the stores beside this one; of these each has its name.
+    func json(device: String?, store: String? = nil, further: [JSON] = []) -> JSON {
         let pending = status?.pending
         return [
+            "store": JSON(store),
             "inSync": .bool(state == .inSync), "state": .string(state.rawValue),
             "reason": JSON(reason), "device": JSON(device),
             "zones": .array(status.map { [zone($0)] } ?? []),
@@ -232,6 +246,7 @@ struct Standing {
             "hold": status?.hold.map(hold) ?? .null,
             "keptHere": JSON(status?.keptHere ?? 0),
             "selection": selection,
+            "furtherStores": .array(further),
         ]
     }
 

@@ -7,7 +7,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
                 throttled
             case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, keyTaken, stopped
             case keyMissing, keyRefused, keyWornOut, sealBroken, shareEnded, alreadyShared
-            case selectionUnread
+            case selectionUnread, noRefusedDeletion
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -44,6 +44,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let alreadyShared = Code(kind: .alreadyShared)
         /// The store's selection has a predicate that cannot be read outside of its app.
         public static let selectionUnread = Code(kind: .selectionUnread)
+        /// The service has refused no deletion of the object that is to come back.
+        public static let noRefusedDeletion = Code(kind: .noRefusedDeletion)
         public static let stopped = Code(kind: .stopped)
     }
 

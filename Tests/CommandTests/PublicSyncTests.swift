@@ -57,6 +57,88 @@ import Testing
         #expect(try bench.titles(bench.bens) == ["Dune", "Emma"])
     }
 
+    @Test func aRefusedDeletionIsTakenBackAsTheServiceHasIt() throws {
+        let bench = try PublicBench()
+        try bench.begin()
+        let name =
+            "select ZCKRECORDNAME from ANSCKRECORDMETADATA m join ZBOOK b on "
+            + "b.Z_PK = m.ZENTITYPK and b.Z_ENT = m.ZENTITYID where b.ZTITLE = 'Dune'"
+        let record = try bench.workshop.sql(bench.bens, name)
+        let dune = try bench.workshop.sql(
+            bench.bens, "select Z_PK from ZBOOK where ZTITLE = 'Dune'")
+        try bench.workshop.edit(
+            bench.bens, "delete Book[title == 'Dune']\ndelete Book[title == 'Leaflet']")
+        #expect(try bench.run("sync", bench.bens).errorCode == "notYours")
+        let status = try bench.workshop.run("status", bench.bens)
+        #expect(status.status == 1)
+        #expect(status.output.contains("Book/p\(dune), deleted here: ACCESS_DENIED"))
+        #expect(status.output.contains("`diptych conflicts "))
+        #expect(status.output.contains("--restore-refused`"))
+        // Ann changes it meanwhile.
+        try bench.workshop.edit(bench.anns, "set Book[title == 'Dune'] pages=612")
+        try bench.sync(bench.anns)
+        let one = try bench.workshop.done(
+            ["conflicts", bench.bens, "--restore", "Book/p\(dune)", "--json"])
+        #expect(one.json["restored"] as? String == record)
+        #expect(one.json["way"] as? String == "tookBackDeletion")
+        #expect(one.json["linksLost"] as? Int == 0)
+        let all = try bench.workshop.done(["conflicts", bench.bens, "--restore-refused"])
+        #expect(all.output.contains("is there again, with its links, as the service has it"))
+        #expect(try bench.workshop.run("status", bench.bens).status == 0)
+        let round = try bench.run("sync", bench.bens)
+        #expect(round.status == 0 && round.json["exported"] as? Int == 0, "\(round.output)")
+        #expect(try bench.titles(bench.bens) == ["Dune", "Leaflet"])
+        #expect(try bench.workshop.sql(bench.bens, name) == record)
+        try bench.workshop.expectEqual(bench.anns, bench.bens)
+        let verified = try bench.run("verify", bench.bens)
+        #expect(verified.status == 0, "\(verified.output)")
+        // There is nothing more to take back.
+        let again = try bench.workshop.run(
+            ["conflicts", bench.bens, "--restore", "Book/p\(dune)", "--json"])
+        #expect(again.status == 1 && again.errorCode == "noRefusedDeletion")
+        let both = ["conflicts", bench.bens, "--restore", "1", "--restore-refused", "--json"]
+        #expect(try bench.workshop.run(both).errorCode == "usage")
+    }
+
+    @Test func aDryRunListsApartWhatWillBeRefused() throws {
+        let bench = try PublicBench()
+        try bench.begin()
+        try bench.workshop.edit(
+            bench.bens,
+            """
+            set Book[title == 'Dune'] shelf=B1
+            delete Book[title == 'Leaflet']
+            insert Book title=Emma
+            """)
+        let dump = try bench.workshop.sql(bench.bens, ".dump")
+        for isForeseen in [true, false] {
+            let run = try bench.run("sync", bench.bens, ["--dry-run"])
+            #expect(run.status == 0 && run.json["sent"] as? Int == (isForeseen ? 1 : 0))
+            #expect(run.json["refused"] as? Int == 2)
+            let refused = run.lines.filter { $0["event"] as? String == "refuse" }
+            #expect(Set(refused.map { $0["kind"] as? String }) == ["update", "delete"])
+            #expect(refused.allSatisfy { $0["foreseen"] as? Bool == isForeseen })
+            #expect(
+                refused.allSatisfy {
+                    ($0["reason"] as? String)?.hasPrefix("ACCESS_DENIED: The record is another")
+                        == true
+                })
+            #expect((run.json["advice"] as? String)?.contains("--restore-refused") == true)
+            guard isForeseen else { break }
+            #expect(try bench.workshop.sql(bench.bens, ".dump") == dump)
+            let paper = try bench.workshop.done(
+                ["sync", bench.bens, "--dry-run"] + bench.ben
+            ).output
+            #expect(paper.contains("SEND  1") && paper.contains("REFUSED  2"))
+            #expect(paper.contains("Ask them, or set the values back."))
+            #expect(try bench.run("sync", bench.bens).errorCode == "notYours")
+        }
+        // To the one who made them nothing of it is refused.
+        try bench.workshop.edit(bench.anns, "delete Book[title == 'Leaflet']")
+        let own = try bench.run("sync", bench.anns, ["--dry-run"])
+        #expect(own.json["sent"] as? Int == 1 && own.json["refused"] as? Int == 0)
+    }
+
     @Test func aValueThatIsSetBackIsRefusedNoMore() throws {
         let bench = try PublicBench()
         try bench.begin()

@@ -59,6 +59,90 @@ import Testing
         #expect(try world.workshop.run("status", world.bens).status == 0)
     }
 
+    @Test func aReaderTakesDeletionsBackAndADryRunTellsThemApart() throws {
+        let world = try ShareBench()
+        try world.open("read")
+        try world.workshop.edit(world.bens, "delete Book[title == 'Dune']")
+        let trial = try world.workshop.done(
+            ["sync", world.bens, "--dry-run", "--json"] + world.ben)
+        #expect(trial.json["sent"] as? Int == 0 && trial.json["refused"] as? Int == 1)
+        let edit = try #require(trial.lines.first { $0["event"] as? String == "refuse" })
+        #expect(edit["kind"] as? String == "delete" && edit["foreseen"] as? Bool == true)
+        #expect((edit["reason"] as? String)?.contains("for reading only") == true)
+        let refused = try world.workshop.run(["sync", world.bens, "--json"] + world.ben)
+        #expect(refused.status == 1 && refused.errorCode == "readOnly")
+        let status = try world.workshop.run("status", world.bens).output
+        #expect(status.contains("deleted here: ACCESS_DENIED"))
+        #expect(status.contains("--restore-refused`"))
+        try world.workshop.done(["conflicts", world.bens, "--restore-refused"])
+        #expect(try world.titles(world.bens) == ["Dune", "The Dispossessed"])
+        #expect(try world.workshop.run("status", world.bens).status == 0)
+        try world.sync(world.bens)
+        let author = "select count(*) from ZBOOK where ZAUTHOR is not null"
+        #expect(try world.workshop.sql(world.bens, author) == "2")
+        let verified = try world.workshop.run(["verify", world.bens, "--json"] + world.ben)
+        #expect(verified.status == 0, "\(verified.output)")
+        #expect(try world.titles(world.anns) == ["Dune", "Leaflet", "The Dispossessed"])
+    }
+
+    @Test func whatASecondOwnerSharesComesIntoAStoreBesideTheFirst() throws {
+        let world = try ShareBench()
+        try world.open("read")
+        let (cleo, cleos) = try world.addUser("Cleo")
+        let made = try world.workshop.done(
+            ["share", cleos, "make", "--whole-zone", "--open-to", "write", "--json"] + cleo)
+        let link = try #require(made.json["invitation"] as? String)
+        let accepted = try world.accept(link)
+        let further = try #require(accepted.json["store"] as? String)
+        let name = URL(fileURLWithPath: further).lastPathComponent
+        #expect(name.hasPrefix("Ben-") && name.count == "Ben-.sqlite".count + 16)
+        #expect(accepted.json["beside"] as? String == world.bens)
+        #expect(try world.titles(world.bens) == ["Dune", "The Dispossessed"])
+        #expect(try world.titles(further) == ["Persuasion"])
+
+        // A round of the first goes through both, each to its own owner.
+        try world.workshop.edit(further, "insert Book title=Emma")
+        try world.workshop.edit(cleos, "set Book[title == 'Persuasion'] shelf=C1")
+        try world.workshop.done(["sync", cleos] + cleo)
+        let round = try world.workshop.done(["sync", world.bens, "--json"] + world.ben)
+        let done = round.lines.filter { $0["event"] as? String == "done" }
+        #expect(done.map { $0["store"] as? String } == [world.bens, further])
+        let shelf = "select ZSHELF from ZBOOK where ZTITLE = 'Persuasion'"
+        #expect(try world.workshop.sql(further, shelf) == "C1")
+        try world.workshop.done(["sync", cleos] + cleo)
+        #expect(try world.titles(cleos) == ["Emma", "Persuasion"])
+        #expect(try world.titles(world.anns) == ["Dune", "Leaflet", "The Dispossessed"])
+
+        let status = try world.workshop.done(["status", world.bens, "--json"])
+        let members = status.json["furtherStores"] as? [[String: Any]] ?? []
+        #expect(members.map { $0["store"] as? String } == [further])
+        #expect(members.first?["inSync"] as? Bool == true)
+        let paper = try world.workshop.done(["status", world.bens]).output
+        #expect(paper.contains("\(world.bens): in sync.") && paper.contains("\(further): in sync."))
+        let shares = try world.workshop.done(["share", world.bens, "--json"])
+        #expect(shares.lines.map { $0["store"] as? String } == [world.bens, further])
+        let verified = try world.workshop.done(["verify", world.bens, "--json"] + world.ben)
+        #expect(verified.lines.map { $0["file"] as? String } == [world.bens, further])
+
+        // What is refused in one holds up no other, and is told with its name.
+        try world.workshop.edit(world.bens, "set Book[title == 'Dune'] shelf=B1")
+        try world.workshop.edit(further, "insert Book title=Sanditon")
+        let refused = try world.workshop.run(["sync", world.bens, "--json"] + world.ben)
+        #expect(refused.status == 1 && refused.errorCode == "readOnly")
+        let message = refused.error["message"] as? String ?? ""
+        #expect(message.hasPrefix("\(world.bens): The share lets you read only"))
+        try world.workshop.done(["sync", cleos] + cleo)
+        #expect(try world.titles(cleos) == ["Emma", "Persuasion", "Sanditon"])
+        #expect(try world.workshop.run("status", world.bens).status == 1)
+        // Accepted again it is the same store, and one leaves it by its name.
+        #expect(try world.accept(link).json["store"] as? String == further)
+        try world.workshop.done(["share", further, "leave"] + world.ben)
+        #expect(try world.titles(further).isEmpty)
+        let rest = try world.workshop.run("status", world.bens, "--json")
+        #expect((rest.json["furtherStores"] as? [Any])?.isEmpty == true)
+        #expect(try world.titles(world.bens) == ["Dune", "The Dispossessed"])
+    }
+
     @Test func whoIsRemovedKeepsUnsentEditsInTheLog() throws {
         let world = try ShareBench()
         try world.open("write")
@@ -185,6 +269,24 @@ private struct ShareBench {
             insert Book title=Leaflet pages=8
             """)
         try sync(anns)
+    }
+
+    /// Another user's settings, and a library with one book.
+    func addUser(_ name: String) throws -> (settings: [String], store: String) {
+        let data = ["--data", workshop.path("service")]
+        try workshop.done(["service", "users", "--add", name] + data)
+        let tokens = workshop.path("\(name).tokens")
+        try workshop.done(
+            [
+                "service", "tokens", "--issue", name, "--container", service.text("container"),
+                "--token-file", tokens,
+            ] + data)
+        let own = service.text("tokenFile")
+        let settings = service.settings.map { $0 == own ? tokens : $0 }
+        let store = try workshop.library("\(name).sqlite")
+        try workshop.edit(store, "insert Book title=Persuasion")
+        try workshop.done(["sync", store] + settings)
+        return (settings, store)
     }
 
     func sync(_ store: String) throws {

@@ -159,6 +159,6 @@ struct HelpExampleTests {
 
     /// The store was never synced, so it is not in sync, and there is no conflict to decide.
     private static func status(after example: String) -> Int32 {
-        ["diptych status", "--resolve", "--restore"].contains { example.contains($0) } ? 1 : 0
+        ["diptych status", "--resolve", "--restore "].contains { example.contains($0) } ? 1 : 0
     }
 }

@@ -69,6 +69,14 @@ import Testing
         ("entity A\ndevice X with the store of Y", 0, "X cannot work on the store of Y"),
         ("model from nowhere.xcdatamodel\ndevices X", 1, "cannot be read"),
         ("entity A\npolicy best\ndevices X", 2, "There is no rule 'best'"),
+        ("entity A\ndatabase open\ndevices X", 2, "is private or public"),
+        (
+            "entity A\ndatabase public\ndevices X\nX inserts A a\nX shares a as s", 5,
+            "Nothing is shared in the public database"
+        ),
+        (
+            "entity A\ndatabase public\ndevices X\nthe zone is deleted", 4, "cannot be deleted"
+        ),
         ("entity A\ncompare policies local best\ndevices X", 2, "'best' is too much here"),
     ])
     func aWrongBeginningIsTold(text: String, line: Int, words: String) {
@@ -82,6 +90,7 @@ import Testing
         let lines = [
             "Ann inserts Note m with title \"a \\\"b\\\"\\n\", views 3", "Ann clears n.title",
             "Ann adds 2 to n.views", "Ann removes t from n.tags", "Ann deletes m",
+            "Ann takes back the deletion of n",
             "Ann moves m before n in o.list", "Ann moves m to the end of o.list", "Ann begins",
             "Ann saves", "Ann undoes", "Ann takes back", "Ann syncs", "Ann goes offline",
             "Ann comes online", "Ann loses the next request", "Ann loses the next answer",

@@ -45,11 +45,8 @@ extension NSPersistentCloudKitContainer {
         at address: RecordServiceAddress
     ) throws {
         guard options.zoneName == nil, let url = store.url else { return }
-        let folder = url.deletingLastPathComponent()
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         var failure: (any Error)?
-        let files = names.map(folder.appendingPathComponent)
-        for file in files where FurtherStoreFile.isBeside(file, url) {
+        for file in try FurtherStoreFile.all(beside: url) {
             do {
                 let further = try open(file, like: store)
                 guard let zone = try knownZone(of: further, options) else { continue }

@@ -132,7 +132,7 @@ struct RecordImport {
     }
 
     /// Lets links and pairs that waited for objects of this batch find them.
-    private mutating func resolveArrivals() throws {
+    mutating func resolveArrivals() throws {
         let names = arrived
         arrived = []
         let hasPendingLinks = try mirror.ledger.hasPendingLinks()

@@ -141,6 +141,28 @@ extension MirroredStore {
         return permissions.first
     }
 
+    /// What the signed-in user may do with the record of an edit, before the service is asked;
+    /// nil where nothing is known of it, or the zone is the user's own.
+    package func permission(toWrite record: Record) throws -> ShareParticipant.Permission? {
+        guard settings.isShared else { return nil }
+        return try read { mirror in
+            let shares = try mirror.ledger.shares()
+            let permissions = Set(shares.compactMap(\.currentPermission))
+            guard permissions.count > 1 else { return permissions.first }
+            let reach = try ShareReach(mirror: mirror)
+            let base = try mirror.ledger.exchanged(record.recordName)
+            var place = record.parent ?? base?.parent
+            for _ in 0..<100 {
+                guard let name = place else { return nil }
+                if let share = shares.first(where: { $0.sharedRoot == name }) {
+                    return share.currentPermission
+                }
+                place = try reach.parent(named: name)
+            }
+            return nil
+        }
+    }
+
     /// Whether another process, or another session, found that the zone is shared no more. What was
     /// asked of it before counts for nothing then.
     func hasLeft(_ ledger: Ledger) throws -> Bool {

@@ -25,6 +25,15 @@ extension MirroredStore {
         }
     }
 
+    /// An object's record, or a pair's, as it was last exchanged, also where it is deleted here;
+    /// nil for one that the service does not have.
+    package func exchangedRecord(named name: String) throws -> Record? {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection) else { return nil }
+            return try mirror.ledger.exchanged(name)
+        }
+    }
+
     /// The name of an object's record; nil before it has one.
     package func recordName(of row: RowID) throws -> String? {
         try read { mirror in
@@ -44,4 +53,11 @@ extension MirroredStore {
 
     /// The record types of the model, by name; join records apart.
     package var recordSchema: [RecordType] { settings.mapping.recordTypesWithFields }
+}
+
+extension Ledger {
+    /// The record of an object or a pair as it was last exchanged.
+    func exchanged(_ name: String) throws -> Record? {
+        try entry(named: name)?.base ?? pair(named: name)?.base
+    }
 }

@@ -3,20 +3,32 @@ internal import RecordWire
 internal import SQLiteStore
 package import Stores
 
-/// An object that was made anew after its deletion.
+/// An object that is there again after its deletion.
 public struct RestoredObject: Hashable, Sendable {
-    /// The name of its record; a deleted name does not come back.
+    /// How an object comes back.
+    public enum Way: Hashable, Sendable {
+        /// As an object of its own on all devices, which waits for export.
+        case madeAnew
+        /// As the service has it: it had refused the deletion, and nothing is sent.
+        case tookBackDeletion
+        /// As `tookBackDeletion`, with the next round, which fetches large values of it.
+        case comesWithNextRound
+    }
+
+    /// The name of its record: another than before where it was made anew.
     public let recordName: String
     package let row: RowID
     /// Links that could not be made again, because the object at the other end is gone or has
     /// another partner since.
     public let linksLost: Int
+    public let way: Way
 }
 
 extension MirroredStore {
     /// Makes the deleted object of which a line of the conflict log speaks anew, as the side had it
     /// that lost against the deletion, with its links. It waits for export then, and is an object
-    /// of its own on all devices. The log's lines are then of the new object.
+    /// of its own on all devices. The log's lines are then of the new object. Where the service
+    /// refused the deletion, that is taken back instead (`restore(refusedDeletionOf:)`).
     ///
     /// Throws `MirrorError`: `.unknownConflict` where there is no such line or its object lives,
     /// `.objectDeleted` where nothing is kept of it (its lines are older than this version, or it
@@ -37,6 +49,11 @@ extension MirroredStore {
                     "The object of conflict \(id) is there. Put a value of it back with "
                         + "'diptych conflicts --resolve'.")
             }
+            if let entry = try mirror.ledger.refusedDeletion(named: line.recordName),
+                let object = try takeBack([entry], mirror).first
+            {
+                return object
+            }
             guard let grave = try mirror.ledger.grave(of: line.recordName) else {
                 throw MirrorError(
                     .objectDeleted,
@@ -52,10 +69,7 @@ extension MirroredStore {
         do {
             try restoring.save()
         } catch let violation as UniquenessViolation {
-            let key = violation.constraint.joined(separator: ", ")
-            throw MirrorError(
-                .keyTaken,
-                "Another \(violation.entity) has that \(key) already; change it there first.")
+            throw Self.taken(violation)
         }
         // The look at the history names the new object, as it names any other.
         try catchUp(mirror)
@@ -67,7 +81,15 @@ extension MirroredStore {
         try mirror.ledger.dropGrave(of: grave.record.recordName)
         try mirror.ledger.finish()
         return RestoredObject(
-            recordName: name, row: restoring.row.id, linksLost: restoring.linksLost)
+            recordName: name, row: restoring.row.id, linksLost: restoring.linksLost,
+            way: .madeAnew)
+    }
+
+    static func taken(_ violation: UniquenessViolation) -> MirrorError {
+        let key = violation.constraint.joined(separator: ", ")
+        return MirrorError(
+            .keyTaken,
+            "Another \(violation.entity) has that \(key) already; change it there first.")
     }
 
     private static func unknown(_ id: Int64) -> MirrorError {

@@ -39,6 +39,7 @@ public struct MirrorStatus: Sendable {
         let zoneOwner: String?
         let database: MirrorDatabase?
         let selected: Selected
+        let refusedDeletions: [RefusedDeletion]
     }
 
     /// A selection for those who show it.
@@ -62,6 +63,9 @@ public struct MirrorStatus: Sendable {
     public var zoneOwner: String? { scope.zoneOwner }
     /// The database that the store is mirrored with; nil before the first round and after a reset.
     package var database: MirrorDatabase? { scope.database }
+    /// Those of `refusals` that are deletions: their objects can come back
+    /// (`MirroredStore.restore(refusedDeletionOf:)`).
+    public var refusedDeletions: [RefusedDeletion] { scope.refusedDeletions }
     /// What is sent, as far as it is not everything.
     package var selected: Selected { scope.selected }
     /// Which process keeps the store in sync by itself; nil where none ever did.
@@ -110,7 +114,8 @@ extension MirroredStore {
                     keptHere: try ledger.outsideCount(),
                     zoneOwner: settings.zoneID.ownerRecordName,
                     database: try ledger.knownDatabase(),
-                    selected: settings.scope.selected(of: settings.mapping.layout.model)),
+                    selected: settings.scope.selected(of: settings.mapping.layout.model),
+                    refusedDeletions: try mirror.refusedDeletions()),
                 rounds: MirrorStatus.Rounds(
                     activity: try ledger.activity(), hold: try ledger.hold(),
                     waitingSince: try ledger.date(.waitingSince)))

@@ -17,6 +17,9 @@ public struct Story: @unchecked Sendable {
     public var comparedRules: [String]
     /// Bytes of a value above which it travels as an asset; nil for as many as devices really have.
     public var assetValueBytesMax: Int?
+    /// Whether all devices have the public database, in which each user makes records, and changes
+    /// their own.
+    public var isPublic = false
     public var steps: [StoryStep]
 
     /// A story without steps over one model.
@@ -54,8 +57,8 @@ public struct StoryDevice: Sendable, Equatable {
     public var hasKey = true
     /// The device whose file it works on, as a second process.
     public var sharedStore: String?
-    /// Whose device it is, where it is another user's than the owner of the zone: its store waits
-    /// until it takes part in a share.
+    /// Whose device it is, where it is another user's than that of the others: its store waits
+    /// until it takes part in a share, except in the public database.
     public var user: String?
 
     /// A device with the story's own rules and model.
@@ -99,6 +102,8 @@ public enum StoryDeed: Sendable, Equatable {
     case remove([String], StoryProperty)
     case move(String, StoryPlace, StoryProperty)
     case delete(String)
+    /// The object comes back whose deletion the service refused.
+    case takeBackDeletion(of: String)
     /// Edits wait for `save` from now on.
     case begin
     case save

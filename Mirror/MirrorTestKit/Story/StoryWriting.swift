@@ -42,6 +42,7 @@ enum StoryWriting {
         case .move(let handle, let place, let property):
             "moves \(handle) \(text(of: place, property))"
         case .delete(let handle): "deletes \(handle)"
+        case .takeBackDeletion(let handle): "takes back the deletion of \(handle)"
         case .becomeCopy(let other): "becomes a copy of \(other)"
         case .open(let model): "opens model \(model)"
         case .decide(let property, let side): "takes \(side.rawValue) for \(property.text)"

@@ -85,6 +85,16 @@ package final class SimulatedService: Sendable {
         return try service.handle(request, target: target, caller: Caller(userRecordName: user))
     }
 
+    /// Answers a user about the public database; the owner of the other zones where none is named.
+    func handlePublic(
+        _ request: RecordRequest, from device: String, of user: String?
+    ) throws -> RecordResponse {
+        var target = Self.target(device)
+        target.database = "public"
+        return try service.handle(
+            request, target: target, caller: Caller(userRecordName: user ?? Self.owner))
+    }
+
     /// The name of the user whose the zone is.
     package static let owner = "user"
 

@@ -3,7 +3,7 @@ internal import Platform
 internal import RecordWire
 
 /// Carries what only asks to the service, and keeps back what would change something there: that
-/// is answered as if the service had taken it.
+/// is answered as if the service had taken it, or refused, where it is known to.
 final class PreviewChannel: RecordChannel {
     private struct State {
         var operations: [RecordOperation] = []
@@ -11,9 +11,13 @@ final class PreviewChannel: RecordChannel {
     }
 
     private let carrier: any RecordChannel
+    private let foreseen: ForeseenRefusals
     private let state = Lock(State())
 
-    init(over carrier: any RecordChannel) { self.carrier = carrier }
+    init(over carrier: any RecordChannel, _ foreseen: ForeseenRefusals) {
+        self.carrier = carrier
+        self.foreseen = foreseen
+    }
 
     /// What would have been sent, in order.
     var operations: [RecordOperation] { state.withLock { $0.operations } }
@@ -24,7 +28,7 @@ final class PreviewChannel: RecordChannel {
 
     func send(_ request: RecordRequest) async throws -> RecordResponse {
         switch request {
-        case .modifyRecords(let modify): return .records(take(modify.operations))
+        case .modifyRecords(let modify): return .records(try await take(modify.operations))
         case .modifyZones(let operations):
             state.withLock { $0.madeZones.formUnion(operations.map(\.zoneID)) }
             return .zones(
@@ -48,15 +52,21 @@ final class PreviewChannel: RecordChannel {
     /// Whether the zone is only made for this look, and there is nothing in it.
     private func isMade(_ zone: ZoneID) -> Bool { state.withLock { $0.madeZones.contains(zone) } }
 
-    private func take(_ operations: [RecordOperation]) -> RecordsReply {
-        state.withLock { $0.operations += operations }
-        return RecordsReply(
-            results: operations.map { operation in
-                var record = operation.record
-                record.recordChangeTag = Self.mark
-                record.deleted = [.delete, .forceDelete].contains(operation.kind)
-                return .record(record)
-            })
+    private func take(_ operations: [RecordOperation]) async throws -> RecordsReply {
+        let refusals = try await foreseen.refusals(of: operations)
+        let results = zip(operations, refusals).map { operation, refusal in
+            refusal.map(RecordResult.failure) ?? Self.taken(operation)
+        }
+        let taken = zip(operations, refusals).filter { $0.1 == nil }.map(\.0)
+        state.withLock { $0.operations += taken }
+        return RecordsReply(results: results)
+    }
+
+    private static func taken(_ operation: RecordOperation) -> RecordResult {
+        var record = operation.record
+        record.recordChangeTag = mark
+        record.deleted = [.delete, .forceDelete].contains(operation.kind)
+        return .record(record)
     }
 
     /// Stands for the tags and tokens that the service would give.

@@ -24,10 +24,14 @@ struct SyncPreview {
     }
 
     private(set) var sendings: [Sending] = []
+    /// What stays here, since the service refuses it.
+    private(set) var refused: [RefusedEdit] = []
     private(set) var applyings: [Applying] = []
     private(set) var conflicts: [ConflictEntry] = []
     private(set) var report: ConflictReport
     let summary: SyncSummary
+    /// Where the copy stands after the round.
+    private let standing: Standing
 
     /// Runs a round of `mirrored`, which is a copy, as far as the service's door. Throws what a
     /// round throws.
@@ -35,12 +39,16 @@ struct SyncPreview {
         _ = try mirrored.prepare(container: place)
         let before = try mirrored.store.lastTransactionNumber()
         let known = Set(try mirrored.conflicts().map(\.id))
-        let preview = PreviewChannel(over: channel)
+        let refusals = Set(try mirrored.status()?.refusals.map(\.recordName) ?? [])
+        let preview = PreviewChannel(
+            over: channel, ForeseenRefusals(mirrored: mirrored, channel: channel))
         let session = MirrorSession(mirrored: mirrored, container: place, channel: preview)
         summary = try await session.sync()
         report = try ConflictReport(mirrored, waitingOnly: false)
         conflicts = report.entries.filter { !known.contains($0.id) }
         sendings = try Self.sendings(preview.operations, mirrored)
+        standing = Standing(try mirrored.status(), now: Date())
+        refused = try RefusedEdit.all(in: mirrored, refused: standing.status, known: refusals)
         applyings = try Self.applyings(after: before, mirrored)
     }
 
@@ -111,12 +119,18 @@ extension SyncPreview {
     /// How many lines of a kind people are shown.
     private static let linesMax = 200
 
-    func print(store: String, service: String, _ console: Console) {
-        guard !console.isJSON else { return emit(console) }
+    func print(
+        store: String, service: String, _ invocation: Invocation, _ console: Console
+    ) {
+        guard !console.isJSON else { return emit(store, console) }
         console.title("\(store) and \(service): what a round would do. Nothing was changed.")
         section(
             "SEND", sendings.map { [$0.kind, $0.title, $0.properties.joined(separator: ", ")] },
             console)
+        if !refused.isEmpty {
+            section("REFUSED", refused.map { [$0.kind, $0.title, $0.reason] }, console)
+            if let advice { console.line("  " + invocation.completing(advice)) }
+        }
         section(
             "APPLY", applyings.map { [$0.kind, $0.title, $0.properties.joined(separator: ", ")] },
             console)
@@ -135,7 +149,12 @@ extension SyncPreview {
         }
     }
 
-    private func emit(_ console: Console) {
+    /// What to do about what is refused, with a command to be completed.
+    private var advice: String? {
+        refused.isEmpty || standing.state != .refused ? nil : standing.advice
+    }
+
+    private func emit(_ store: String, _ console: Console) {
         for line in sendings {
             console.emit([
                 "event": "send", "kind": .string(line.kind), "object": .string(line.title),
@@ -143,6 +162,7 @@ extension SyncPreview {
                 "properties": .array(line.properties.map(JSON.string)),
             ])
         }
+        for edit in refused { console.emit(edit.json) }
         for line in applyings {
             console.emit([
                 "event": "apply", "kind": .string(line.kind), "object": .string(line.title),
@@ -153,7 +173,9 @@ extension SyncPreview {
             console.emit(["event": "conflict", "conflict": report.json(entry)])
         }
         console.emit([
-            "event": "preview", "sent": JSON(sendings.count), "applied": JSON(applyings.count),
+            "event": "preview", "store": .string(store), "sent": JSON(sendings.count),
+            "refused": JSON(refused.count), "advice": JSON(advice),
+            "applied": JSON(applyings.count),
             "conflicts": JSON(conflicts.count), "conflictsWaiting": JSON(summary.conflictsWaiting),
             "notices": .array(summary.notices.map(JSON.string)),
         ])

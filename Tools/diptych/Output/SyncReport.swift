@@ -82,7 +82,9 @@ struct SyncReport: Sendable {
         _ summary: SyncSummary, _ standing: Standing, with target: (store: String, service: String),
         bytes: ByteCount, seconds: Double
     ) {
-        guard !console.isJSON else { return emit(summary, standing, bytes, seconds) }
+        guard !console.isJSON else {
+            return emit(summary, standing, of: target.store, bytes, seconds)
+        }
         let waiting = standing.status?.conflictsWaiting ?? 0
         var table = TextTable(rightAligned: [1], indent: 2)
         table.add("sent", Figure.grouped(summary.exported), "records")
@@ -108,10 +110,11 @@ struct SyncReport: Sendable {
     }
 
     private func emit(
-        _ summary: SyncSummary, _ standing: Standing, _ bytes: ByteCount, _ seconds: Double
+        _ summary: SyncSummary, _ standing: Standing, of store: String, _ bytes: ByteCount,
+        _ seconds: Double
     ) {
         console.emit([
-            "event": "done", "exported": JSON(summary.exported),
+            "event": "done", "store": .string(store), "exported": JSON(summary.exported),
             "imported": JSON(summary.imported), "merged": JSON(summary.merged),
             "conflicts": JSON(summary.conflicts), "bytesSent": .integer(bytes.sent),
             "bytesReceived": .integer(bytes.received),

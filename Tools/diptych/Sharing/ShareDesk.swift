@@ -192,11 +192,11 @@ struct ShareDesk {
 
     // MARK: The participant's
 
-    /// Takes part in a share whose objects come into a store: an empty one, or one that has, or
-    /// had, the zone of the same owner.
+    /// Takes part in a share whose objects come into a store: an empty one, one that has, or had,
+    /// the zone of the same owner, or, for a further owner, one beside it. Returns which.
     static func accept(
         _ guid: String, into access: StoreAccess, _ round: RoundSettings, _ service: ServiceChannel
-    ) async throws -> (metadata: ShareMetadata, summary: SyncSummary) {
+    ) async throws -> (metadata: ShareMetadata, summary: SyncSummary, store: StoreAccess) {
         let known = try access.openMirrored(round)
         try requireZones(of: known)
         let isShared = try known.isOfSharedDatabase()
@@ -213,20 +213,26 @@ struct ShareDesk {
                 hint: "Send it to those who are invited.")
         }
         let bound = try MirroredStore.knownZone(of: known.store, .system)
-        guard bound == nil || bound == found.zoneID else {
-            throw CommandError(
-                "zoneBusy", "A store holds the zone of one owner, and this one has another.",
-                hint: "Accept the invitation into an empty store: `diptych create`.")
-        }
+        let place = try StoreFamily.place(
+            of: found.zoneID, for: access, bound: bound, round.zone)
         let accepted = try await metadata(ZoneShares.acceptance(of: [guid]), asking)
         let zone = ZoneID(zoneName: found.zoneID.zoneName, ownerRecordName: owner)
         let mirrored = try MirroredStore(
-            store: known.store, policy: round.policy, zoneName: zone.zoneName,
+            store: store(at: place, known, access), policy: round.policy, zoneName: zone.zoneName,
             zoneOwner: zone.ownerRecordName, keys: round.keys, platform: .system)
         let session = MirrorSession(
             mirrored: mirrored, container: service.place(of: mirrored),
             channel: try service.carrier(of: mirrored))
-        return (accepted, try await session.sync())
+        return (accepted, try await session.sync(), place)
+    }
+
+    /// The store of the call, or the one beside it, which is made where it is not there.
+    private static func store(
+        at place: StoreAccess, _ known: MirroredStore, _ access: StoreAccess
+    ) throws -> SQLiteRowStore {
+        if place.url == access.url { return known.store }
+        guard FileKind(of: place.url) == .absent else { return try place.open() }
+        return try place.create(model: access.model())
     }
 
     private static func metadata(

@@ -10,8 +10,15 @@ struct ShareReport {
 
     // MARK: All
 
-    func list(_ shares: [Record], isShared: Bool, at service: URL?) {
-        guard !console.isJSON else { return shares.forEach { console.emit(json($0, at: service)) } }
+    /// Above what a store of several has.
+    func head(_ store: String) {
+        if !console.isJSON { console.title("\(store):") }
+    }
+
+    func list(_ shares: [Record], isShared: Bool, at service: URL?, store: String? = nil) {
+        guard !console.isJSON else {
+            return shares.forEach { console.emit(json($0, at: service, store: store)) }
+        }
         guard !shares.isEmpty else {
             return console.line(
                 isShared ? "No share is known yet; a round tells." : "Nothing is shared.")
@@ -80,7 +87,10 @@ struct ShareReport {
             "\(Figure.count(count, "object")) left the store; it waits for another share.")
     }
 
-    func accepted(_ found: ShareMetadata, _ summary: SyncSummary, store: String) {
+    /// `beside` is the store of the call, where the objects came into another.
+    func accepted(
+        _ found: ShareMetadata, _ summary: SyncSummary, store: String, beside: String?
+    ) {
         guard !console.isJSON else {
             return console.emit([
                 "accepted": .string(found.share.recordName),
@@ -88,13 +98,15 @@ struct ShareReport {
                 "owner": JSON(found.owner.userRecordName),
                 "permission": .string(Self.words(found.participant.permission)),
                 "imported": JSON(summary.imported), "inSync": .bool(summary.isInSync),
+                "store": .string(store), "beside": JSON(beside),
             ])
         }
         let what = found.share.shareTitle.map { "'\($0)'" } ?? "The share"
         console.note(
             "\(what) of \(Self.name(of: found.owner)) came into \(store): "
                 + "\(Figure.count(summary.imported, "change")). You may "
-                + "\(Self.words(found.participant.permission)) there.")
+                + "\(Self.words(found.participant.permission)) there."
+                + (beside.map { " It is beside \($0), which has another owner's objects." } ?? ""))
     }
 
     // MARK: Words
@@ -140,14 +152,16 @@ struct ShareReport {
 
     // MARK: For programs
 
-    private func json(_ share: Record, _ objects: Int? = nil, at service: URL?) -> JSON {
+    private func json(
+        _ share: Record, _ objects: Int? = nil, at service: URL?, store: String? = nil
+    ) -> JSON {
         [
             "share": .string(share.recordName), "title": JSON(share.shareTitle),
             "wholeZone": .bool(share.sharedRoot == nil),
             "invitation": JSON(Self.invitation(share, at: service)),
             "openTo": .string(
                 Self.words(share.publicPermission ?? ShareParticipant.Permission.none)),
-            "objects": objects.map { JSON($0) } ?? .null,
+            "objects": objects.map { JSON($0) } ?? .null, "store": JSON(store),
             "participants": .array((share.participants ?? []).map(Self.json)),
         ]
     }

@@ -20,6 +20,22 @@ struct StoreAccess: Sendable {
         pragmas = Pragmas.read(arguments.environment)
     }
 
+    private init(_ other: StoreAccess, url: URL, name: String) {
+        self.url = url
+        self.name = name
+        modelFile = other.modelFile
+        pragmas = other.pragmas
+    }
+
+    /// A store in the same folder, of the model that the call names.
+    func beside(_ other: URL) -> StoreAccess {
+        let own = url.lastPathComponent
+        let isNamed = name.hasSuffix(own)
+        return StoreAccess(
+            self, url: other,
+            name: isNamed ? name.dropLast(own.count) + other.lastPathComponent : other.path)
+    }
+
     /// The model that was named, else the copy in the store; nil where there is neither.
     func knownModel() throws -> NSManagedObjectModel? {
         if let modelFile { return try ModelSource.load(modelFile) }

@@ -6,14 +6,16 @@ struct Conflicts: Verb {
     private static let resolve = Option("resolve", "ID", "decide this one, or put a value back")
     private static let take = Option("take", "base|local|remote", "the value to take")
     private static let restore = Option(
-        "restore", "ID", "make the deleted object of this one anew, with its links")
+        "restore", "ID|OBJECT", "bring the deleted object back, anew or as the service has it")
+    private static let restoreRefused = Option(
+        "restore-refused", nil, "take back all deletions that the service refused")
     private static let wide = Option("wide", nil, "one line each, whole, however wide")
 
     static let manual = Manual(
         name: "conflicts", summary: "Shows values that merges discarded, and decides.",
         operands: ["STORE"],
-        options: [waiting, resolve, take, restore, wide, .model] + ZoneChoice.options
-            + KeySource.options,
+        options: [waiting, resolve, take, restore, restoreRefused, wide, .model]
+            + ZoneChoice.options + KeySource.options,
         notes: [
             HelpText.wrapped(
                 "Base is what both sides had last agreed on, local this device's value, remote the "
@@ -24,12 +26,23 @@ struct Conflicts: Verb {
                     + "put back as long as its object lives; a deleted object of which something "
                     + "was lost is kept whole as long as its lines are, and --restore makes it "
                     + "anew. The next sync carries either to the others. Exit status 3 while any "
-                    + "conflict waits.")
+                    + "conflict waits."),
+            HelpText.wrapped(
+                "What others made in the public database, or share for reading only, may be "
+                    + "deleted here and stands at the service all the same: 'diptych status' "
+                    + "lists such objects. --restore brings one back, as 'diptych status' calls "
+                    + "it, --restore-refused all of them: under the same record name, as the "
+                    + "service has them, with their links. Nothing is sent of that. What was "
+                    + "linked with them and is one's own stays as it was sent."),
         ],
         examples: [
             ("diptych conflicts Library.sqlite --waiting", "what wants a decision"),
             ("diptych conflicts Library.sqlite --resolve 3 --take remote", "a decision"),
             ("diptych conflicts Library.sqlite --restore 5", "an object that was deleted"),
+            (
+                "diptych conflicts Library.sqlite --restore-refused",
+                "what was not one's own to delete"
+            ),
         ])
 
     private let access: StoreAccess
@@ -38,7 +51,7 @@ struct Conflicts: Verb {
     private let showsWaitingOnly: Bool
     private let isWide: Bool
     private let decision: (id: Int64, side: ConflictSide)?
-    private let restored: Int64?
+    private let restored: RestoreChoice?
     private let invocation: Invocation
 
     init(_ arguments: Arguments) throws {
@@ -51,7 +64,7 @@ struct Conflicts: Verb {
         let side = try arguments.choice(Self.take, among: ConflictSide.allCases.map(\.rawValue))
             .flatMap(ConflictSide.init)
         let id = try arguments.number(Self.resolve, in: 1...Int.max)
-        restored = try arguments.number(Self.restore, in: 1...Int.max).map { Int64($0) }
+        restored = try RestoreChoice(arguments, one: Self.restore, refused: Self.restoreRefused)
         if restored != nil, id != nil {
             throw CommandError(
                 "usage", "--resolve and --restore do not go together.",
@@ -79,7 +92,8 @@ struct Conflicts: Verb {
             }
         }
         if let restored {
-            try restore(restored, mirrored, console)
+            let report = RestoreReport(mirrored, invocation, console)
+            report.tell(try restored.run(mirrored), restored)
             return try !mirrored.conflicts(waitingOnly: true).isEmpty ? .conflictsWait : .done
         }
         let report = try ConflictReport(mirrored, waitingOnly: showsWaitingOnly)
@@ -94,21 +108,5 @@ struct Conflicts: Verb {
         }
         let isAnyWaiting = try !mirrored.conflicts(waitingOnly: true).isEmpty
         return isAnyWaiting ? .conflictsWait : .done
-    }
-
-    private func restore(_ id: Int64, _ mirrored: MirroredStore, _ console: Console) throws {
-        let object = try mirrored.restore(objectOfConflict: id)
-        if console.isJSON {
-            return console.emit([
-                "restored": .string(object.recordName), "linksLost": JSON(object.linksLost),
-            ])
-        }
-        let next = invocation.line(calling: Sync.manual)
-        let links =
-            object.linksLost == 0
-            ? "with its links" : "without \(object.linksLost) of its links"
-        console.note(
-            "The object of conflict \(id) is there again, \(links); "
-                + "the next sync sends it: `\(next)`")
     }
 }

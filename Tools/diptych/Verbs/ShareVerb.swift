@@ -50,7 +50,11 @@ struct ShareVerb: Verb {
                     + "they are, in the zone of their owner, and are in one share."),
             HelpText.wrapped(
                 "'accept' wants an empty store of the same model, made by 'diptych create'; from "
-                    + "then on 'diptych sync' keeps it equal. Who may only read has edits refused, "
+                    + "then on 'diptych sync' keeps it equal. What a further owner shares comes "
+                    + "into a store beside it, whose name has 16 digits more, as the app's "
+                    + "container has it: 'accept' says which. 'sync', 'status', 'verify' and "
+                    + "'list' go through these too; other verbs and works take "
+                    + "their names. Who may only read has edits refused, "
                     + "each with its reason in 'diptych status'; they stay in the store. When a "
                     + "share ends, its objects leave the stores of those who took part; what was "
                     + "not sent is in 'diptych conflicts'."),
@@ -215,17 +219,27 @@ struct ShareVerb: Verb {
 
     /// What the store knows, as of its last round.
     private func tell(_ console: Console) throws -> ExitStatus {
-        let mirrored = try access.openMirrored(round)
-        let known = try mirrored.status()?.container?.split(separator: " ").first
-        let service = known.flatMap { URL(string: String($0)) }
         let report = ShareReport(console)
-        if work == .link {
+        guard work == .list else {
+            let mirrored = try access.openMirrored(round)
             let share = try ShareDesk.chosen(shareName, among: mirrored.shares())
-            report.link(share, at: service)
-        } else {
-            report.list(try mirrored.shares(), isShared: mirrored.settings.isShared, at: service)
+            report.link(share, at: try Self.service(of: mirrored))
+            return .done
+        }
+        let family = try StoreFamily(of: access, round.zone)
+        for member in family.members {
+            if !family.further.isEmpty { report.head(member.name) }
+            let mirrored = try member.openMirrored(round)
+            report.list(
+                try mirrored.shares(), isShared: mirrored.settings.isShared,
+                at: try Self.service(of: mirrored), store: member.name)
         }
         return .done
+    }
+
+    private static func service(of mirrored: MirroredStore) throws -> URL? {
+        let known = try mirrored.status()?.container?.split(separator: " ").first
+        return known.flatMap { URL(string: String($0)) }
     }
 
     private func accept(_ service: ServiceChannel, _ console: Console) async throws {
@@ -235,6 +249,9 @@ struct ShareVerb: Verb {
             try ConfigurationFile.remember(settings, besideStore: access.url)
             service.keepDestination(console)
         }
-        ShareReport(console).accepted(accepted.metadata, accepted.summary, store: access.name)
+        let place = accepted.store
+        ShareReport(console).accepted(
+            accepted.metadata, accepted.summary, store: place.name,
+            beside: place.url == access.url ? nil : access.name)
     }
 }

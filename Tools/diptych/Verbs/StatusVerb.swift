@@ -28,18 +28,30 @@ struct StatusVerb: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
-        let standing = Standing(try access.mirrorStatus(zone: zone), now: Date())
-        let device = try standing.status == nil ? nil : access.deviceID()
-        if console.isJSON {
-            console.emit(standing.json(device: device))
-        } else {
-            print(standing, device: device, console)
+        let family = try StoreFamily(of: access, zone)
+        let members = try family.members.map { store in
+            let standing = Standing(try store.mirrorStatus(zone: zone), now: Date())
+            let device = try standing.status == nil ? nil : store.deviceID()
+            return (store: store, standing: standing, device: device)
         }
-        return standing.exitStatus
+        if console.isJSON {
+            let further = members.dropFirst().map {
+                $0.standing.json(device: $0.device, store: $0.store.name)
+            }
+            console.emit(members[0].standing.json(device: members[0].device, further: further))
+        } else {
+            for (index, member) in members.enumerated() {
+                if index > 0 { console.line("") }
+                print(member.standing, of: member.store, device: member.device, console)
+            }
+        }
+        return members.map(\.standing.exitStatus).first { $0 != .done } ?? .done
     }
 
-    private func print(_ standing: Standing, device: String?, _ console: Console) {
-        console.title("\(access.name): \(standing.headline)")
+    private func print(
+        _ standing: Standing, of store: StoreAccess, device: String?, _ console: Console
+    ) {
+        console.title("\(store.name): \(standing.headline)")
         if let status = standing.status {
             var table = TextTable(indent: 2)
             table.add("service", status.container ?? "not known yet")
@@ -63,9 +75,7 @@ struct StatusVerb: Verb {
             }
             table.add("conflicts", "\(status.conflictsWaiting) waiting")
             table.add("first import", status.initialImportCompleted ? "done" : "not done")
-            for refusal in status.refusals {
-                table.add("refused", "\(refusal.recordName): \(refusal.reason)")
-            }
+            for refusal in standing.refusals { table.add("refused", refusal.text) }
             console.block(table.text)
         }
         if let advice = standing.advice { console.line("  " + invocation.completing(advice)) }
@@ -180,11 +190,11 @@ struct Standing {
         switch denying {
         case .shared:
             return "Ask the owner for permission to write (`diptych share` says who); the edits "
-                + "go then by themselves. Or set the values back."
+                + "go then by themselves. Or set the values back." + restoring
         case .public:
             return "What others made in the public database is theirs to change, unless a role "
-                + "lets you ('diptych service roles'). Ask them, or set the values back; what "
-                + "you deleted is there in a new store."
+                + "lets you ('diptych service roles'). Ask them, or set the values back."
+                + restoring
         case .private, nil: break
         }
         return switch state {
@@ -193,10 +203,21 @@ struct Standing {
             "Sync it first: `diptych sync`; `diptych sync --help` tells what that needs."
         case .conflicts: "See and decide them: `diptych conflicts --waiting`"
         case .refused:
-            "Change the refused objects so that the service takes them, then sync: `diptych sync`"
+            "Change the refused objects so that the service takes them, then sync: `diptych sync`."
+                + restoring
         case .throttled, .failed, .pending: "Sync: `diptych sync`"
         }
     }
+
+    /// How objects come back that the service would not delete.
+    private var restoring: String {
+        guard status?.refusedDeletions.isEmpty == false else { return "" }
+        return " What you deleted stands there; it comes back here with "
+            + "`diptych conflicts --restore-refused`."
+    }
+
+    /// What the service refused.
+    var refusals: [RefusalLine] { RefusalLine.all(of: status) }
 
     /// Why the store is not in sync; nil when it is.
     var reason: String? {
@@ -204,9 +225,11 @@ struct Standing {
         return status?.lastError ?? status?.refusals.first?.reason ?? headline
     }
 
-    func json(device: String?) -> JSON {
+    /// `further` are the stores beside this one; of these each has its name.
+    func json(device: String?, store: String? = nil, further: [JSON] = []) -> JSON {
         let pending = status?.pending
         return [
+            "store": JSON(store),
             "inSync": .bool(state == .inSync), "state": .string(state.rawValue),
             "reason": JSON(reason), "device": JSON(device),
             "zones": .array(status.map { [zone($0)] } ?? []),
@@ -215,6 +238,7 @@ struct Standing {
                 "updates": JSON(pending?.updates ?? 0), "deletes": JSON(pending?.deletes ?? 0),
             ],
             "conflictsWaiting": JSON(status?.conflictsWaiting ?? 0),
+            "refused": .array(refusals.map(\.json)),
             "initialImportCompleted": .bool(status?.initialImportCompleted ?? false),
             "waitingSince": JSON(status?.waitingSince),
             "stalled": .bool(status?.isStalled(at: Date()) ?? false),
@@ -222,6 +246,7 @@ struct Standing {
             "hold": status?.hold.map(hold) ?? .null,
             "keptHere": JSON(status?.keptHere ?? 0),
             "selection": selection,
+            "furtherStores": .array(further),
         ]
     }
 

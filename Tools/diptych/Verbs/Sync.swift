@@ -74,12 +74,15 @@ struct Sync: Verb {
                     + "container's public database, which all its users read and make objects in, "
                     + "and which a token file without a user may read. What another made is "
                     + "theirs to change: an edit or a deletion of it is refused, and stays here "
-                    + "with its reason in 'diptych status'. A store keeps to its database, "
-                    + "without the option too, until 'diptych reset'. One that took part in a "
-                    + "share is of the shared one ('diptych share')."),
+                    + "with its reason in 'diptych status'; 'diptych conflicts' takes such "
+                    + "deletions back. A store keeps to its database, without the option too, "
+                    + "until 'diptych reset'. One that took part in a share is of the shared one "
+                    + "('diptych share')."),
             HelpText.wrapped(
                 "With --dry-run the round runs on a copy of the store, and what it would send "
-                    + "stays here: the store is only read, the service only asked. Values in "
+                    + "stays here: the store is only read, the service only asked. What it "
+                    + "refused before, or is known to refuse, is listed apart: what others share "
+                    + "for reading only, and what others made in the public database. Values in "
                     + "files of their own are not looked at."),
             HelpText.wrapped(
                 "Exit status 0: store and service are equal, as 'diptych status' says too. "
@@ -118,6 +121,7 @@ struct Sync: Verb {
     private let selection: SelectionOption
     private let hasMoved: Bool
     private let isTrial: Bool
+    private let invocation: Invocation
     /// nil for one round.
     private let watching: WatchChoice?
 
@@ -134,6 +138,7 @@ struct Sync: Verb {
         let remembers = arguments.has(Self.remember) || watching?.isInstalled == true
         settings = remembers ? arguments.given(Self.kept) : []
         isTrial = arguments.has(Self.trial)
+        invocation = arguments.invocation
         guard !isTrial || (settings.isEmpty && watching == nil) else {
             let other = watching == nil ? "--remember" : "--watch"
             throw CommandError(
@@ -146,26 +151,44 @@ struct Sync: Verb {
 
     func run(_ console: Console) async throws -> ExitStatus {
         service.warn(console)
-        guard !isTrial else { return try await preview(console) }
-        let started = Date()
-        let mirrored = try access.openMirrored(
+        let family = try StoreFamily(of: access, zone)
+        guard !isTrial else {
+            return try await family.each(console) { try await preview(of: $0, console) }
+        }
+        guard let watching else {
+            return try await family.each(console) { try await round(of: $0, console) }
+        }
+        for member in family.further {
+            console.note("\(member.name) has another owner's objects; watch it by another call.")
+        }
+        try await run(watching, opened(access), console)
+        return .done
+    }
+
+    /// A store on its way to the service that the call names.
+    private func opened(_ store: StoreAccess) throws -> MirroredStore {
+        let mirrored = try store.openMirrored(
             policy: policy, zone: zone, keys: keys, only: selection)
-        let carrier = try service.carrier(of: mirrored)
+        _ = try service.carrier(of: mirrored)
         let place = service.place(of: mirrored)
         if hasMoved { try mirrored.moveService(to: place) }
         _ = try mirrored.prepare(container: place)
-        if let watching {
-            try await run(watching, mirrored, console)
-            return .done
-        }
+        return mirrored
+    }
+
+    private func round(of store: StoreAccess, _ console: Console) async throws -> ExitStatus {
+        let started = Date()
+        let mirrored = try opened(store)
+        let carrier = try service.carrier(of: mirrored)
         let report = SyncReport(console: console)
         let session = MirrorSession(
-            mirrored: mirrored, container: place, channel: carrier, observe: report.show)
+            mirrored: mirrored, container: service.place(of: mirrored), channel: carrier,
+            observe: report.show)
         let summary = try await session.sync()
-        try keepSettings(console)
+        if store.url == access.url { try keepSettings(console) }
         let standing = Standing(try mirrored.status(), now: Date())
         report.end(
-            summary, standing, with: (access.name, service.url),
+            summary, standing, with: (store.name, service.url),
             bytes: carrier.byteCount, seconds: Date().timeIntervalSince(started))
         return try Self.end(standing)
     }
@@ -207,16 +230,17 @@ struct Sync: Verb {
     }
 
     /// What a round would do, found out on a copy.
-    private func preview(_ console: Console) async throws -> ExitStatus {
-        try access.requireStore()
-        let copy = try StoreCopy(of: access.url)
-        let mirrored = try access.openMirrored(
+    private func preview(
+        of store: StoreAccess, _ console: Console
+    ) async throws -> ExitStatus {
+        let copy = try StoreCopy(of: store.url)
+        let mirrored = try store.openMirrored(
             copy, policy: policy, zone: zone, keys: keys, only: selection)
         let place = service.place(of: mirrored)
         if hasMoved { try mirrored.moveService(to: place) }
         let carrier = try service.carrier(of: mirrored)
         let preview = try await SyncPreview(mirrored, place: place, channel: carrier)
-        preview.print(store: access.name, service: service.url, console)
+        preview.print(store: store.name, service: service.url, invocation, console)
         return preview.summary.conflictsWaiting > 0 ? .conflictsWait : .done
     }
 

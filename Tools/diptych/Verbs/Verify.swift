@@ -48,8 +48,13 @@ struct Verify: Verb {
 
     func run(_ console: Console) async throws -> ExitStatus {
         service.warn(console)
-        try access.requireStore()
-        let mirrored = try access.openMirrored(StoreCopy(of: access.url), zone: zone, keys: keys)
+        return try await StoreFamily(of: access, zone).each(console) {
+            try await verify($0, console)
+        }
+    }
+
+    private func verify(_ store: StoreAccess, _ console: Console) async throws -> ExitStatus {
+        let mirrored = try store.openMirrored(StoreCopy(of: store.url), zone: zone, keys: keys)
         // What was saved since the last round is noted, so that it has its reason.
         guard let status = try mirrored.status() else {
             throw CommandError(
@@ -64,7 +69,7 @@ struct Verify: Verb {
         let carrier = try service.carrier(of: mirrored)
         let records = try await records(in: mirrored.zoneID, carrier, console)
         let comparison = try MirrorComparison(mirrored, records: records)
-        show(comparison, console)
+        show(comparison, of: store.name, console)
         return comparison.isEqual ? .done : .failed
     }
 
@@ -93,13 +98,15 @@ struct Verify: Verb {
 
     // MARK: On paper
 
-    private func show(_ comparison: MirrorComparison, _ console: Console) {
-        guard !console.isJSON else { return emit(comparison, console) }
+    private func show(
+        _ comparison: MirrorComparison, of store: String, _ console: Console
+    ) {
+        guard !console.isJSON else { return emit(comparison, of: store, console) }
         let count = comparison.differences.count
         console.title(
             comparison.isEqual
-                ? "\(access.name) and \(service.url) hold the same."
-                : "\(access.name) and \(service.url) differ: \(Figure.count(count, "difference")).")
+                ? "\(store) and \(service.url) hold the same."
+                : "\(store) and \(service.url) differ: \(Figure.count(count, "difference")).")
         var sides = TextTable(rightAligned: [1, 2], indent: 2)
         sides.add("", "OBJECTS", "PAIRS", "DIGEST")
         for (name, side) in [("store", comparison.here), ("service", comparison.there)] {
@@ -144,7 +151,9 @@ struct Verify: Verb {
         }
     }
 
-    private func emit(_ comparison: MirrorComparison, _ console: Console) {
+    private func emit(
+        _ comparison: MirrorComparison, of store: String, _ console: Console
+    ) {
         for difference in comparison.differences {
             console.emit([
                 "event": "difference", "kind": .string(difference.kind.rawValue),
@@ -160,7 +169,7 @@ struct Verify: Verb {
             ])
         }
         console.emit([
-            "event": "verified", "equal": .bool(comparison.isEqual),
+            "event": "verified", "file": .string(store), "equal": .bool(comparison.isEqual),
             "differences": JSON(comparison.differences.count),
             "leftOut": JSON(comparison.leftOut),
             "unexplained": JSON(comparison.differences.count { $0.reason == nil }),

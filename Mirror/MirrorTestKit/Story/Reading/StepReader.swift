@@ -82,6 +82,12 @@ struct StepReader {
 /// Reads what a device does.
 struct DeedReader {
     func read(_ words: inout StoryWords) throws -> StoryDeed {
+        if words.take("takes back the deletion of") {
+            let form = "takes back the deletion of n"
+            let handle = try words.word("an object", form)
+            try words.end(form)
+            return .takeBackDeletion(of: handle)
+        }
         for (phrase, deed) in Self.plain where words.take(phrase) {
             try words.end(phrase)
             return deed

@@ -21,7 +21,7 @@ struct StoryCheck {
 
     private func check(_ device: StoryDevice) throws {
         try checkModel(device.model)
-        if device.user != nil, story.devices.allSatisfy({ $0.user != nil }) {
+        if device.user != nil, !story.isPublic, story.devices.allSatisfy({ $0.user != nil }) {
             throw StoryError(
                 "All devices are other users'.",
                 "Name those of the owner first, as 'devices Ann, Ben'.")
@@ -51,6 +51,12 @@ struct StoryCheck {
 
     private mutating func check(_ step: StoryStep) throws {
         switch step.action {
+        case .device(_, .sharing) where story.isPublic:
+            throw StoryError(
+                "Nothing is shared in the public database.",
+                "Its users have all of it; leave out 'database public' for a story of shares.")
+        case .service(.deleteZone) where story.isPublic:
+            throw StoryError("The zone of the public database cannot be deleted.")
         case .device(let names, .sharing(let sharing)): try check(sharing, by: names)
         case .device(_, let deed): try check(deed)
         case .expect(let expectation): try check(expectation.fact)
@@ -73,7 +79,7 @@ struct StoryCheck {
             if case .before(let other) = place { try checkHandle(other) }
             if case .after(let other) = place { try checkHandle(other) }
             try check(property)
-        case .delete(let handle): try checkHandle(handle)
+        case .delete(let handle), .takeBackDeletion(let handle): try checkHandle(handle)
         case .open(let model): try checkModel(model)
         case .becomeCopy(let other):
             guard story.devices.contains(where: { $0.name == other }) else {

@@ -12,6 +12,7 @@ struct StoryReader {
     private var policy = MergePolicy()
     private var comparedRules: [String] = []
     private var assetValueBytesMax: Int?
+    private var isPublic = false
     private var steps: [StoryStep] = []
 
     init(folder: URL) { self.folder = folder }
@@ -38,6 +39,7 @@ struct StoryReader {
         story.models = try models.mapValues { try $0.model() }
         story.comparedRules = comparedRules
         story.assetValueBytesMax = assetValueBytesMax
+        story.isPublic = isPublic
         story.steps = steps
         var check = StoryCheck(story)
         try check.run()
@@ -77,6 +79,7 @@ struct StoryReader {
             policy.deletion = try StoryWords.deletion(&words, "deletion RULE")
             try words.end("deletion RULE")
         case "assets": try readAssets(&words)
+        case "database": try readDatabase(&words)
         case "compare": try readCompared(&words)
         case "device", "devices": try readDevices(&words)
         default: return false
@@ -136,6 +139,18 @@ struct StoryReader {
         }
         try words.end(form)
         assetValueBytesMax = bytes
+    }
+
+    private mutating func readDatabase(_ words: inout StoryWords) throws {
+        _ = words.take()
+        isPublic = words.take("public")
+        guard isPublic || words.take("private") else {
+            throw StoryError(
+                "A story's database is private or public.",
+                "Write 'database public'; without such a line it is private, and shared with who "
+                    + "takes part in a share.")
+        }
+        try words.end("database public")
     }
 
     private mutating func readCompared(_ words: inout StoryWords) throws {

@@ -37,6 +37,11 @@ final class ManagedDevice {
         var zoneOwner: String?
         /// nil for everything.
         var selection: SyncSelection?
+        /// Whether it is the zone of the public database, whoever's device it is.
+        var isPublic = false
+
+        /// Whether all records of the zone come to the device, without a share.
+        var seesAll: Bool { isPublic || user == nil }
     }
 
     private(set) var setting: Setting
@@ -60,7 +65,7 @@ final class ManagedDevice {
     }
 
     /// Whether it is another user's and takes part in nothing.
-    var waitsForShare: Bool { setting.place.user != nil && setting.place.zoneOwner == nil }
+    var waitsForShare: Bool { !setting.place.seesAll && setting.place.zoneOwner == nil }
 
     private static func open(
         _ setting: Setting
@@ -84,7 +89,8 @@ final class ManagedDevice {
             throw StoryError("\(setting.name) has no SQLite store.")
         }
         let mirrored = try MirroredStore(
-            store: rows, policy: setting.policy, zoneName: setting.place.zone,
+            store: rows, policy: setting.policy,
+            database: setting.place.isPublic ? .public : nil, zoneName: setting.place.zone,
             zoneOwner: setting.place.zoneOwner, keys: setting.keys, platform: setting.platform,
             selecting: .given(setting.place.selection)
         ) { settings in

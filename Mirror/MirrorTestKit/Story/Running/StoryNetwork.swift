@@ -40,22 +40,31 @@ final class StoryNetwork {
     /// nil where the service is elsewhere.
     let service: SimulatedService?
     private let destination: StoryDestination?
+    /// Whether requests go to the public database.
+    private let isPublic: Bool
     private var weather: [String: Weather] = [:]
     private var backup: URL?
     /// What may happen to requests beyond the story's own lines; for tests of the laws.
     var disturb: ((RecordRequest) -> RecordRequest)?
 
-    init(service: SimulatedService) {
+    init(service: SimulatedService, isPublic: Bool = false) {
         self.service = service
+        self.isPublic = isPublic
         destination = nil
     }
 
     init(destination: StoryDestination) {
         self.destination = destination
         service = nil
+        isPublic = false
     }
 
-    var container: String { destination?.container ?? SimulatedService.container }
+    var container: String {
+        if let destination { return destination.container }
+        let container = SimulatedService.container
+        guard isPublic else { return container }
+        return MirrorDestination(service: "simulated", container: container, isPublic: true).name
+    }
     var zone: String? { destination?.zone }
 
     func wait(_ seconds: Double) { destination?.wait(seconds) }
@@ -70,6 +79,9 @@ final class StoryNetwork {
     func send(
         _ request: RecordRequest, as id: String, of user: String? = nil
     ) throws -> RecordResponse {
+        if isPublic, let service {
+            return try service.handlePublic(request, from: id, of: user)
+        }
         if let user {
             guard let service else { throw Self.elsewhere }
             return try service.handle(request, from: id, of: user)
@@ -104,7 +116,7 @@ final class StoryNetwork {
         return answer
     }
 
-    private static let elsewhere = StoryError(
+    static let elsewhere = StoryError(
         "That can only happen with a service in this process.", "Run it without --service.")
 
     // MARK: The service's own fate

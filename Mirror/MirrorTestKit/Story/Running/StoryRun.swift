@@ -168,6 +168,7 @@ public final class StoryRun {
             guard let model = world.story.models[model] else { return }
             try device.restart(with: model)
         case .decide(let property, let side): try decide(property, side, on: device)
+        case .takeBackDeletion(let handle): try takeBack(handle, on: device)
         case .setClock(let seconds): world.setClock(of: device.name, ahead: seconds)
         case .sharing(let sharing): try share(sharing, on: device)
         case .choose(let choices):
@@ -210,6 +211,20 @@ public final class StoryRun {
         do {
             try device.mirrored.resolve(conflict: entry.id, taking: side)
             memory.decided(property)
+        } catch let error as MirrorError {
+            refusal = error.message
+        }
+        device.refresh()
+    }
+
+    /// What the service would not delete comes back; where it refused no deletion, that is a
+    /// refusal, which a story may expect.
+    private func takeBack(_ handle: String, on device: ManagedDevice) throws {
+        guard let name = world.objects.names(of: handle).last else {
+            throw StoryError("The service has no \(handle).", "Let \(device.name) sync before.")
+        }
+        do {
+            try device.mirrored.restore(refusedDeletionOf: name)
         } catch let error as MirrorError {
             refusal = error.message
         }

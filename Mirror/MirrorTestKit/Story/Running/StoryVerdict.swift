@@ -116,7 +116,7 @@ struct StoryVerdict {
     /// The owner's devices hold what the service does, others' what it shows them. A device that
     /// chose what it sends is not asked.
     private func agreement() throws -> String? {
-        for device in world.devices where device.setting.place.user != nil {
+        for device in world.devices where !device.setting.place.seesAll {
             let shown = try device.waitsForShare ? HeldGraph() : world.sharedGraph(of: device)
             let lines = shown.differences(
                 from: graphs[device.name] ?? HeldGraph(), named: ("the service", device.name),
@@ -124,7 +124,7 @@ struct StoryVerdict {
             if !lines.isEmpty { return lines.prefix(3).joined(separator: " ") }
         }
         let owners = world.devices.filter {
-            $0.setting.place.user == nil && $0.setting.place.selection == nil
+            $0.setting.place.seesAll && $0.setting.place.selection == nil
         }
         let names = owners.map(\.name) + [StoryExpectation.service]
         guard let first = names.first, let graph = graphs[first] else { return nil }

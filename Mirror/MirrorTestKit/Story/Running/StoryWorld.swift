@@ -28,13 +28,15 @@ final class StoryWorld {
         self.seed = seed
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         if let destination {
+            guard !story.isPublic else { throw StoryNetwork.elsewhere }
             network = StoryNetwork(destination: destination)
         } else {
             let platform = Environment(
                 clock: clock, randomness: SeededRandomness(seed: seed ^ 0x5E), faults: NoFaults())
             network = StoryNetwork(
                 service: try SimulatedService(
-                    platform: platform, folder: story.strikesService ? folder : nil))
+                    platform: platform, folder: story.strikesService ? folder : nil),
+                isPublic: story.isPublic)
         }
         for (index, line) in story.devices.enumerated() {
             devices.append(try make(line, index: index, rule: rule))
@@ -58,6 +60,7 @@ final class StoryWorld {
             platform: platform, container: network.container)
         setting.place.zone = line.user == nil ? network.zone : nil
         setting.place.user = line.user
+        setting.place.isPublic = story.isPublic
         setting.keys = try line.hasKey ? Self.keys() : nil
         setting.undoes = story.undoes
         setting.assetValueBytesMax = story.assetValueBytesMax
@@ -109,7 +112,7 @@ final class StoryWorld {
 
     /// What the service has, as the device with the largest model reads it.
     func serviceGraph() throws -> HeldGraph {
-        let reader = devices.filter { $0.setting.place.user == nil }.max { $0.breadth < $1.breadth }
+        let reader = devices.filter { $0.setting.place.seesAll }.max { $0.breadth < $1.breadth }
         guard let settings = reader?.mirrored.settings else { return HeldGraph() }
         return try HeldGraph(
             zone: settings.zoneID, settings: settings, objects,

@@ -171,12 +171,15 @@ class Service:
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         return [line["object"] for line in lines[:-1]], lines[-1]
 
-    def call(self, url, body=None, headers=None):
+    def call(self, url, body=None, headers=None, method=None):
         if url.startswith("/"):
             url = f"https://127.0.0.1:{self.port}{url}"
-        request = urllib.request.Request(url, body, {**self.headers, **(headers or {})})
+        request = urllib.request.Request(url, body, {**self.headers, **(headers or {})},
+                                         method=method)
         try:
             with urllib.request.urlopen(request, timeout=120, context=self.context) as answer:
+                if method == "HEAD":
+                    return answer.status, int(answer.headers["Content-Length"])
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()
@@ -203,10 +206,10 @@ class Service:
                 "fields": {"picture": {"value": value, "type": "ASSETID"}}}}]})
         require("serverErrorCode" not in answer["records"][0], f"saving: {answer}")
 
-    def fetch(self, name, headers=None):
+    def fetch(self, name, headers=None, method=None):
         answer = self.ask("records/lookup", {"zoneID": ZONE, "records": [{"recordName": name}]})
         url = answer["records"][0]["fields"]["picture"]["value"]["downloadURL"]
-        return self.call(url, headers=headers)
+        return self.call(url, headers=headers, method=method)
 
 
 def main():
@@ -255,6 +258,12 @@ def main():
         require(status == 416, f"a range past the end is answered {status}")
         print("ranges of one that is not here pass through, and leave no copy")
 
+        for name, data in contents.items():
+            status, size = service.fetch(name, method="HEAD")
+            require(status == 200 and size == len(data), f"HEAD is answered {status}, {size} bytes")
+        require(service.copies() == 0, f"HEAD brought {service.copies()} bytes here")
+        print("HEAD tells each one's size, and brings none of them here")
+
         stray = {name: f"assets/{name * 2}/{name * 62}" for name in "abc"}
         store.lay(stray["a"], os.urandom(70_000), is_old=True)
         store.lay(stray["b"], os.urandom(80_000), is_old=True)
@@ -280,6 +289,9 @@ def main():
         names, report = service.compare(status=1)
         require(names == [lost.removeprefix("assets/")] and report["missing"] == 1,
                 f"missing: {names}, {report}")
+        service.forget_copies()
+        status, _ = service.fetch("n5000", method="HEAD")
+        require(status == 404, f"HEAD of a lost object is answered {status}")
         store.lay(lost, contents["n5000"], is_old=False)
         names, report = service.compare()
         require(names == [] and report["missing"] == 0, f"missing still: {names}, {report}")

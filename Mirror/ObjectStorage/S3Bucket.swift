@@ -90,6 +90,21 @@ public final class S3Bucket: ObjectStore {
         }
     }
 
+    public func has(_ object: StoredObject) throws(ObjectStoreFailure) -> Bool {
+        let transfer = S3Transfer()
+        let status = try perform("HEAD", object.name, Self.emptyDigest, transfer)
+        switch status {
+        case 200:
+            guard let size = transfer.size else {
+                throw ObjectStoreFailure(
+                    "it does not say how large an object is", isTransient: false)
+            }
+            return size == object.size
+        case 404: return false
+        default: throw Self.refused(status)
+        }
+    }
+
     public func remove(_ name: String) throws(ObjectStoreFailure) {
         let status = try perform("DELETE", name, Self.emptyDigest, S3Transfer())
         guard (200...299).contains(status) || status == 404 else { throw Self.refused(status) }

@@ -19,6 +19,8 @@ final class S3Transfer {
     var passage: S3Passage?
     /// Keeps an answer that is read as a whole.
     var kept: S3Answer?
+    /// How large the head says that the body is; nil before the answer, and where it does not say.
+    fileprivate(set) var size: Int64?
     fileprivate var handle: UnsafeMutableRawPointer?
 
     fileprivate func status() -> Int {
@@ -111,6 +113,7 @@ final class S3Handle: @unchecked Sendable {
         case "GET":
             diptych_curl_set_long(pointer, CURLOPT_HTTPGET, 1)
             if let range = transfer.passage?.header { set(CURLOPT_RANGE, range) }
+        case "HEAD": diptych_curl_set_long(pointer, CURLOPT_NOBODY, 1)
         default: set(CURLOPT_CUSTOMREQUEST, request.method)
         }
         diptych_curl_set_pointer(pointer, CURLOPT_HTTPHEADER, lines)
@@ -124,7 +127,14 @@ final class S3Handle: @unchecked Sendable {
         guard code == CURLE_OK || isEnough else { throw Self.failure(code) }
         var status = 0
         diptych_curl_get_long(pointer, CURLINFO_RESPONSE_CODE, &status)
+        transfer.size = size
         return status
+    }
+
+    private var size: Int64? {
+        var size = curl_off_t(-1)
+        diptych_curl_get_offset(pointer, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size)
+        return size < 0 ? nil : Int64(size)
     }
 
     private func attach(_ transfer: S3Transfer) {

@@ -97,7 +97,9 @@ final class BucketDouble: Sendable {
         } else if isSigned(request) {
             response = serve(request)
         }
-        let (status, bytes) = (response.status, response.file?.range.count ?? response.body.count)
+        let status = response.status
+        let bytes =
+            request.method == "HEAD" ? 0 : response.file?.range.count ?? response.body.count
         state.withLock {
             $0.seen.append(
                 Seen(
@@ -124,8 +126,15 @@ final class BucketDouble: Sendable {
             guard let object = state.withLock({ $0.objects[request.path] }) else {
                 return HTTPResponse(status: 404, body: Data("<Error>NoSuchKey</Error>".utf8))
             }
-            return content(of: object, request.headers["Range"])
+            return request.method == "HEAD"
+                ? head(of: object) : content(of: object, request.headers["Range"])
         }
+    }
+
+    /// As a GET of the whole; the server sends none of it.
+    private func head(of object: Data) -> HTTPResponse {
+        let isOther = state.withLock { $0.manner == .saysAnotherSize }
+        return HTTPResponse(status: 200, body: object + Data(count: isOther ? 1 : 0))
     }
 
     private func content(of object: Data, _ range: String?) -> HTTPResponse {

@@ -8,8 +8,8 @@ import Testing
 /// Ranges of assets whose copies beside the service are gone.
 extension BucketTests {
     /// A server whose service keeps no copies, and the address of one asset.
-    private final class RangeStage {
-        let server: RecordServer
+    final class RangeStage {
+        private let server: RecordServer
         private let port: UInt16
         private let key: String
 
@@ -31,11 +31,13 @@ extension BucketTests {
             var length: Int
         }
 
-        func get(_ range: String) throws -> Answer {
+        func get(_ range: String) throws -> Answer { try ask("GET", range) }
+
+        func ask(_ method: String, _ range: String? = nil) throws -> Answer {
             let client = try RawClient(port: port)
             client.send(
-                "GET \(AssetPath.download)?key=\(key) HTTP/1.1\r\nHost: h\r\nRange: \(range)\r\n"
-                    + "Connection: close\r\n\r\n")
+                "\(method) \(AssetPath.download)?key=\(key) HTTP/1.1\r\nHost: h\r\n"
+                    + (range.map { "Range: \($0)\r\n" } ?? "") + "Connection: close\r\n\r\n")
             let text = client.read()
             let end = try #require(text.firstRange(of: "\r\n\r\n"))
             let head = String(text[..<end.lowerBound])
@@ -48,7 +50,7 @@ extension BucketTests {
 
     /// Characters of one byte, so that what comes can be compared as text; no stretch of a hundred
     /// is there twice.
-    private func letters(_ count: Int) -> Data {
+    func letters(_ count: Int) -> Data {
         var data = Data(capacity: count)
         for index in 0..<count {
             let mixed = index &* 31 &+ index / 97 &+ index / 9_409
@@ -57,7 +59,7 @@ extension BucketTests {
         return data
     }
 
-    private func stage(
+    func stage(
         _ data: Data, _ change: (inout AssetBucketLimits) -> Void = { _ in }
     ) throws -> RangeStage {
         let service = try service {

@@ -109,6 +109,18 @@ import Testing
         #expect(result[0].error?.code == .badRequest)
     }
 
+    @Test func anAssetThatTheSameRequestNamedNeedsNoReceipt() throws {
+        let asset = try fixture.upload()
+        var bare = asset
+        bare.receipt = nil
+        let results = try fixture.modify([
+            RecordOperation(.forceUpdate, fixture.note("r", asset)),
+            RecordOperation(.forceUpdate, fixture.note("s", bare)),
+        ])
+        #expect(results.allSatisfy { $0.error == nil })
+        #expect(try fixture.content(of: fixture.asset(of: "s")) == ServiceFixture.picture)
+    }
+
     @Test func rereferencesGiveReceiptsOfTheirOwn() throws {
         try fixture.save(fixture.note("r", try fixture.upload()))
         let places = RereferenceAssets(

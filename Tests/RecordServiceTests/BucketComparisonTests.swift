@@ -26,6 +26,10 @@ import Testing
             _ object: StoredObject, _ range: Range<Int64>,
             _ take: (UnsafeRawBufferPointer) -> Bool
         ) throws(ObjectStoreFailure) -> Bool {
+            try has(object)
+        }
+
+        func has(_ object: StoredObject) throws(ObjectStoreFailure) -> Bool {
             asked.withLock { $0.append(object.name) }
             return objects.withLock { $0.contains(object) }
         }

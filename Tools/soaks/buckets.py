@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""A service over loopback with its assets in a bucket of moto, which checks signatures.
+"""A service over loopback with its assets in a bucket of a store that others wrote.
 
-usage: buckets.py DIPTYCH
+usage: buckets.py DIPTYCH moto|seaweedfs [WEED]
 
-Prints what was tried. Where an answer or the bucket is not as it should be, it fails.
+WEED is the program of SeaweedFS. Prints what was tried. Where an answer or the bucket is not as it
+should be, it fails.
 """
 
-import hashlib, json, os, shutil, signal, ssl, socket, subprocess, sys, tempfile, time
+import contextlib, hashlib, json, os, shutil, signal, ssl, socket, subprocess, sys, tempfile, time
 import urllib.error, urllib.request
 
 import boto3
@@ -61,8 +62,28 @@ def require(is_true, what):
         sys.exit(what)
 
 
+def client(address, kind, access, secret):
+    return boto3.client(kind, endpoint_url=address, region_name="us-east-1",
+                        aws_access_key_id=access, aws_secret_access_key=secret,
+                        config=Config(retries={"max_attempts": 1},
+                                      s3={"addressing_style": "path"}))
+
+
 class Store:
-    """moto, with a bucket, and a user who may put, get, delete and list in it."""
+    """A process with a bucket, and a user who may put, get, delete and list in it."""
+
+    def lay(self, key, data, is_old):
+        """Puts an object there past the service, as if three days ago where it is old."""
+        with self.days(is_old, key):
+            self.unasked(lambda s3: s3.put_object(Bucket="shelf", Key=key, Body=data))
+
+    def objects(self):
+        found = self.unasked(lambda s3: s3.list_objects_v2(Bucket="shelf")).get("Contents", [])
+        return {each["Key"]: each["Size"] for each in found}
+
+
+class Moto(Store):
+    """It checks signatures, and what each key may do."""
 
     def __init__(self, folder):
         self.port = free_port()
@@ -74,7 +95,7 @@ class Store:
             [sys.executable, "-c", STORE, self.past, str(self.port)],
             stdout=log, stderr=log, env=environment)
         wait_for(lambda: socket.create_connection(("127.0.0.1", self.port), 1), "moto")
-        iam = self.client("iam", "x", "y")
+        iam = client(self.address, "iam", "x", "y")
         iam.create_user(UserName="service")
         policy = {"Version": "2012-10-17", "Statement": [
             {"Effect": "Allow", "Resource": "*",
@@ -83,12 +104,6 @@ class Store:
                             PolicyDocument=json.dumps(policy))
         key = iam.create_access_key(UserName="service")["AccessKey"]
         self.keys = key["AccessKeyId"], key["SecretAccessKey"]
-
-    def client(self, kind, access, secret):
-        return boto3.client(kind, endpoint_url=self.address, region_name="us-east-1",
-                            aws_access_key_id=access, aws_secret_access_key=secret,
-                            config=Config(retries={"max_attempts": 1},
-                                          s3={"addressing_style": "path"}))
 
     def ask_nobody(self, count):
         """The next calls are let through unasked, so that this trial can look by itself."""
@@ -99,23 +114,100 @@ class Store:
     def unasked(self, call):
         self.ask_nobody(1)
         try:
-            return call(self.client("s3", "x", "y"))
+            return call(client(self.address, "s3", "x", "y"))
         finally:
             self.ask_nobody(0)
 
-    def lay(self, key, data, is_old):
-        """Puts an object there past the service."""
-        if is_old:
+    @contextlib.contextmanager
+    def days(self, are_past, key):
+        if are_past:
             open(self.past, "w").close()
         try:
-            self.unasked(lambda s3: s3.put_object(Bucket="shelf", Key=key, Body=data))
+            yield
         finally:
-            if is_old:
+            if are_past:
                 os.unlink(self.past)
 
-    def objects(self):
-        found = self.unasked(lambda s3: s3.list_objects_v2(Bucket="shelf")).get("Contents", [])
-        return {each["Key"]: each["Size"] for each in found}
+
+class SeaweedFS(Store):
+    """Its master, volume, filer and S3 servers in one process. It checks signatures, and in which
+    buckets a key may do what."""
+
+    keys = "service", "secret of the service"
+    administrator = "administrator", "secret of the administrator"
+
+    def __init__(self, folder):
+        self.weed, self.folder = sys.argv[3], folder
+        data, settings = os.path.join(folder, "weed"), os.path.join(folder, "weed.json")
+        os.mkdir(data)
+        with open(settings, "w") as file:
+            json.dump({"identities": [
+                {"name": name, "credentials": [{"accessKey": access, "secretKey": secret}],
+                 "actions": actions} for name, (access, secret), actions in (
+                    ("service", self.keys, ["Read:shelf", "Write:shelf", "List:shelf"]),
+                    ("administrator", self.administrator, ["Admin"]))]}, file)
+        ports = {name: free_port() for name in (
+            "master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port",
+            "filer.port.grpc", "s3.port", "s3.port.grpc")}
+        self.master, self.filer = (
+            f"127.0.0.1:{ports[f'{name}.port']}.{ports[f'{name}.port.grpc']}"
+            for name in ("master", "filer"))
+        self.address = f"http://127.0.0.1:{ports['s3.port']}"
+        log = open(os.path.join(folder, "weed.log"), "w")
+        # It would tell its makers that it runs.
+        self.process = subprocess.Popen(
+            [self.weed, "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={data}", "-s3",
+             f"-s3.config={settings}", "-s3.port.iceberg=0", "-s3.port.lance=0",
+             "-master.telemetry=false", "-master.volumeSizeLimitMB=256"]
+            + [f"-{name}={port}" for name, port in ports.items()], stdout=log, stderr=log)
+        wait_for(lambda: urllib.request.urlopen(f"{self.address}/healthz", timeout=5), "weed")
+
+    def unasked(self, call):
+        return call(client(self.address, "s3", *self.administrator))
+
+    def time(self, key):
+        head = self.unasked(lambda s3: s3.head_object(Bucket="shelf", Key=key))
+        return int(head["LastModified"].timestamp())
+
+    def shell(self, words, test=lambda: True):
+        """Keeps it open until the test holds: it goes without ending what it began."""
+        with subprocess.Popen(
+                [self.weed, "shell", "-master", self.master, "-filer", self.filer],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as shell:
+            shell.stdin.write(words.encode())
+            shell.stdin.flush()
+            wait_for(test, words)
+
+    @contextlib.contextmanager
+    def days(self, are_past, key):
+        """It has no clock to turn: the time of the object is set back in a copy of its entry."""
+        yield
+        if not are_past:
+            return
+        then = self.time(key)
+        copy = os.path.join(self.folder, "entries")
+        folder = f"/buckets/shelf/{os.path.dirname(key)}"
+        self.shell(f"fs.meta.save -o {copy} {folder}\n")
+        with open(copy, "rb") as file:
+            entries = file.read()
+        former = entries.replace(MTIME + varint(then), MTIME + varint(then - 3 * 86_400))
+        require(former != entries, f"{key} has no time in its entry")
+        with open(copy, "wb") as file:
+            file.write(former)
+        self.shell(f"fs.meta.load {copy}\n", lambda: self.time(key) < then)
+
+
+# The tag of the field `mtime` in an entry's attributes.
+MTIME = b"\x10"
+
+
+def varint(number):
+    """As protobuf spells it."""
+    spelt = bytearray()
+    while number > 0x7F:
+        spelt.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes(spelt + bytes([number]))
 
 
 class Service:
@@ -171,12 +263,15 @@ class Service:
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         return [line["object"] for line in lines[:-1]], lines[-1]
 
-    def call(self, url, body=None, headers=None):
+    def call(self, url, body=None, headers=None, method=None):
         if url.startswith("/"):
             url = f"https://127.0.0.1:{self.port}{url}"
-        request = urllib.request.Request(url, body, {**self.headers, **(headers or {})})
+        request = urllib.request.Request(url, body, {**self.headers, **(headers or {})},
+                                         method=method)
         try:
             with urllib.request.urlopen(request, timeout=120, context=self.context) as answer:
+                if method == "HEAD":
+                    return answer.status, int(answer.headers["Content-Length"])
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()
@@ -203,18 +298,18 @@ class Service:
                 "fields": {"picture": {"value": value, "type": "ASSETID"}}}}]})
         require("serverErrorCode" not in answer["records"][0], f"saving: {answer}")
 
-    def fetch(self, name, headers=None):
+    def fetch(self, name, headers=None, method=None):
         answer = self.ask("records/lookup", {"zoneID": ZONE, "records": [{"recordName": name}]})
         url = answer["records"][0]["fields"]["picture"]["value"]["downloadURL"]
-        return self.call(url, headers=headers)
+        return self.call(url, headers=headers, method=method)
 
 
 def main():
-    program = sys.argv[1]
+    program, make = sys.argv[1], {"moto": Moto, "seaweedfs": SeaweedFS}[sys.argv[2]]
     folder = tempfile.mkdtemp(prefix="diptych-buckets-")
     started = []
     try:
-        store = Store(folder)
+        store = make(folder)
         started.append(store.process)
         store.unasked(lambda s3: s3.create_bucket(Bucket="shelf"))
         service = Service(program, folder, store, store.keys)
@@ -255,11 +350,17 @@ def main():
         require(status == 416, f"a range past the end is answered {status}")
         print("ranges of one that is not here pass through, and leave no copy")
 
+        for name, data in contents.items():
+            status, size = service.fetch(name, method="HEAD")
+            require(status == 200 and size == len(data), f"HEAD is answered {status}, {size} bytes")
+        require(service.copies() == 0, f"HEAD brought {service.copies()} bytes here")
+        print("HEAD tells each one's size, and brings none of them here")
+
         stray = {name: f"assets/{name * 2}/{name * 62}" for name in "abc"}
         store.lay(stray["a"], os.urandom(70_000), is_old=True)
         store.lay(stray["b"], os.urandom(80_000), is_old=True)
-        store.lay(stray["c"], os.urandom(90_000), is_old=False)
         store.lay("assets/readme.txt", b"mine", is_old=True)
+        store.lay(stray["c"], os.urandom(90_000), is_old=False)
         names, report = service.compare()
         require(names == [stray[each].removeprefix("assets/") for each in "ab"]
                 and report["objects"] == len(contents) + 3 and report["bytes"] == 150_000
@@ -280,6 +381,9 @@ def main():
         names, report = service.compare(status=1)
         require(names == [lost.removeprefix("assets/")] and report["missing"] == 1,
                 f"missing: {names}, {report}")
+        service.forget_copies()
+        status, _ = service.fetch("n5000", method="HEAD")
+        require(status == 404, f"HEAD of a lost object is answered {status}")
         store.lay(lost, contents["n5000"], is_old=False)
         names, report = service.compare()
         require(names == [] and report["missing"] == 0, f"missing still: {names}, {report}")

@@ -1,7 +1,8 @@
 internal import Foundation
 internal import RecordService
 
-/// An asset as an answer to GET: the whole, or the range that was asked for. (RFC 9110 §14)
+/// An asset as an answer to GET: the whole, or the range that was asked for; to HEAD without its
+/// bytes. (RFC 9110 §9.3.2, §14)
 enum AssetAnswer {
     /// Throws a 416 for a range that the asset does not have, and what opening it throws.
     static func response(
@@ -22,12 +23,12 @@ enum AssetAnswer {
             status = 206
         }
         var response = HTTPResponse(status: status)
-        let wanted = Int64(range.lowerBound)..<Int64(range.upperBound)
-        switch try asset.open(status == 206 ? wanted : nil) {
-        case .file(let file):
-            response.file = HTTPFilePart(descriptor: file.descriptor, range: range, owner: file)
-        case .pieces(let pieces):
-            response.pieces = HTTPPieces(byteCount: range.count) { try pieces.next() }
+        if request.method == "HEAD" {
+            try asset.look()
+            // Nobody asks for them; the head tells how many they would be.
+            response.pieces = HTTPPieces(byteCount: range.count) { Data() }
+        } else {
+            try fill(&response, from: asset, range, isPart: status == 206)
         }
         if status == 206 {
             response.headers.append(
@@ -41,6 +42,19 @@ enum AssetAnswer {
             response.headers.append(name, value)
         }
         return response
+    }
+
+    private static func fill(
+        _ response: inout HTTPResponse, from asset: AddressedAsset, _ range: Range<Int>,
+        isPart: Bool
+    ) throws {
+        let wanted = Int64(range.lowerBound)..<Int64(range.upperBound)
+        switch try asset.open(isPart ? wanted : nil) {
+        case .file(let file):
+            response.file = HTTPFilePart(descriptor: file.descriptor, range: range, owner: file)
+        case .pieces(let pieces):
+            response.pieces = HTTPPieces(byteCount: range.count) { try pieces.next() }
+        }
     }
 }
 

@@ -18,6 +18,8 @@ final class AssetBucket: Sendable {
         var fetching: Set<AssetChecksum> = []
         /// Downloads of ranges that pass through.
         var passing = 0
+        /// Questions whether a content is there.
+        var looking = 0
         /// Bytes that came into the folder since it was looked through; nil: never was.
         var added: Int64?
     }
@@ -53,12 +55,7 @@ final class AssetBucket: Sendable {
             state.fetching.insert(checksum)
             return true
         }
-        guard mayFetch else {
-            var error = RecordError(
-                .tryAgainLater, "The asset is being fetched; ask for it again in a moment.")
-            error.retryAfterSeconds = 1
-            throw error
-        }
+        guard mayFetch else { throw Self.busy("The asset is being fetched") }
         defer { state.withLock { _ = $0.fetching.remove(checksum) } }
         guard let file = try fetched(checksum, size) else { return nil }
         try cache.keep(file, as: checksum)
@@ -84,6 +81,23 @@ final class AssetBucket: Sendable {
             return try pieces.begin() ? .pieces(pieces) : nil
         }
         return try open(checksum, size: size).map { .file($0) }
+    }
+
+    /// Whether `open` would find the content, as the folder or the store tell it without its bytes.
+    /// Throws what `open` throws.
+    func holds(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> Bool {
+        if try cache.has(checksum) { return try cache.open(checksum, size: size) != nil }
+        let mayLook = state.withLock { state in
+            guard state.looking < limits.fetchesMax else { return false }
+            state.looking += 1
+            return true
+        }
+        guard mayLook else { throw Self.busy("As many assets are asked for as may be at once") }
+        defer { state.withLock { $0.looking -= 1 } }
+        let object = StoredObject(checksum, size: size)
+        let isThere = try trying("read") { () throws(ObjectStoreFailure) in try store.has(object) }
+        if !isThere { noteDamage(of: object, Self.isMissing) }
+        return isThere
     }
 
     /// Room for one more download that passes through; nil where there is none.
@@ -118,7 +132,7 @@ final class AssetBucket: Sendable {
             return isThere
         }
         guard isThere else {
-            noteDamage(of: object, "the store has no such object, or one of another size")
+            noteDamage(of: object, Self.isMissing)
             return nil
         }
         return bytes
@@ -147,7 +161,7 @@ final class AssetBucket: Sendable {
     func has(_ content: NamedAsset) throws(RecordError) -> Bool {
         try trying("read") { () throws(ObjectStoreFailure) in
             let object = StoredObject(content.checksum, size: content.size)
-            return try store.get(object, 0..<min(1, content.size)) { _ in true }
+            return try store.has(object)
         }
     }
 
@@ -182,7 +196,7 @@ final class AssetBucket: Sendable {
         }
         let cause: String? =
             if !isThere {
-                "the store has no such object, or one of another size"
+                Self.isMissing
             } else if file.size != size {
                 "the object has another size"
             } else if try file.finish() != checksum {
@@ -194,6 +208,8 @@ final class AssetBucket: Sendable {
         noteDamage(of: object, cause)
         return nil
     }
+
+    private static let isMissing = "the store has no such object, or one of another size"
 
     private func noteDamage(of object: StoredObject, _ cause: String) {
         log(
@@ -218,6 +234,12 @@ final class AssetBucket: Sendable {
                 attempt += 1
             }
         }
+    }
+
+    private static func busy(_ reason: String) -> RecordError {
+        var error = RecordError(.tryAgainLater, "\(reason); ask for it again in a moment.")
+        error.retryAfterSeconds = 1
+        return error
     }
 
     private func failure(_ what: String, _ failure: ObjectStoreFailure) -> RecordError {
@@ -252,7 +274,7 @@ public struct AssetBucketLimits: Sendable {
     /// Bytes of the folder in which contents are kept that were asked for last. It may be larger by
     /// a sixteenth, and by what is on its way.
     public var cacheBytesMax: Int64 = 4 << 30
-    /// Contents that are fetched at once.
+    /// Contents that are fetched at once, and as many that are only asked for.
     public var fetchesMax = 8
     /// Downloads of ranges that pass through at once; each may have a thread of the server wait for
     /// the store.

@@ -70,16 +70,25 @@ public struct AddressedAsset: Sendable {
     public let checksum: String
     /// Whose it is.
     public let userRecordName: String
+    private let isHeld: @Sendable () throws(RecordError) -> Bool
     private let opening: @Sendable (Range<Int64>?) throws(RecordError) -> AssetBody?
 
     init(
         size: Int64, checksum: String, userRecordName: String,
-        _ opening: @escaping @Sendable (Range<Int64>?) throws(RecordError) -> AssetBody?
+        isHeld: @escaping @Sendable () throws(RecordError) -> Bool,
+        opening: @escaping @Sendable (Range<Int64>?) throws(RecordError) -> AssetBody?
     ) {
         self.size = size
         self.checksum = checksum
         self.userRecordName = userRecordName
+        self.isHeld = isHeld
         self.opening = opening
+    }
+
+    /// Looks whether it is there, for an answer without its bytes: none of them is fetched. Throws
+    /// what `open` throws.
+    public func look() throws(RecordError) {
+        guard try isHeld() else { throw Self.isGone }
     }
 
     /// The whole, or a range of it. A file is given whole, and read where the range is. Throws

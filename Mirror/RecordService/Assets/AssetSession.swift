@@ -8,6 +8,8 @@ final class AssetSession {
     private let takesNamed: Bool
     /// What changed records name now.
     private var changed: [ExactName: Set<AssetChecksum>] = [:]
+    /// What they named at some time of this request: the rows are written at its end.
+    private var named: Set<AssetChecksum> = []
 
     /// `takesNamed`: an asset is taken without a receipt where a record names it, since who asks
     /// sees all records.
@@ -33,7 +35,9 @@ final class AssetSession {
     ) {
         let before = Self.checksums(in: old)
         let after = Self.checksums(in: new)
-        if before != after { changed[ExactName(record)] = after }
+        guard before != after else { return }
+        changed[ExactName(record)] = after
+        named.formUnion(after)
     }
 
     func save(in zone: Int64) throws {
@@ -44,9 +48,10 @@ final class AssetSession {
     }
 
     /// An asset with a receipt is one that was uploaded. One without is taken where a record of the
-    /// same database names the same content: it is there, and the user may read it.
+    /// same database names the same content, be it by an earlier operation of the request: it is
+    /// there, and the user may read it.
     private func settled(_ asset: RecordAsset) throws -> RecordAsset {
-        let found = try asset.receipt.map(receipt) ?? named(asset)
+        let found = try asset.receipt.map(receipt) ?? found(asset)
         guard let (checksum, size) = found else { throw Self.notFound }
         guard asset.fileChecksum ?? checksum.text == checksum.text, asset.size ?? size == size
         else {
@@ -65,9 +70,9 @@ final class AssetSession {
         return (receipt.checksum, receipt.size)
     }
 
-    private func named(_ asset: RecordAsset) throws -> (AssetChecksum, Int64)? {
+    private func found(_ asset: RecordAsset) throws -> (AssetChecksum, Int64)? {
         guard takesNamed, let checksum = asset.fileChecksum.flatMap({ AssetChecksum(text: $0) }),
-            try transaction.usesAsset(checksum, in: database),
+            try named.contains(checksum) || transaction.usesAsset(checksum, in: database),
             let size = try transaction.assetSize(checksum)
         else { return nil }
         return (checksum, size)

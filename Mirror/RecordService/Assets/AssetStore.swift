@@ -168,6 +168,12 @@ final class AssetStore: Sendable {
         return try bucket.open(checksum, size: size, range: range)
     }
 
+    /// Whether `open` would find the content; a bucket tells it without its bytes.
+    func holds(_ checksum: AssetChecksum, size: Int64) throws(RecordError) -> Bool {
+        guard let bucket else { return try files.open(checksum, size: size) != nil }
+        return try bucket.holds(checksum, size: size)
+    }
+
     /// Removes a content that nothing names, under the lock of the writer.
     func remove(_ checksum: AssetChecksum) throws(RecordError) {
         guard let bucket else { return try files.remove(checksum) }

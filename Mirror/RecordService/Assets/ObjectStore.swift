@@ -14,6 +14,8 @@ public protocol ObjectStore: Sendable {
     func get(
         _ object: StoredObject, _ range: Range<Int64>, _ take: (UnsafeRawBufferPointer) -> Bool
     ) throws(ObjectStoreFailure) -> Bool
+    /// Whether there is such an object, as large as it is to be. No byte of it crosses the network.
+    func has(_ object: StoredObject) throws(ObjectStoreFailure) -> Bool
     /// One that is not there is gone as well.
     func remove(_ name: String) throws(ObjectStoreFailure)
     /// Objects that are called as contents are, and no others, a page at a time; `mark` is the

@@ -140,10 +140,11 @@ extension RecordService {
             let size = try backend.read({ try $0.assetSize(checksum) })
         else { throw AddressedAsset.isGone }
         return AddressedAsset(
-            size: size, checksum: checksum.text, userRecordName: grant.database.owner
-        ) { [assets] range throws(RecordError) in
-            try assets.open(checksum, size: size, range: range)
-        }
+            size: size, checksum: checksum.text, userRecordName: grant.database.owner,
+            isHeld: { [assets] () throws(RecordError) in try assets.holds(checksum, size: size) },
+            opening: { [assets] range throws(RecordError) in
+                try assets.open(checksum, size: size, range: range)
+            })
     }
 
     /// Opens the whole asset behind an address. Throws what `asset` throws, and ASSET_NOT_FOUND

@@ -33,6 +33,12 @@ import Testing
         tell("seeds \(Self.firstSeed) and on", place, counts)
     }
 
+    @Test(arguments: [20_261_149, 20_261_155] as [UInt64])
+    func seedsThatFoundSomethingPass(seed: UInt64) throws {
+        var counts: [String: Int] = [:]
+        try OperationTrial(seed: seed, place: .sqlite, count: Self.stepsPerSeed).run(&counts)
+    }
+
     /// Worlds of different containers share the rows, each with writers of its own.
     @Test(arguments: StoragePlace.present)
     func worldsBesideOneAnotherDoWhatTheirModelsDo(place: StoragePlace) throws {

@@ -145,6 +145,13 @@ extension OperationWorld {
                 continue
             }
             guard !record.deleted else { continue }
+            guard zone.live(operation.name) != nil else {
+                // It was written, and went with its target: that is read on from the write.
+                try expect(
+                    reply.previousSyncToken == nil,
+                    "\(operation.name) is there, and the client is not sent to read on")
+                continue
+            }
             try check(record, zone, place)
         }
     }

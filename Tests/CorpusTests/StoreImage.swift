@@ -42,7 +42,7 @@ struct StoreImage {
             for name in Set(mine.keys).union(theirs.keys).sorted() where mine[name] != theirs[name]
             {
                 lines.append(
-                    "\(table) \(name.prefix(6)): "
+                    "\(table) \(name.suffix(6)): "
                         + Self.columns(mine[name] ?? "no row", theirs[name] ?? "no row"))
             }
         }

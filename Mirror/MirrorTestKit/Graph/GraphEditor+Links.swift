@@ -21,7 +21,7 @@ extension GraphEditor {
         }
         let link = changes.updates.first?.toOnes.first?.link
         try noteplace(name, entity, slot, link, on: device)
-        return "links \(relationship.name) of \(name.prefix(6))"
+        return "links \(relationship.name) of \(name.suffix(6))"
     }
 
     private mutating func noteplace(
@@ -57,7 +57,7 @@ extension GraphEditor {
             memory.pairs.changed(
                 end.pairText(ends[0], ends[1]), ends: ends, isAdding: isAdding, by: device.name)
         }
-        return "\(isAdding ? "adds to" : "removes from") \(relationship.name) of \(name.prefix(6))"
+        return "\(isAdding ? "adds to" : "removes from") \(relationship.name) of \(name.suffix(6))"
     }
 
     /// Puts a member of an ordered list between two others, or before all.
@@ -79,7 +79,7 @@ extension GraphEditor {
         update.toOnes = [(slot, moved)]
         let name = try save(update, on: device)
         try noteplace(name, entity, slot, moved, on: device)
-        return "moves \(name.prefix(6)) to \(moved.orderKey ?? 0)"
+        return "moves \(name.suffix(6)) to \(moved.orderKey ?? 0)"
     }
 }
 

@@ -32,7 +32,7 @@ extension GraphEditor {
             name, entity: versions.last(entity), row: remembered, by: device.name,
             at: try time(on: device))
         for key in keys(of: row, entity) { memory.keys.made(name, with: key) }
-        return "makes \(entity.name) \(name.prefix(6))"
+        return "makes \(entity.name) \(name.suffix(6))"
     }
 
     mutating func change(on device: SimulatedDevice) throws -> String? {
@@ -69,7 +69,7 @@ extension GraphEditor {
         changed.attributes[slot] = value
         for key in keys(of: row, entity) + keys(of: changed, entity)
         where key.property == property { memory.keys.spoil(key) }
-        return "sets \(property) of \(name.prefix(6)) to \(value.summary)"
+        return "sets \(property) of \(name.suffix(6)) to \(value.summary)"
     }
 
     /// Adds to a counter.
@@ -85,7 +85,7 @@ extension GraphEditor {
         update.attributes = [(slot, .integer(before + added))]
         let name = try save(update, on: device)
         memory.counted(name, added)
-        return "counts \(name.prefix(6)) from \(before) by \(added)"
+        return "counts \(name.suffix(6)) from \(before) by \(added)"
     }
 
     mutating func delete(on device: SimulatedDevice) throws -> String? {
@@ -100,7 +100,7 @@ extension GraphEditor {
             memory.deleted(name, seen: try seen(row, entity, on: device))
             for key in keys(of: row, entity) { memory.keys.spoil(key) }
         }
-        return "deletes \(name.prefix(6))"
+        return "deletes \(name.suffix(6))"
     }
 
     /// What whoever deletes a row has seen of it. What is sealed may show nothing without all keys,

@@ -68,7 +68,7 @@ struct DeviceImage: Equatable {
                     let back = layout.entity(partner.entity)?.toOneSlot(inverse.name),
                     partner.toOnes[back]?.recordName != name
                 else { return nil }
-                return "\(relationship.name) of \(name.prefix(6))"
+                return "\(relationship.name) of \(name.suffix(6))"
             }
         }.sorted()
     }
@@ -98,7 +98,7 @@ struct DeviceImage: Equatable {
         for name in Set(objects.keys).union(other.objects.keys).sorted()
         where objects[name] != other.objects[name] {
             let (mine, theirs) = (objects[name], other.objects[name])
-            lines.append("\(name.prefix(6)): \(describe(mine)) against \(describe(theirs))")
+            lines.append("\(name.suffix(6)): \(describe(mine)) against \(describe(theirs))")
         }
         for pair in pairs.symmetricDifference(other.pairs).sorted() { lines.append("pair \(pair)") }
         return Array(lines.prefix(6))
@@ -107,7 +107,7 @@ struct DeviceImage: Equatable {
     private func describe(_ state: ObjectState?) -> String {
         guard let state else { return "nothing" }
         let links = state.toOnes.map { link in
-            link.map { "\($0.recordName.prefix(6))@\($0.orderKey ?? 0)" } ?? "-"
+            link.map { "\($0.recordName.suffix(6))@\($0.orderKey ?? 0)" } ?? "-"
         }
         return "\(state.attributes) \(links)"
     }

@@ -18,7 +18,7 @@ struct HeldLaws {
                 broken += valuesHold(name, states, state)
             } else if !world.editor.memory.dead.contains(name) {
                 broken.append(
-                    "The object \(name.prefix(6)) was held by a device when faults ended, and is "
+                    "The object \(name.suffix(6)) was held by a device when faults ended, and is "
                         + "lost.")
             }
         }
@@ -41,7 +41,7 @@ struct HeldLaws {
             guard isAgreed, final.attributes[slot] != value,
                 !EditMemory.isCounter(entity.attributes[slot].attribute)
             else { return nil }
-            return "\(entity.attributes[slot].name) of \(name.prefix(6)) was \(value.summary) on "
+            return "\(entity.attributes[slot].name) of \(name.suffix(6)) was \(value.summary) on "
                 + "all devices when faults ended, and is \(final.attributes[slot].summary)."
         }
     }
@@ -55,7 +55,7 @@ struct HeldLaws {
                 world.isKnownDead(name)
             else { return nil }
             return
-                "The object \(name.prefix(6)), which no device held when faults ended, came back."
+                "The object \(name.suffix(6)), which no device held when faults ended, came back."
         }
     }
 }

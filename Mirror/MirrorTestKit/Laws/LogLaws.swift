@@ -42,7 +42,7 @@ struct LogLaws {
             {
                 broken.append(
                     "\(value.summary) was saved as \(property.name) of "
-                        + "\(property.recordName.prefix(6)), is not there, and is in no log.")
+                        + "\(property.recordName.suffix(6)), is not there, and is in no log.")
             }
         }
         return broken.sorted()

@@ -26,14 +26,14 @@ struct MemoryLaws {
         for name in memory.alive.sorted()
         where image.objects[name] == nil && !log.endedObjects.contains(name) {
             guard let entity = memory.entities[name], !world.mayMerge(entity) else { continue }
-            broken.append("The object \(name.prefix(6)) was saved and is lost.")
+            broken.append("The object \(name.suffix(6)) was saved and is lost.")
         }
         guard world.settings.policy.deletion != .keepEdited, !world.share.wasRevoked else {
             return broken
         }
         for name in memory.dead.sorted()
         where image.objects[name] != nil && !world.network.revivals.contains(name) {
-            broken.append("The object \(name.prefix(6)) was deleted and came back.")
+            broken.append("The object \(name.suffix(6)) was deleted and came back.")
         }
         return broken
     }
@@ -83,7 +83,7 @@ struct MemoryLaws {
                     !world.share.wasRevoked
                 else { continue }
                 broken.append(
-                    "Counter \(attribute.name) of \(name.prefix(6)) is \(value), not \(count).")
+                    "Counter \(attribute.name) of \(name.suffix(6)) is \(value), not \(count).")
                 continue
             }
             let property = EditMemory.Property(recordName: name, name: attribute.name)
@@ -92,7 +92,7 @@ struct MemoryLaws {
             else { continue }
             if memory.isWrittenByOne(property) || memory.chain(of: property) != nil {
                 broken.append(
-                    "\(attribute.name) of \(name.prefix(6)) is \(value.summary), though its "
+                    "\(attribute.name) of \(name.suffix(6)) is \(value.summary), though its "
                         + "writers, each knowing the one before, left \(last.summary).")
             }
         }
@@ -111,7 +111,7 @@ struct MemoryLaws {
             memory.isWrittenByOne(property) || memory.chain(of: property) != nil
         else { return nil }
         return "\(device) logged a conflict of \(conflict.property) of "
-            + "\(conflict.recordName.prefix(6)), whose writers knew of each other."
+            + "\(conflict.recordName.suffix(6)), whose writers knew of each other."
     }
 }
 

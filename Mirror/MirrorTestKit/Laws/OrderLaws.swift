@@ -47,7 +47,7 @@ struct OrderLaws {
                     first > second
                 else { continue }
                 broken.append(
-                    "\(members[0].prefix(6)) and \(members[1].prefix(6)) were put at one place of "
+                    "\(members[0].suffix(6)) and \(members[1].suffix(6)) were put at one place of "
                         + "\(list.prefix(20)), and the smaller name is not first.")
             }
         }

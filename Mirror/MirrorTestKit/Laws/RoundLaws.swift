@@ -45,7 +45,7 @@ struct RoundLaws {
             return try state.sorted { $0.key < $1.key }.compactMap { name, write -> String? in
                 guard try !knows(write.last, write.tags, ledger) else { return nil }
                 return "\(device.name) says it is in sync and lacks what was written of "
-                    + "\(name.prefix(6)) before its last request (@\(write.last.tag))."
+                    + "\(name.suffix(6)) before its last request (@\(write.last.tag))."
             }
         }
     }

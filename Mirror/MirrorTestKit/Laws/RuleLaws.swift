@@ -31,9 +31,9 @@ struct RuleLaws {
             let others = names.filter { $0 != smallest && image.objects[$0] != nil }
             if image.objects[smallest] != nil && others.isEmpty { return nil }
             return "Of \(names.count) objects with one key of \(key.entity), "
-                + "\(smallest.prefix(6)) has the smallest name, and there "
+                + "\(smallest.suffix(6)) has the smallest name, and there "
                 + (image.objects[smallest] == nil ? "it is not" : "are others")
-                + ": \(others.sorted().map { String($0.prefix(6)) })."
+                + ": \(others.sorted().map { String($0.suffix(6)) })."
         }.sorted()
     }
 
@@ -51,7 +51,7 @@ struct RuleLaws {
                     state.attributes[slot] != winner.value
                 else { continue }
                 broken.append(
-                    "\(attribute.name) of \(name.prefix(6)) is \(state.attributes[slot].summary), "
+                    "\(attribute.name) of \(name.suffix(6)) is \(state.attributes[slot].summary), "
                         + "though \(winner.device) wrote \(winner.value.summary) latest.")
             }
         }

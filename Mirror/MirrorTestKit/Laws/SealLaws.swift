@@ -64,7 +64,7 @@ struct SealLaws {
                 !known.contains(Value(property: property.name, value: value.plain))
             else { return nil }
             return "\(value.summary) was sealed as \(property.name) of "
-                + "\(property.recordName.prefix(6)), and is nowhere."
+                + "\(property.recordName.suffix(6)), and is nowhere."
         }
     }
 }

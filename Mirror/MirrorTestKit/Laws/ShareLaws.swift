@@ -18,7 +18,7 @@ struct ShareLaws {
                 if !held.objects.isEmpty {
                     broken.append(
                         "\(device.name) takes part no more and holds "
-                            + held.objects.keys.sorted().map { String($0.prefix(6)) }
+                            + held.objects.keys.sorted().map { String($0.suffix(6)) }
                             .joined(separator: ", ") + ".")
                 }
                 continue
@@ -42,7 +42,7 @@ struct ShareLaws {
             for other in links
             where (shown.objects[name] == nil) != (shown.objects[other] == nil) {
                 broken.append(
-                    "\(name.prefix(6)) and \(other.prefix(6)) are linked, and one is not shared.")
+                    "\(name.suffix(6)) and \(other.suffix(6)) are linked, and one is not shared.")
             }
         }
         let pairs = shown.pairs.symmetricDifference(image.pairs).filter { pair in

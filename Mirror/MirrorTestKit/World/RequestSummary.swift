@@ -6,7 +6,7 @@ extension RecordRequest {
         switch self {
         case .modifyRecords(let request):
             "saves "
-                + request.operations.map { "\($0.kind.rawValue) \($0.record.recordName.prefix(6))" }
+                + request.operations.map { "\($0.kind.rawValue) \($0.record.recordName.suffix(6))" }
                 .joined(separator: ", ")
         case .lookupRecords(let request): "looks up \(request.recordNames.count)"
         case .queryRecords(let request): "queries \(request.query.recordType)"
@@ -43,7 +43,7 @@ extension RecordResponse {
             pages.map { page in
                 page.failure?.code.rawValue
                     ?? page.records.map {
-                        "\($0.recordName.prefix(6))\($0.mark)"
+                        "\($0.recordName.suffix(6))\($0.mark)"
                     }.joined(separator: " ")
             }.joined(separator: "; ")
         case .recordChanges(let page): "\(page.records.count) records"

@@ -71,7 +71,7 @@ extension SimulatedWorld {
             conflict.recordName, editor.versions.lastName(of: conflict.property))
         statistics.count(.resolved)
         tell(
-            "\(device.name) decides \(conflict.property) of \(conflict.recordName.prefix(6)): "
+            "\(device.name) decides \(conflict.property) of \(conflict.recordName.suffix(6)): "
                 + side.rawValue)
         return true
     }

@@ -89,7 +89,7 @@ public final class SimulatedWorld {
     private func tellLogs() throws {
         for (device, entry) in try ConflictLog(self).entries {
             tell(
-                "\(device) logged \(entry.property) of \(entry.recordName.prefix(6)), "
+                "\(device) logged \(entry.property) of \(entry.recordName.suffix(6)), "
                     + "\(entry.rule): \(entry.winner) of \(String(describing: entry.base)), "
                     + "\(String(describing: entry.local)), \(String(describing: entry.remote))")
         }

@@ -252,7 +252,7 @@ private struct ComparisonReading {
             return ValueText.short(value, entity.attributes[index].attribute.attributeType)
         case (.link(let link?), _):
             let name = (try? titles.title(named: link.recordName, in: store, ledger)) ?? nil
-            return (name ?? String(link.recordName.prefix(8)))
+            return (name ?? String(link.recordName.suffix(8)))
                 + (link.orderKey.map { " at \($0)" } ?? "")
         default: return ValueText.nothing
         }

@@ -18,7 +18,7 @@ struct RecordTitles {
     {
         if let pair = JoinRecord(record) { return try title(of: pair, in: transaction, ledger) }
         return try title(named: record.recordName, in: transaction, ledger)
-            ?? "\(entity(of: record)) \(record.recordName.prefix(8))"
+            ?? "\(entity(of: record)) \(record.recordName.suffix(8))"
     }
 
     func title(of pair: JoinRecord, in transaction: StoreTransaction, _ ledger: Ledger?) throws
@@ -26,7 +26,7 @@ struct RecordTitles {
     {
         let name = pair.relationshipNames.split(separator: ":").first ?? ""
         let ends = try [pair.first, pair.second].map {
-            try title(named: $0, in: transaction, ledger) ?? String($0.prefix(8))
+            try title(named: $0, in: transaction, ledger) ?? String($0.suffix(8))
         }
         return "\(ends[0]).\(name) \(ends[1])"
     }

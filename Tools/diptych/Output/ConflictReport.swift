@@ -48,7 +48,7 @@ struct ConflictReport {
     /// "Book/p1", as `inspect` has it; of an object that is gone, what is left of its name.
     private func name(of entry: ConflictEntry) -> String {
         guard let row = objects[entry.recordName] else {
-            return "\(entry.entity) \(entry.recordName.prefix(8)) (deleted)"
+            return "\(entry.entity) \(entry.recordName.suffix(8)) (deleted)"
         }
         return name(of: row)
     }
@@ -64,7 +64,7 @@ struct ConflictReport {
 
     private func text(_ value: FieldValue?, _ entry: ConflictEntry, columns: Int?) -> String {
         if isLink(entry), case .string(let target)? = value {
-            return objects[target].map(name) ?? "\(target.prefix(8)) (not here)"
+            return objects[target].map(name) ?? "\(target.suffix(8)) (not here)"
         }
         return FieldText.short(value, columns: columns)
     }

@@ -13,7 +13,7 @@ struct ConflictText {
     }
 
     func sentence(on device: String) -> String {
-        let name = objects.handle(named: entry.recordName) ?? String(entry.recordName.prefix(8))
+        let name = objects.handle(named: entry.recordName) ?? String(entry.recordName.suffix(8))
         let values =
             "base \(text(entry.base)), local \(text(entry.local)), remote \(text(entry.remote))"
         let outcome = entry.winner == "waiting" ? "waits for a decision" : "kept \(entry.winner)"
@@ -32,7 +32,7 @@ struct ConflictText {
                 from: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
         case .bytes(let data)?: "\(data.count) bytes"
         case .reference(let reference)?:
-            objects.handle(named: reference.recordName) ?? String(reference.recordName.prefix(8))
+            objects.handle(named: reference.recordName) ?? String(reference.recordName.suffix(8))
         case .asset?, .list?, .location?, .encrypted?: "a value"
         }
     }

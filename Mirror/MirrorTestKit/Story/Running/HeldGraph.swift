@@ -96,7 +96,7 @@ struct HeldGraph {
     // MARK: Text
 
     func text(_ property: Property, _ handles: [String]) -> String {
-        func called(_ key: String) -> String { name(of: key, handles) ?? String(key.prefix(8)) }
+        func called(_ key: String) -> String { name(of: key, handles) ?? String(key.suffix(8)) }
         switch property {
         case .value(let value, let type): return StoryValue.text(value, type)
         case .link(let key): return key.map(called) ?? "nothing"
@@ -119,7 +119,7 @@ struct HeldGraph {
             guard let object = objects[key] else { return nil }
             let names = self.handles(of: key, among: handles)
             return StoryHeldObject(
-                handles: names.isEmpty ? ["\(object.entity) \(key.prefix(8))"] : names,
+                handles: names.isEmpty ? ["\(object.entity) \(key.suffix(8))"] : names,
                 entity: object.entity, values: values(of: object, handles))
         }
     }

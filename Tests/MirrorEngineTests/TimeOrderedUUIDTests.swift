@@ -2,6 +2,8 @@ import Foundation
 import MirrorEngine
 import MirrorTestKit
 import Platform
+import SQLiteDriver
+import SQLiteStore
 import Testing
 
 /// Names that sort by when they were made.

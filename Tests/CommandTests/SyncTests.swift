@@ -11,7 +11,7 @@ import Testing
         let run = try workshop.done(["sync", library, "--json"] + service.settings)
         let keys: Set = [
             "event", "exported", "imported", "merged", "conflicts", "bytesSent", "bytesReceived",
-            "seconds", "inSync", "notices",
+            "seconds", "inSync", "notices", "store",
         ]
         #expect(Set(run.json.keys) == keys)
         #expect(run.json["event"] as? String == "done")
@@ -44,7 +44,7 @@ import Testing
         let keys: Set = [
             "inSync", "state", "reason", "device", "zones", "pending", "conflictsWaiting",
             "initialImportCompleted", "waitingSince", "stalled", "activity", "hold", "keptHere",
-            "selection",
+            "selection", "store", "refused", "furtherStores",
         ]
         #expect(Set(synced.json.keys) == keys)
         try workshop.edit(

@@ -26,12 +26,13 @@ extension RecordImport {
             base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
         outcome.merged += 1
+        try mirror.ledger.removeEntry(arrival.entry)
+        // After the line, whose end settles what waited under its name: the survivor may bear it.
         for conflict in result.conflicts {
             try log(
                 conflict, arrival.layout, min(ownName, arrival.record.recordName),
                 by: arrival.record.modified)
         }
-        try mirror.ledger.removeEntry(arrival.entry)
         try redirectLinks(from: arrival.entry.row, to: holder)
         if arrival.record.recordName < ownName {
             try mirror.keepForeign(of: twin.base, for: holder, isRenamed: true)

@@ -34,8 +34,8 @@ struct RoundLaws {
     private static let requestsBase = 8
     private static let requestsPerFailure = 3
 
-    /// A round that says it is in sync knows all that the service had taken before its last
-    /// request.
+    /// A round that says it is in sync knows all that the service had taken before it last asked
+    /// for changes or sent some.
     private func holdsWhatOthersWrote(
         _ session: SimulatedSession, _ device: SimulatedDevice
     ) throws -> [String] {
@@ -45,7 +45,7 @@ struct RoundLaws {
             return try state.sorted { $0.key < $1.key }.compactMap { name, write -> String? in
                 guard try !knows(write.last, write.tags, ledger) else { return nil }
                 return "\(device.name) says it is in sync and lacks what was written of "
-                    + "\(name.suffix(6)) before its last request (@\(write.last.tag))."
+                    + "\(name.suffix(6)) before it last asked (@\(write.last.tag))."
             }
         }
     }

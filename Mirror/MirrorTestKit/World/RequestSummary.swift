@@ -1,6 +1,15 @@
 internal import RecordWire
 
 extension RecordRequest {
+    /// Whether the answer tells what others wrote, or that they wrote nothing: of what others do
+    /// while a device asks for something else, it knows nothing.
+    var tellsOfChanges: Bool {
+        switch self {
+        case .modifyRecords, .zoneChanges, .recordChanges: true
+        default: false
+        }
+    }
+
     /// What is asked, in a few words for a story.
     var summary: String {
         switch self {

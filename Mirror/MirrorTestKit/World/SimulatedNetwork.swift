@@ -85,7 +85,7 @@ final class SimulatedNetwork {
             return .failure(busy)
         }
         if chance(percents.duplicatePercent) { delayed.append((request, device, id)) }
-        notes.journalEnd = journal.count
+        if request.tellsOfChanges { notes.journalEnd = journal.count }
         let answer = deliver(request, from: device, id: id, &notes, tell: tell)
         if chance(percents.lostReplyPercent) {
             tell("\(device) reply lost")

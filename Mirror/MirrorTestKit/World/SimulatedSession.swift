@@ -115,7 +115,8 @@ struct RoundNotes {
     var operations = 0
     /// Records that came in pages or as answers to lookups.
     var received = 0
-    /// How much the service had taken when the last request reached it.
+    /// How much the service had taken when the last request reached it whose answer tells of
+    /// changes.
     var journalEnd = 0
     /// Something happened to the ledger that the round does not know of.
     var wasDisturbed = false

@@ -123,6 +123,73 @@ import Testing
         #expect(try b.rows("Tag").count == 5)
     }
 
+    @Test func aBatchBuiltAheadIsSentWhileTheReplyIsRecorded() throws {
+        for index in 0..<7 { try a.insert("Tag", ["label": .text("\(index)")]) }
+        var round = MirrorRound(performer(a))
+        let first = try nextBatch(&round, a)
+        #expect(try round.workAhead())
+        #expect(round.requestAhead == nil)
+        round.answer(answer(.modifyRecords(first), a))
+        let ahead = try #require(round.requestAhead)
+        let reply = answer(ahead, a)
+        guard case .performed = try round.step(), case .send(let due) = try round.step() else {
+            Issue.record("The batch is not due behind the reply.")
+            return
+        }
+        #expect(due == ahead)
+        // The third is built while the second is under way.
+        #expect(try round.workAhead())
+        round.answer(reply)
+        #expect(round.requestAhead != nil)
+        let result = try finish(&round)
+        #expect(result.isInSync && result.exported == 7)
+        try b.sync()
+        #expect(try b.rows("Tag").count == 7)
+    }
+
+    @Test func nothingIsSentBeforeAReplyThatRefusesIsRecorded() throws {
+        let row = try a.insert("Tag", ["label": .text("mine")])
+        try a.sync()
+        try b.sync()
+        try b.set(b.only("Tag"), "label", .text("theirs"))
+        try a.set(row, "label", .text("other"))
+        for index in 0..<4 { try a.insert("Tag", ["label": .text("\(index)")]) }
+        var round = MirrorRound(performer(a))
+        let first = try nextBatch(&round, a)
+        try b.sync()
+        #expect(try round.workAhead())
+        round.answer(answer(.modifyRecords(first), a))
+        #expect(round.requestAhead == nil)
+    }
+
+    /// The process ends after the service took a batch, and before the answer to the one before was
+    /// recorded.
+    @Test func whatWasSentBeforeAReplyWasRecordedIsRecognisedAsOnesOwn() throws {
+        let rows = try (0..<4).map { try a.insert("Tag", ["label": .text("\($0)")]) }
+        var round = MirrorRound(performer(a))
+        let first = try nextBatch(&round, a)
+        try round.workAhead()
+        round.answer(answer(.modifyRecords(first), a))
+        _ = try answer(try #require(round.requestAhead), a).get()
+        for row in rows { try a.set(row, "label", .text("edited")) }
+        var again = MirrorRound(performer(a))
+        let result = try finish(&again)
+        #expect(result.isInSync && result.imported.conflicts == 0)
+        try b.sync()
+        let labels = try b.rows("Tag").map { try b.value($0.id, "label") }
+        #expect(labels == Array(repeating: .text("edited"), count: 4))
+    }
+
+    private func finish(_ round: inout MirrorRound) throws -> RoundResult {
+        while true {
+            switch try round.step() {
+            case .send(let request): round.answer(answer(request, a))
+            case .finished(let result): return result
+            default: continue
+            }
+        }
+    }
+
     @Test func theNextPageIsKnownWhileOneIsApplied() throws {
         for index in 0..<5 { try b.insert("Tag", ["label": .text("\(index)")]) }
         try b.sync()

@@ -102,11 +102,17 @@ import Testing
 
     /// As many as before are kept once the round has ended, also where it failed.
     @Test(arguments: [false, true])
-    func morePagesAreInMemoryDuringARound(isLost: Bool) throws {
-        let setting = { try device.store.write { try $0.connection.pragma("cache_size")?.int64 } }
+    func morePagesAreInMemoryAndInTheLogDuringARound(isLost: Bool) throws {
+        let setting = {
+            try device.store.write { write in
+                try ["cache_size", "wal_autocheckpoint"].map {
+                    try write.connection.pragma($0)?.int64
+                }
+            }
+        }
         let before = try setting()
         try device.insert("Note")
-        let during = Lock<[Int64?]>([])
+        let during = Lock<[[Int64?]]>([])
         device.intercept = { request in
             guard case .modifyRecords = request else { return nil }
             let now = try setting()
@@ -115,7 +121,7 @@ import Testing
             return nil
         }
         try device.sync()
-        #expect(during.withLock { Set($0) } == [-16_384] && before != -16_384)
+        #expect(during.withLock { Set($0) } == [[-16_384, 8_192]] && before == [-2_000, 1_000])
         #expect(try setting() == before)
     }
 

@@ -58,6 +58,29 @@ import Testing
         #expect(try b.members(b.only("Tag"), "pinned") == [arrived])
     }
 
+    /// Names that sort behind all others are new without a look, and once.
+    @Test(arguments: [[0, 1, 2], [2, 1, 0], [2, 2, 0, 1, 1, 0], [1, 2, 2, 0, 0]])
+    func recordsArriveInAnyOrderOfTheirNamesAndMoreThanOnce(order: [Int]) throws {
+        for label in ["x", "y", "z"] { try a.insert("Tag", ["label": .text(label)]) }
+        try a.sync()
+        b.intercept = { [service] request in
+            guard case .zoneChanges = request,
+                case .zoneChanges(var zones) = try service.handle(request, from: "b")
+            else { return nil }
+            let records = zones[0].records.sorted { $0.recordName < $1.recordName }
+            if records.count == 3 { zones[0].records = order.map { records[$0] } }
+            return .zoneChanges(zones)
+        }
+        #expect(try b.sync().isInSync)
+        #expect(Set(try b.rows("Tag").map { try b.value($0.id, "label") }).count == 3)
+        #expect(try b.rows("Tag").count == 3)
+        b.intercept = { _ in nil }
+        try a.set(a.rows("Tag")[1].id, "label", .text("new"))
+        try a.sync()
+        #expect(try b.sync().imported.applied == 1)
+        #expect(try b.rows("Tag").count == 3)
+    }
+
     /// A service that hands out each page backwards.
     private func reversed(
         _ request: RecordRequest, _ service: SimulatedService

@@ -1,6 +1,7 @@
 import Foundation
 import ObjectModel
 import Platform
+import SQLiteDriver
 import Stores
 import Synchronization
 import Testing
@@ -211,6 +212,34 @@ import Testing
         #expect(try tags(store, fixture) == 1)
         #expect(readers.areNeeded && readers.idleCount == 1)
         leaving.signal()
+    }
+
+    /// While somebody writes, and somebody reads an older state.
+    @Test func theLogIsMovedBesideWhoeverWorks() throws {
+        let fixture = try open()
+        try fixture.insert("Tag")
+        let alone = {
+            let copy = url.deletingLastPathComponent().appendingPathComponent("alone.sqlite")
+            try? FileManager.default.removeItem(at: copy)
+            try FileManager.default.copyItem(at: url, to: copy)
+            let file = try Connection(path: copy.path, access: .immutable)
+            return try file.value("SELECT count(*) FROM ZTAG")?.int64
+        }
+        fixture.store.moveLog()
+        #expect(try alone() == 1)
+        let snapshot = try #require(try fixture.store.makeSnapshot())
+        try fixture.insert("Tag")
+        try fixture.store.write { transaction in
+            try transaction.connection.run("INSERT INTO ZTAG (Z_ENT, Z_OPT) VALUES (1, 1)")
+            fixture.store.moveLog()
+            #expect(try alone() == 1)
+        }
+        let query = RowQuery(entity: try fixture.layout("Tag").number)
+        #expect(try snapshot.count(matching: query) == 1)
+        fixture.store.endSnapshots()
+        fixture.store.moveLog()
+        #expect(try alone() == 3)
+        #expect(try tags(fixture.store, fixture) == 3)
     }
 
     @Test func theLogGoesWithTheLastConnection() throws {

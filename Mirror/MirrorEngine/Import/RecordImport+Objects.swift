@@ -28,8 +28,11 @@ extension RecordImport {
         var rows: [RowID] = []
         incomplete.reserveCapacity(records.count)
         let hasAliases = try mirror.ledger.hasAliases()
+        var known = try KnownNames(mirror.ledger)
         for record in records {
-            guard let arrival = try receive(record, hasAliases: hasAliases) else { continue }
+            let mayBeKnown = known.mayHold(record.recordName)
+            let arrival = try receive(record, mayBeKnown: mayBeKnown, hasAliases: hasAliases)
+            guard let arrival else { continue }
             // Named twice in one page: the earlier one is settled before the later one is.
             if let earlier = incomplete.removeValue(forKey: arrival.entry.row) {
                 try complete(earlier)
@@ -46,7 +49,9 @@ extension RecordImport {
 
     /// Finds or makes the object's line, so that links among the records of one batch find each
     /// other.
-    private mutating func receive(_ record: Record, hasAliases: Bool) throws -> Arrival? {
+    private mutating func receive(
+        _ record: Record, mayBeKnown: Bool, hasAliases: Bool
+    ) throws -> Arrival? {
         guard let layout = mirror.mapping.entity(of: record), !layout.entity.isAbstract else {
             outcome.unknown += 1
             try forgetOutlivedDeletion(of: record)
@@ -62,7 +67,7 @@ extension RecordImport {
             if try isDeletedAgain(record) { return nil }
             try mirror.ledger.removeAlias(of: record.recordName)
         }
-        let known = try mirror.ledger.entry(named: record.recordName)
+        let known = try mayBeKnown ? mirror.ledger.entry(named: record.recordName) : nil
         if known == nil, isLeftOut(layout) {
             try keepAside(record, .notSelected)
             return nil

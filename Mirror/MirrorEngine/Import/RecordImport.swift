@@ -81,13 +81,14 @@ struct RecordImport {
         try mirror.ledger.finish()
     }
 
-    /// Writes the gathered changes, so that later steps read them.
+    /// Writes the gathered changes, so that later steps read them. What they throw ends the import,
+    /// and undoes its transaction.
     mutating func flush() throws {
         guard !changes.isEmpty else { return }
         if mirror.settings.countedSlots.isEmpty {
-            _ = try mirror.store.apply(changes)
+            _ = try mirror.store.save(changes)
         } else {
-            try mirror.ledger.withoutCounting { _ = try mirror.store.apply(changes) }
+            try mirror.ledger.withoutCounting { _ = try mirror.store.save(changes) }
         }
         changes.inserts = []
         changes.updates = []

@@ -34,6 +34,11 @@ extension Ledger {
 
     private static let entryOfKey = "SELECT \(entryColumns) WHERE m.Z_PK = ?"
 
+    /// The name that sorts last by its bytes; nil where there is none.
+    func lastName() throws -> String? {
+        try connection.value("SELECT max(ZCKRECORDNAME) FROM ANSCKRECORDMETADATA")?.string
+    }
+
     /// The line `key`, where it is of that record.
     func entry(key: Int64, named name: String) throws -> RecordEntry? {
         try entry(Self.entryOfKey, [.integer(key)]).flatMap {

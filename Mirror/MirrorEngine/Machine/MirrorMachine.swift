@@ -320,10 +320,21 @@ package struct MirrorMachine: Sendable {
         guard bounds.countExport() else { return stopStorm() }
         guard batch.uploads.isEmpty else { return askAddresses(for: batch.uploads) }
         course.hasSent = true
+        return send(request(for: batch), in: .sending(batch))
+    }
+
+    private func request(for batch: ExportBatch) -> RecordRequest {
         var request = ModifyRecords(operations: batch.operations, zoneID: zoneID)
         request.desiredKeys = []
         request.client = client
-        return send(.modifyRecords(request), in: .sending(batch))
+        return .modifyRecords(request)
+    }
+
+    /// The request that sends `batch` once the reply that came is recorded, where no other comes
+    /// before it.
+    package func request(behindReply batch: ExportBatch) -> RecordRequest? {
+        guard case .recording = phase, batch.uploads.isEmpty, !batch.isEmpty else { return nil }
+        return request(for: batch)
     }
 
     /// A batch that is too large is built again with half its records; a single record is put

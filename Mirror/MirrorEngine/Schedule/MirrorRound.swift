@@ -31,8 +31,14 @@ package struct MirrorRound: Sendable {
     package private(set) var instruction: MirrorMachine.Instruction
 
     /// The request that follows the next step, where that is known before; it may be carried while
-    /// the step is performed. `step` gives it when it is due, if nothing came between.
-    package var requestAhead: RecordRequest? { machine.requestAhead }
+    /// the step is performed. `step` gives it when it is due, if nothing came between: a page that
+    /// was fetched for nothing was only read, a batch counts as sent without an answer.
+    package var requestAhead: RecordRequest? {
+        guard case .record(_, let reply) = instruction, reply.takesAll else {
+            return machine.requestAhead
+        }
+        return batchAhead.flatMap { machine.request(behindReply: $0) }
+    }
 
     /// Whether the next step is a request.
     var wantsRequest: Bool { if case .send = instruction { true } else { false } }
@@ -71,13 +77,6 @@ package struct MirrorRound: Sendable {
                 randomness: performer.mirrored.settings.platform.randomness)
             guard let seconds else { return .finished(machine.givenUp) }
             return .wait(seconds: seconds)
-        case .build(recordsMax: nil):
-            if let batch = batchAhead {
-                batchAhead = nil
-                instruction = machine.handle(.built(batch))
-                return .performed
-            }
-            return try perform()
         default: return try perform()
         }
     }
@@ -86,6 +85,10 @@ package struct MirrorRound: Sendable {
         guard let event = try performer.perform(instruction) else { return .performed }
         if !isWholly(event) { batchAhead = nil }
         instruction = machine.handle(event)
+        if case .build(recordsMax: nil) = instruction, let batch = batchAhead {
+            batchAhead = nil
+            instruction = machine.handle(.built(batch))
+        }
         return .performed
     }
 
@@ -140,4 +143,13 @@ package struct MirrorRound: Sendable {
 
     /// The time that `step` asked for has passed.
     package mutating func wake() { instruction = machine.handle(.woke) }
+}
+
+extension RecordsReply {
+    /// Whether the service took every operation.
+    fileprivate var takesAll: Bool {
+        results.allSatisfy { result in
+            if case .record = result { true } else { false }
+        }
+    }
 }

@@ -161,15 +161,19 @@ public actor MirrorSession {
             try Task.checkCancellation()
             try progress.checkCancellation()
             try report(round.instruction, round.result, progress)
-            if let bytesMax, bytesMoved - bytesBefore >= bytesMax, round.wantsRequest {
+            let isSpent = bytesMax.map { bytesMoved - bytesBefore >= $0 } ?? false
+            if isSpent, round.wantsRequest, carried == nil {
                 var result = round.result
                 result.isCut = true
                 return result
             }
-            if let request = round.requestAhead {
+            if !isSpent, let request = round.requestAhead {
                 async let answer = Self.carry(request, over: channel, log)
+                async let moved: Void = store.moveLog()
                 guard case .performed = try round.step() else { continue }
+                try round.workAhead()
                 carried = CarriedRequest(request: request, answer: await answer)
+                await moved
                 continue
             }
             switch try round.step() {

@@ -16,7 +16,7 @@ public final class MirroredStore: Sendable {
     package let store: SQLiteRowStore
     package let settings: MirrorSettings
     let assets: AssetFolder
-    private let cache = RoundCache()
+    private let pragmas = RoundPragmas()
 
     /// Where nobody names a database or a zone, it is the one that the store is mirrored with. The
     /// public database has one zone, whatever name is given.
@@ -90,7 +90,7 @@ public final class MirroredStore: Sendable {
         container: String, dialect: ServiceDialect = .extended
     ) throws -> ZoneEntry {
         try write { mirror in
-            try cache.open(mirror.store.connection)
+            try pragmas.open(mirror.store.connection)
             try makeLedger(mirror)
             try check(container, mirror.ledger)
             try checkZone(mirror.ledger)
@@ -221,6 +221,10 @@ public final class MirroredStore: Sendable {
         try removeApplied(records)
         return outcome
     }
+
+    /// Moves into the file what the log holds, beside whoever reads and writes, on another thread
+    /// than theirs. What cannot be moved now is moved by a later commit.
+    package func moveLog() { store.moveLog() }
 
     /// Reads a stretch of the history. Returns whether more of it is waiting, and at its end how
     /// many records wait for export, whoever noted them.
@@ -366,7 +370,7 @@ public final class MirroredStore: Sendable {
             try mirror.ledger.noteWaiting()
             try mirror.ledger.spreadBatches()
             try mirror.ledger.finish()
-            try cache.close(mirror.store.connection)
+            try pragmas.close(mirror.store.connection)
         }
     }
 

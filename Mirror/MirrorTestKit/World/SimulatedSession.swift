@@ -90,6 +90,9 @@ final class SimulatedSession {
         return request
     }
 
+    /// A request's answer came before it was due.
+    var hasCarried: Bool { carried != nil }
+
     func keep(_ answer: Result<RecordResponse, any Error>, to request: RecordRequest) {
         carried = (request, answer)
     }

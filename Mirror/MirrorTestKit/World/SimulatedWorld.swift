@@ -169,8 +169,9 @@ public final class SimulatedWorld {
     ) throws -> Bool {
         do {
             if let request = session.requestAhead() {
-                statistics.count(.pageAhead)
-                session.keep(try send(request, session, device), to: request)
+                try carryAhead(request, session, device)
+            } else if session.hasCarried, try session.workAhead() {
+                statistics.count(.batchAhead)
             }
             if let request = try session.step(now: clock.now()) {
                 try carry(request, session, device)
@@ -192,6 +193,18 @@ public final class SimulatedWorld {
         let answer = try send(request, session, device)
         if try session.workAhead() { statistics.count(.batchAhead) }
         session.answer(answer)
+    }
+
+    /// Carries a request before it is due.
+    private func carryAhead(
+        _ request: RecordRequest, _ session: SimulatedSession, _ device: SimulatedDevice
+    ) throws {
+        if case .modifyRecords = request {
+            statistics.count(.batchUnrecorded)
+        } else {
+            statistics.count(.pageAhead)
+        }
+        session.keep(try send(request, session, device), to: request)
     }
 
     private func send(

@@ -8,7 +8,7 @@ public struct WorldStatistics: Sendable {
         case serviceKill, diskFull, revokedToken
         case tokenExpired, zoneLost, serviceLost, serviceRestored, storeRestored, storeCopied
         case zoneRefused, oversized, reset, resolved
-        case continuedPage, fullBatch, pageAhead, batchAhead
+        case continuedPage, fullBatch, pageAhead, batchAhead, batchUnrecorded
         case assetUploaded, assetFetched, assetLost
         case keyCollision, keyChain, sharedPlace, twinPair
         case updated, updatedByMapping, updatedInRound, updateKilled, keptAside

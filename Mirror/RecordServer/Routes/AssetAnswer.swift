@@ -2,7 +2,7 @@ internal import Foundation
 internal import RecordService
 
 /// An asset as an answer to GET: the whole, or the range that was asked for; to HEAD without its
-/// bytes. (RFC 9110 §9.3.2, §14)
+/// bytes. A range is one of GET alone. (RFC 9110 §9.3.2, §14.2)
 enum AssetAnswer {
     /// Throws a 416 for a range that the asset does not have, and what opening it throws.
     static func response(
@@ -13,7 +13,7 @@ enum AssetAnswer {
         var range = 0..<size
         var status = 200
         let isSameFile = request.headers["If-Range"].map { $0 == tag } ?? true
-        if isSameFile, let header = request.headers["Range"],
+        if request.method == "GET", isSameFile, let header = request.headers["Range"],
             let asked = ByteRange(header, size: size)
         {
             guard case .part(let part) = asked else {

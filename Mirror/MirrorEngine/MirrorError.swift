@@ -7,7 +7,7 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
                 throttled
             case otherContainer, ledgerDamaged, unknownConflict, objectDeleted, keyTaken, stopped
             case keyMissing, keyRefused, keyWornOut, sealBroken, shareEnded, alreadyShared
-            case selectionUnread, noRefusedDeletion
+            case selectionUnread, noRefusedDeletion, noRefusedEdit
         }
         private let kind: Kind
         public var description: String { kind.rawValue }
@@ -46,6 +46,8 @@ public struct MirrorError: Error, Sendable, CustomStringConvertible {
         public static let selectionUnread = Code(kind: .selectionUnread)
         /// The service has refused no deletion of the object that is to come back.
         public static let noRefusedDeletion = Code(kind: .noRefusedDeletion)
+        /// The service has refused no edit of the object that is to be as it was.
+        public static let noRefusedEdit = Code(kind: .noRefusedEdit)
         public static let stopped = Code(kind: .stopped)
     }
 

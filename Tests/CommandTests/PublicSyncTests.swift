@@ -42,7 +42,7 @@ import Testing
         #expect(status.status == 1)
         #expect(status.output.contains("not yours to make are refused, and stay here"))
         #expect(status.output.contains("ACCESS_DENIED: The record is another user's"))
-        #expect(status.output.contains("set the values back"))
+        #expect(status.output.contains("Or take the edits back: `diptych conflicts "))
         let trace = try bench.workshop.done(["trace", bench.bens, "Book/p1"]).output
         #expect(trace.contains("ACCESS_DENIED"))
         let differing = try bench.run("verify", bench.bens)
@@ -95,9 +95,42 @@ import Testing
         // There is nothing more to take back.
         let again = try bench.workshop.run(
             ["conflicts", bench.bens, "--restore", "Book/p\(dune)", "--json"])
-        #expect(again.status == 1 && again.errorCode == "noRefusedDeletion")
+        #expect(again.status == 1 && again.errorCode == "noRefusedEdit")
         let both = ["conflicts", bench.bens, "--restore", "1", "--restore-refused", "--json"]
         #expect(try bench.workshop.run(both).errorCode == "usage")
+    }
+
+    @Test func aRefusedEditIsTakenBackAsTheServiceHasIt() throws {
+        let bench = try PublicBench()
+        try bench.begin()
+        let shelf = "select ifnull(ZSHELF, '-') from ZBOOK where ZTITLE = 'Dune'"
+        let dune = try bench.workshop.sql(
+            bench.bens, "select Z_PK from ZBOOK where ZTITLE = 'Dune'")
+        let before = try bench.workshop.sql(bench.bens, shelf)
+        try bench.workshop.edit(bench.bens, "set Book[title == 'Dune'] shelf=B1")
+        #expect(try bench.run("sync", bench.bens).errorCode == "notYours")
+        let status = try bench.workshop.run("status", bench.bens)
+        #expect(status.output.contains("Book/p\(dune), edited here: ACCESS_DENIED"))
+        #expect(status.output.contains("--restore-refused`"))
+        let one = try bench.workshop.done(
+            ["conflicts", bench.bens, "--restore", "Book/p\(dune)", "--json"])
+        #expect(one.json["way"] as? String == "tookBackEdit")
+        #expect((one.json["staying"] as? [String])?.isEmpty == true)
+        #expect(try bench.workshop.sql(bench.bens, shelf) == before)
+        #expect(try bench.workshop.run("status", bench.bens).status == 0)
+        #expect(try bench.workshop.done(["conflicts", bench.bens]).output.contains("B1"))
+        // All at once, another way of saying it.
+        try bench.workshop.edit(bench.bens, "set Book[title == 'Dune'] shelf=B2")
+        #expect(try bench.run("sync", bench.bens).errorCode == "notYours")
+        let all = try bench.workshop.done(["conflicts", bench.bens, "--restore-refused"])
+        #expect(all.output.contains("is as the service has it; what you had is in the log"))
+        let round = try bench.run("sync", bench.bens)
+        #expect(round.status == 0 && round.json["exported"] as? Int == 0, "\(round.output)")
+        let again = try bench.workshop.run(
+            ["conflicts", bench.bens, "--restore", "Book/p\(dune)", "--json"])
+        #expect(again.status == 1 && again.errorCode == "noRefusedEdit")
+        let none = try bench.workshop.done(["conflicts", bench.bens, "--restore-refused"])
+        #expect(none.output.contains("The service refused no deletion and no edit."))
     }
 
     @Test func aDryRunListsApartWhatWillBeRefused() throws {
@@ -130,7 +163,7 @@ import Testing
                 ["sync", bench.bens, "--dry-run"] + bench.ben
             ).output
             #expect(paper.contains("SEND  1") && paper.contains("REFUSED  2"))
-            #expect(paper.contains("Ask them, or set the values back."))
+            #expect(paper.contains("Ask them. What you deleted or edited stands there as it was"))
             #expect(try bench.run("sync", bench.bens).errorCode == "notYours")
         }
         // To the one who made them nothing of it is refused.

@@ -121,7 +121,7 @@ extension RecordImport {
 
     func isReflexive(_ pair: JoinRecord) -> Bool { kind(of: pair)?.isReflexive ?? false }
 
-    private func kind(of pair: JoinRecord) -> PairKind? {
+    func kind(of pair: JoinRecord) -> PairKind? {
         mirror.pairs.kind(
             entityNames: pair.entityNames, relationshipNames: pair.relationshipNames)
     }

@@ -24,12 +24,17 @@ extension RecordImport {
         }
         for arrival in arrivals { try insert(arrival) }
         try flush()
+        try finishTakingBack()
+        for entry in referrers { try settle(entry) }
+        return waiting
+    }
+
+    /// Lets links, places and pairs find what is there again.
+    mutating func finishTakingBack() throws {
         try resolveArrivals()
         try repairOrder()
         try flush()
         _ = try OneToOneRepair(mirror: mirror).run()
-        for entry in referrers { try settle(entry) }
-        return waiting
     }
 
     /// The pairs that went with the object, as far as the service has them still.
@@ -86,7 +91,7 @@ extension RecordImport {
     }
 
     /// A line that differs in nothing any more from what the service has waits no longer.
-    private func settle(_ entry: RecordEntry) throws {
+    func settle(_ entry: RecordEntry) throws {
         guard let base = entry.base, let row = try mirror.store.row(entry.row),
             try mirror.ledger.assignedParent(of: entry.recordName) == nil,
             try mirror.ledger.foreign(of: row.id).isEmpty

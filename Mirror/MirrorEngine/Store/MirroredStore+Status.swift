@@ -40,6 +40,7 @@ public struct MirrorStatus: Sendable {
         let database: MirrorDatabase?
         let selected: Selected
         let refusedDeletions: [RefusedDeletion]
+        let refusedEdits: [RefusedEdit]
     }
 
     /// A selection for those who show it.
@@ -66,6 +67,9 @@ public struct MirrorStatus: Sendable {
     /// Those of `refusals` that are deletions: their objects can come back
     /// (`MirroredStore.restore(refusedDeletionOf:)`).
     public var refusedDeletions: [RefusedDeletion] { scope.refusedDeletions }
+    /// Those of `refusals` that are edits of what the service has: they can be taken back
+    /// (`MirroredStore.restore(refusedEditOf:)`).
+    public var refusedEdits: [RefusedEdit] { scope.refusedEdits }
     /// What is sent, as far as it is not everything.
     package var selected: Selected { scope.selected }
     /// Which process keeps the store in sync by itself; nil where none ever did.
@@ -115,7 +119,8 @@ extension MirroredStore {
                     zoneOwner: settings.zoneID.ownerRecordName,
                     database: try ledger.knownDatabase(),
                     selected: settings.scope.selected(of: settings.mapping.layout.model),
-                    refusedDeletions: try mirror.refusedDeletions()),
+                    refusedDeletions: try mirror.refusedDeletions(),
+                    refusedEdits: try mirror.refusedEdits()),
                 rounds: MirrorStatus.Rounds(
                     activity: try ledger.activity(), hold: try ledger.hold(),
                     waitingSince: try ledger.date(.waitingSince)))

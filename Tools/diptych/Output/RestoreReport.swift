@@ -12,9 +12,29 @@ struct RestoreReport {
         self.console = console
     }
 
-    func tell(_ objects: [RestoredObject], _ choice: RestoreChoice) {
-        for object in objects { tell(object, choice) }
-        if objects.isEmpty, !console.isJSON { console.note("The service refused no deletion.") }
+    func tell(_ outcome: RestoreChoice.Outcome, _ choice: RestoreChoice) {
+        for object in outcome.objects { tell(object, choice) }
+        for edit in outcome.edits { tell(edit) }
+        if outcome.objects.isEmpty, outcome.edits.isEmpty, !console.isJSON {
+            console.note("The service refused no deletion and no edit.")
+        }
+    }
+
+    private func tell(_ edit: RestoredEdit) {
+        let title = titles.title(of: edit.row)
+        guard !console.isJSON else {
+            return console.emit([
+                "restored": .string(edit.recordName), "object": .string(title),
+                "way": .string("tookBackEdit"),
+                "staying": .array(edit.staying.map { .string($0) }),
+            ])
+        }
+        let stays =
+            edit.staying.isEmpty
+            ? "" : ", but for \(edit.staying.joined(separator: ", ")), which only the service has"
+        let log = invocation.line(calling: Conflicts.manual)
+        console.note(
+            "\(title) is as the service has it\(stays); what you had is in the log: `\(log)`")
     }
 
     private func tell(_ object: RestoredObject, _ choice: RestoreChoice) {

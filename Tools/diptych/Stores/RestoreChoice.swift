@@ -2,14 +2,20 @@ internal import MirrorEngine
 internal import SQLiteStore
 internal import Stores
 
-/// Which deleted objects are to come back.
+/// Which deleted objects are to come back, and which edits are to be taken back.
 enum RestoreChoice: Equatable {
     /// That of a line of the conflict log.
     case conflict(Int64)
-    /// One whose deletion was refused: by what `status` calls it, or its record's name.
+    /// One whose deletion or edit was refused: by what `status` calls it, or its record's name.
     case object(String)
-    /// All whose deletion was refused.
+    /// All whose deletion or edit was refused.
     case refused
+
+    /// What came of it.
+    struct Outcome {
+        var objects: [RestoredObject] = []
+        var edits: [RestoredEdit] = []
+    }
 
     /// nil where none is asked for.
     init?(_ arguments: Arguments, one: Option, refused: Option) throws {
@@ -26,17 +32,27 @@ enum RestoreChoice: Equatable {
         self = Int64(word).map(RestoreChoice.conflict) ?? .object(word)
     }
 
-    func run(_ mirrored: MirroredStore) throws -> [RestoredObject] {
+    func run(_ mirrored: MirroredStore) throws -> Outcome {
         switch self {
-        case .conflict(let id): [try mirrored.restore(objectOfConflict: id)]
-        case .object(let word):
-            [try mirrored.restore(refusedDeletionOf: Self.recordName(word, mirrored))]
-        case .refused: try mirrored.restoreRefusedDeletions()
+        case .conflict(let id):
+            return Outcome(objects: [try mirrored.restore(objectOfConflict: id)])
+        case .object(let word): return try Self.restore(word, mirrored)
+        case .refused:
+            // Objects first: what was edited may lead to them.
+            let objects = try mirrored.restoreRefusedDeletions()
+            return Outcome(objects: objects, edits: try mirrored.restoreRefusedEdits())
         }
     }
 
-    private static func recordName(_ word: String, _ mirrored: MirroredStore) throws -> String {
+    private static func restore(_ word: String, _ mirrored: MirroredStore) throws -> Outcome {
         let row = try ObjectName.row(word, mirrored.store.layout, nil)
-        return try mirrored.refusedDeletions().first { $0.row == row }?.recordName ?? word
+        let deletions = try mirrored.refusedDeletions()
+        if let deletion = deletions.first(where: { $0.row == row || $0.recordName == word }) {
+            return Outcome(objects: [
+                try mirrored.restore(refusedDeletionOf: deletion.recordName)
+            ])
+        }
+        let name = try row.flatMap { try mirrored.recordName(of: $0) } ?? word
+        return Outcome(edits: [try mirrored.restore(refusedEditOf: name)])
     }
 }

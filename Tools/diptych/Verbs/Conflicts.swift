@@ -6,9 +6,9 @@ struct Conflicts: Verb {
     private static let resolve = Option("resolve", "ID", "decide this one, or put a value back")
     private static let take = Option("take", "base|local|remote", "the value to take")
     private static let restore = Option(
-        "restore", "ID|OBJECT", "bring the deleted object back, anew or as the service has it")
+        "restore", "ID|OBJECT", "bring the object back, anew or as the service has it")
     private static let restoreRefused = Option(
-        "restore-refused", nil, "take back all deletions that the service refused")
+        "restore-refused", nil, "take back all deletions and edits that the service refused")
     private static let wide = Option("wide", nil, "one line each, whole, however wide")
 
     static let manual = Manual(
@@ -33,7 +33,9 @@ struct Conflicts: Verb {
                     + "lists such objects. --restore brings one back, as 'diptych status' calls "
                     + "it, --restore-refused all of them: under the same record name, as the "
                     + "service has them, with their links. Nothing is sent of that. What was "
-                    + "linked with them and is one's own stays as it was sent."),
+                    + "linked with them and is one's own stays as it was sent. Edits that the "
+                    + "service refused are taken back in the same way: the object is as the "
+                    + "service has it again, and what was edited is in the log."),
         ],
         examples: [
             ("diptych conflicts Library.sqlite --waiting", "what wants a decision"),
@@ -41,7 +43,7 @@ struct Conflicts: Verb {
             ("diptych conflicts Library.sqlite --restore 5", "an object that was deleted"),
             (
                 "diptych conflicts Library.sqlite --restore-refused",
-                "what was not one's own to delete"
+                "what was not one's own to change"
             ),
         ])
 

@@ -190,11 +190,10 @@ struct Standing {
         switch denying {
         case .shared:
             return "Ask the owner for permission to write (`diptych share` says who); the edits "
-                + "go then by themselves. Or set the values back." + restoring
+                + "go then by themselves." + restoring
         case .public:
             return "What others made in the public database is theirs to change, unless a role "
-                + "lets you ('diptych service roles'). Ask them, or set the values back."
-                + restoring
+                + "lets you ('diptych service roles'). Ask them." + restoring
         case .private, nil: break
         }
         return switch state {
@@ -209,11 +208,18 @@ struct Standing {
         }
     }
 
-    /// How objects come back that the service would not delete.
+    /// How objects are as the service has them again, where it would not delete or change them.
     private var restoring: String {
-        guard status?.refusedDeletions.isEmpty == false else { return "" }
-        return " What you deleted stands there; it comes back here with "
-            + "`diptych conflicts --restore-refused`."
+        guard let status else { return "" }
+        let command = "`diptych conflicts --restore-refused`."
+        return switch (status.refusedDeletions.isEmpty, status.refusedEdits.isEmpty) {
+        case (true, true): ""
+        case (false, true):
+            " What you deleted stands there; it comes back here with " + command
+        case (true, false): " Or take the edits back: " + command
+        case (false, false):
+            " What you deleted or edited stands there as it was; have it so again with " + command
+        }
     }
 
     /// What the service refused.

@@ -1,0 +1,80 @@
+internal import ObjectModel
+internal import RecordWire
+internal import SQLiteStore
+internal import Stores
+
+/// Edits are taken back that the service refused: the objects are as it has them again, what was
+/// edited is in the log, and nothing is sent.
+extension RecordImport {
+    /// Takes an object's edit back. Returns the slots that stay as they are: large values whose
+    /// former content is at the service alone, and sealed ones without their key. Throws
+    /// `UniquenessViolation` where another object has a former unique key by now.
+    mutating func takeBack(editOf entry: RecordEntry) throws -> [PropertySlot] {
+        guard let base = entry.base, let row = try mirror.store.row(entry.row) else { return [] }
+        let layout = try mirror.layout(of: row.id)
+        let local = try mirror.state(of: row, named: entry.recordName)
+        var former = mirror.mapping.agreedState(of: base, entity: layout).adopting(local)
+        _ = try fill(&former, nil)
+        let edited = local.changes(from: former)
+        let staying = edited.filter { slot in
+            mirror.mapping.lacksKey(for: [slot], of: local, upon: base)
+                || isElsewhere(former.value(slot))
+        }
+        for slot in edited {
+            guard !staying.contains(slot) else {
+                former.copy(slot, from: local)
+                continue
+            }
+            try logTakenBack(slot, of: entry, layout, former: former, local: local)
+        }
+        try change(row.id, from: local, to: former, layout, named: entry.recordName)
+        try flush()
+        try mirror.ledger.forgetCounts(of: entry.recordName)
+        try mirror.ledger.decideForService(entry.recordName)
+        if staying.isEmpty { try settle(entry) }
+        return staying
+    }
+
+    private func isElsewhere(_ value: PropertyValue) -> Bool {
+        guard case .attribute(let value) = value else { return false }
+        return AssetStandIn(value) != nil
+    }
+
+    private mutating func logTakenBack(
+        _ slot: PropertySlot, of entry: RecordEntry, _ layout: EntityLayout, former: ObjectState,
+        local: ObjectState
+    ) throws {
+        var conflict = PropertyConflict(
+            slot: slot, property: slot.name(in: layout), rule: ConflictEntry.handRule,
+            base: former.value(slot), local: local.value(slot), remote: former.value(slot))
+        conflict.take(.remote)
+        try log(conflict, layout, entry.recordName, by: entry.base?.modified)
+    }
+
+    /// A pair that the service would not take goes, one that it would not give up is there again.
+    mutating func takeBack(pair entry: PairEntry) throws {
+        try mirror.ledger.forgetRefusal(of: entry.recordName)
+        guard !entry.needsDelete else {
+            guard entry.base != nil else { return }
+            try mirror.ledger.setPair(entry.key, isUploaded: true, needsDelete: false)
+            guard let again = try mirror.ledger.pair(named: entry.recordName) else { return }
+            return try connect(again)
+        }
+        try logLostPair(entry)
+        try disconnect(entry)
+        try flush()
+        try mirror.ledger.removePair(entry)
+    }
+
+    private mutating func logLostPair(_ entry: PairEntry) throws {
+        guard let owner = try mirror.ledger.row(named: entry.pair.first),
+            let property = kind(of: entry.pair)?.first.name
+        else { return }
+        outcome.conflicts += 1
+        let lost = LostMember(
+            member: entry.pair.second, owner: entry.pair.first,
+            entity: try mirror.layout(of: owner).name, property: property,
+            rule: ConflictEntry.handRule, base: false, local: true, remote: false)
+        try mirror.ledger.log(lost, by: entry.base?.modified)
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import MirrorEngine
+import MirrorTestKit
+import ObjectModel
+import RecordWire
+import Stores
+import Testing
+
+/// What a device edits that is not its user's to change is taken back as the service has it.
+@Suite struct RefusedEditTests {
+    let service: SimulatedService
+    let a: Device
+    let b: Device
+
+    init() throws {
+        service = try Device.service()
+        let model = SampleModel.make(uniqueLabels: true)
+        a = try Device(1, service, model: model)
+        b = try Device(2, service, model: model)
+        let folder = try a.insert("Folder", ["name": .text("f")])
+        let note = try a.insert(
+            "Note", ["title": .text("old"), "price": .decimal(1.5), "views": .integer(2)])
+        let tag = try a.insert("Tag", ["label": .text("t")])
+        try a.insert("Tag", ["label": .text("u")])
+        try a.link(note, "folder", folder, order: 10)
+        try a.pair(note, "tags", with: tag)
+        for _ in 0..<2 { for device in [a, b] { #expect(try device.sync().error == nil) } }
+        Self.refuseAll(b)
+    }
+
+    private static func refuseAll(_ device: Device) {
+        device.intercept = { request in
+            guard case .modifyRecords(let modify) = request else { return nil }
+            let refusals = modify.operations.map {
+                RecordResult.failure(
+                    RecordError(
+                        .accessDenied, "The record is another user's.",
+                        recordName: $0.record.recordName))
+            }
+            return .records(RecordsReply(results: refusals))
+        }
+    }
+
+    private func sendings() -> Int {
+        b.requests.count { if case .modifyRecords = $0 { true } else { false } }
+    }
+
+    private func tag(_ label: String) throws -> RowID {
+        try #require(
+            try b.rows("Tag").first { try b.value($0.id, "label") == .text(label) }
+        ).id
+    }
+
+    private func name(_ row: RowID) throws -> String {
+        try #require(try b.mirrored.recordName(of: row))
+    }
+
+    private func expectAsBefore(title: String = "old") throws {
+        let note = try b.only("Note")
+        #expect(try b.value(note, "title") == .text(title))
+        #expect(try b.value(note, "price") == .decimal(1.5))
+        #expect(try b.value(note, "views") == .integer(2))
+        #expect(try b.target(note, "folder") == b.only("Folder"))
+        #expect(try b.members(note, "tags") == [tag("t")])
+    }
+
+    @Test func anObjectIsAsTheServiceHasItAndNothingIsSent() throws {
+        let note = try b.only("Note")
+        try b.set(note, "title", .text("mine"))
+        try b.set(note, "views", .integer(7))
+        try b.link(note, "folder", nil)
+        try b.sync()
+        let refused = try b.mirrored.refusedEdits()
+        #expect(refused.map(\.recordName) == [try name(note)] && refused[0].entityName == "Note")
+        #expect(refused[0].reason == "ACCESS_DENIED: The record is another user's.")
+        #expect(try b.mirrored.status()?.refusedEdits == refused)
+        let sent = sendings()
+        let edit = try b.mirrored.restore(refusedEditOf: name(note))
+        #expect(edit.row == note && edit.staying.isEmpty)
+        try expectAsBefore()
+        #expect(try b.mirrored.status()?.isInSync == true)
+        try b.sync()
+        #expect(sendings() == sent)
+        // It lives on as any other, and no count of then is told with what is sent later.
+        b.intercept = { _ in nil }
+        try a.set(a.only("Note"), "title", .text("newer"))
+        try a.sync()
+        try b.sync()
+        try expectAsBefore(title: "newer")
+        try b.set(note, "rating", .double(4))
+        for device in [b, a] { #expect(try device.sync().isInSync) }
+        #expect(try a.value(a.only("Note"), "views") == .integer(2))
+        #expect(try a.value(a.only("Note"), "rating") == .double(4))
+    }
+
+    @Test func whatWasEditedIsInTheLogAndCanBePutBack() throws {
+        let note = try b.only("Note")
+        try b.set(note, "title", .text("mine"))
+        try b.sync()
+        try b.mirrored.restore(refusedEditOf: name(note))
+        let line = try #require(try b.mirrored.conflicts().first { $0.property == "title" })
+        #expect(line.rule == ConflictEntry.handRule && line.winner == "remote")
+        #expect(line.local == .string("mine") && line.remote == .string("old"))
+        b.intercept = { _ in nil }
+        try b.mirrored.resolve(conflict: line.id, taking: .local)
+        for device in [b, a] { try device.sync() }
+        #expect(try a.value(a.only("Note"), "title") == .text("mine"))
+    }
+
+    @Test func pairsThatWereRefusedGoAndThoseThatWereRemovedAreThereAgain() throws {
+        let note = try b.only("Note")
+        try b.pair(note, "tags", with: tag("u"))
+        try b.pair(note, "tags", with: tag("t"), adding: false)
+        try b.sync()
+        #expect(try b.members(note, "tags") == [tag("u")])
+        #expect(try b.mirrored.status()?.refusals.count == 2)
+        let edits = try b.mirrored.restoreRefusedEdits()
+        #expect(edits.map(\.row).contains(note))
+        try expectAsBefore()
+        #expect(try b.mirrored.status()?.isInSync == true)
+        let lost = try b.mirrored.conflicts().filter { $0.property == "tags" }
+        #expect(lost.map(\.rule) == [ConflictEntry.handRule])
+        b.intercept = { _ in nil }
+        for device in [b, a] { #expect(try device.sync().exported == 0) }
+        #expect(try a.members(a.only("Note"), "tags").count == 1)
+    }
+
+    @Test func allAreTakenBackAtOnceAndOnesOwnStay() throws {
+        let own = try b.insert("Note", ["title": .text("own")])
+        for row in try b.rows("Tag") { try b.set(row.id, "label", .text("\(row.id.key)")) }
+        try b.sync()
+        #expect(try b.mirrored.restoreRefusedEdits().count == 2)
+        let labels = try b.rows("Tag").map { try b.value($0.id, "label") }
+        #expect(Set(labels) == [.text("t"), .text("u")])
+        #expect(try b.value(own, "title") == .text("own"))
+        // What the service would not take as new is nobody's edit.
+        let status = try #require(try b.mirrored.status())
+        #expect(status.refusals.count == 1 && status.refusedEdits.isEmpty)
+        #expect(try b.mirrored.restoreRefusedEdits().isEmpty)
+    }
+
+    @Test func aKeyThatAnotherHasByNowIsToldAndNothingChanges() throws {
+        let old = try tag("t")
+        try b.set(old, "label", .text("v"))
+        try b.sync()
+        try b.insert("Tag", ["label": .text("t")])
+        #expect {
+            try b.mirrored.restoreRefusedEdits()
+        } throws: { ($0 as? MirrorError)?.code == .keyTaken }
+        #expect(try b.value(old, "label") == .text("v"))
+        #expect(try b.mirrored.refusedEdits().count == 1)
+        #expect(try b.mirrored.conflicts().isEmpty)
+    }
+
+    @Test func anEditThatNobodyRefusedIsNotTakenBack() throws {
+        let note = try b.only("Note")
+        try b.set(note, "title", .text("mine"))
+        try b.sync()
+        // Edited again, it is to be sent again.
+        try b.set(note, "title", .text("once more"))
+        for name in [try name(note), "nothing"] {
+            #expect {
+                try b.mirrored.restore(refusedEditOf: name)
+            } throws: { ($0 as? MirrorError)?.code == .noRefusedEdit }
+        }
+        #expect(try b.value(note, "title") == .text("once more"))
+    }
+
+    @Test func aLargeValueThatOnlyTheServiceHasStays() throws {
+        let service = try Device.service()
+        let owner = try Device(3, service, assetsAbove: 100)
+        let reader = try Device(4, service, assetsAbove: 100)
+        let large = Data(repeating: 7, count: 500)
+        try owner.insert("Cover", ["image": .data(large)])
+        try owner.sync()
+        try reader.sync()
+        #expect(try reader.value(reader.only("Cover"), "image") == .data(large))
+        Self.refuseAll(reader)
+        let cover = try reader.only("Cover")
+        try reader.set(cover, "image", .data(Data([1])))
+        try reader.sync()
+        let edits = try reader.mirrored.restoreRefusedEdits()
+        #expect(edits.map(\.staying) == [["image"]])
+        #expect(try reader.value(cover, "image") == .data(Data([1])))
+        #expect(try reader.mirrored.refusedEdits().count == 1)
+    }
+}

@@ -53,17 +53,16 @@ extension RecordImport {
 
     /// A pair that the service would not take goes, one that it would not give up is there again.
     mutating func takeBack(pair entry: PairEntry) throws {
-        try mirror.ledger.forgetRefusal(of: entry.recordName)
-        guard !entry.needsDelete else {
-            guard entry.base != nil else { return }
-            try mirror.ledger.setPair(entry.key, isUploaded: true, needsDelete: false)
-            guard let again = try mirror.ledger.pair(named: entry.recordName) else { return }
-            return try connect(again)
+        guard entry.needsDelete else {
+            try logLostPair(entry)
+            try disconnect(entry)
+            try flush()
+            return try mirror.ledger.removePair(entry)
         }
-        try logLostPair(entry)
-        try disconnect(entry)
-        try flush()
-        try mirror.ledger.removePair(entry)
+        guard entry.base != nil else { return }
+        try mirror.ledger.forgetRefusal(of: entry.recordName)
+        try mirror.ledger.setPair(entry.key, isUploaded: true, needsDelete: false)
+        if let again = try mirror.ledger.pair(named: entry.recordName) { try connect(again) }
     }
 
     private mutating func logLostPair(_ entry: PairEntry) throws {

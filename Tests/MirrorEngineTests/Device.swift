@@ -45,6 +45,23 @@ final class Device {
         self.service = service
     }
 
+    /// Nothing that the device sends is its user's to change.
+    func refuseAll() {
+        intercept = { request in
+            guard case .modifyRecords(let modify) = request else { return nil }
+            let refusals = modify.operations.map {
+                RecordResult.failure(
+                    RecordError(
+                        .accessDenied, "The record is another user's.",
+                        recordName: $0.record.recordName))
+            }
+            return .records(RecordsReply(results: refusals))
+        }
+    }
+
+    /// How many requests it sent that change records.
+    var sendings: Int { requests.count { if case .modifyRecords = $0 { true } else { false } } }
+
     /// More batches than a round sends that expects nothing.
     static let manyBatches = RoundLimits().batchesMin + 10
 

@@ -26,25 +26,7 @@ import Testing
         try a.link(cover, "note", note)
         try a.pair(note, "tags", with: tag)
         for _ in 0..<2 { for device in [a, b] { #expect(try device.sync().error == nil) } }
-        Self.refuseAll(b)
-    }
-
-    /// Nothing that the device sends is its user's to change.
-    private static func refuseAll(_ device: Device) {
-        device.intercept = { request in
-            guard case .modifyRecords(let modify) = request else { return nil }
-            let refusals = modify.operations.map {
-                RecordResult.failure(
-                    RecordError(
-                        .accessDenied, "The record is another user's.",
-                        recordName: $0.record.recordName))
-            }
-            return .records(RecordsReply(results: refusals))
-        }
-    }
-
-    private static func sendings(_ device: Device) -> Int {
-        device.requests.count { if case .modifyRecords = $0 { true } else { false } }
+        b.refuseAll()
     }
 
     /// As a context deletes it, which clears what leads to it.
@@ -74,7 +56,7 @@ import Testing
         let refused = try b.mirrored.refusedDeletions()
         #expect(refused.map(\.recordName) == [name] && refused.first?.row == row)
         #expect(refused.first?.reason == "ACCESS_DENIED: The record is another user's.")
-        let sent = Self.sendings(b)
+        let sent = b.sendings
         let restored = try b.mirrored.restore(refusedDeletionOf: name)
         #expect(restored.recordName == name && restored.linksLost == 0)
         #expect(restored.way == .tookBackDeletion && restored.row == row)
@@ -82,7 +64,7 @@ import Testing
         #expect(try b.mirrored.refusedDeletions().isEmpty)
         try expectWhole(b)
         try b.sync()
-        #expect(Self.sendings(b) == sent)
+        #expect(b.sendings == sent)
         #expect(try b.mirrored.status()?.isInSync == true)
         // It lives on as any other: what the owner changes arrives.
         try a.set(a.only("Note"), "title", .text("newer"))
@@ -131,9 +113,9 @@ import Testing
         #expect(status.refusals.count == 1 && status.pending.total == 1)
         #expect(try b.value(b.only("Cover"), "image") == .data(Data([9])))
         #expect(try b.target(b.only("Cover"), "note") == b.only("Note"))
-        let sent = Self.sendings(b)
+        let sent = b.sendings
         try b.sync()
-        #expect(Self.sendings(b) == sent)
+        #expect(b.sendings == sent)
     }
 
     @Test func aLinkThatWasGivenToAnotherMeanwhileStaysThere() throws {
@@ -167,7 +149,7 @@ import Testing
         let (a, b) = (try Device(3, service, model: model), try Device(4, service, model: model))
         try a.insert("Tag", ["label": .text("k")])
         for device in [a, b] { try device.sync() }
-        Self.refuseAll(b)
+        b.refuseAll()
         let name = try #require(try b.mirrored.recordName(of: b.only("Tag")))
         try b.delete(b.only("Tag"))
         try b.sync()
@@ -190,19 +172,19 @@ import Testing
         try a.link(note, "cover", cover)
         try a.link(cover, "note", note)
         for device in [a, b] { #expect(try device.sync().error == nil) }
-        Self.refuseAll(b)
+        b.refuseAll()
         let name = try #require(try b.mirrored.recordName(of: b.only("Cover")))
         try b.link(b.only("Note"), "cover", nil)
         try b.delete(b.only("Cover"))
         try b.sync()
-        let sent = Self.sendings(b)
+        let sent = b.sendings
         #expect(try b.mirrored.restore(refusedDeletionOf: name).way == .comesWithNextRound)
         #expect(try b.rows("Cover").isEmpty)
         try b.sync()
         #expect(try b.value(b.only("Cover"), "image") == image)
         #expect(try b.target(b.only("Note"), "cover") == b.only("Cover"))
         #expect(try b.target(b.only("Cover"), "note") == b.only("Note"))
-        #expect(Self.sendings(b) == sent)
+        #expect(b.sendings == sent)
         #expect(try b.mirrored.status()?.isInSync == true)
     }
 }

@@ -25,24 +25,7 @@ import Testing
         try a.link(note, "folder", folder, order: 10)
         try a.pair(note, "tags", with: tag)
         for _ in 0..<2 { for device in [a, b] { #expect(try device.sync().error == nil) } }
-        Self.refuseAll(b)
-    }
-
-    private static func refuseAll(_ device: Device) {
-        device.intercept = { request in
-            guard case .modifyRecords(let modify) = request else { return nil }
-            let refusals = modify.operations.map {
-                RecordResult.failure(
-                    RecordError(
-                        .accessDenied, "The record is another user's.",
-                        recordName: $0.record.recordName))
-            }
-            return .records(RecordsReply(results: refusals))
-        }
-    }
-
-    private func sendings() -> Int {
-        b.requests.count { if case .modifyRecords = $0 { true } else { false } }
+        b.refuseAll()
     }
 
     private func tag(_ label: String) throws -> RowID {
@@ -74,13 +57,13 @@ import Testing
         #expect(refused.map(\.recordName) == [try name(note)] && refused[0].entityName == "Note")
         #expect(refused[0].reason == "ACCESS_DENIED: The record is another user's.")
         #expect(try b.mirrored.status()?.refusedEdits == refused)
-        let sent = sendings()
+        let sent = b.sendings
         let edit = try b.mirrored.restore(refusedEditOf: name(note))
         #expect(edit.row == note && edit.staying.isEmpty)
         try expectAsBefore()
         #expect(try b.mirrored.status()?.isInSync == true)
         try b.sync()
-        #expect(sendings() == sent)
+        #expect(b.sendings == sent)
         // It lives on as any other, and no count of then is told with what is sent later.
         b.intercept = { _ in nil }
         try a.set(a.only("Note"), "title", .text("newer"))
@@ -175,7 +158,7 @@ import Testing
         try owner.sync()
         try reader.sync()
         #expect(try reader.value(reader.only("Cover"), "image") == .data(large))
-        Self.refuseAll(reader)
+        reader.refuseAll()
         let cover = try reader.only("Cover")
         try reader.set(cover, "image", .data(Data([1])))
         try reader.sync()

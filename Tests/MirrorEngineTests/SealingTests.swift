@@ -235,6 +235,38 @@ import Testing
         #expect(line.rule == "key" && line.remote == .string("secret"))
     }
 
+    /// Under `latest` the later of the two stays, whoever could see the other.
+    @Test(arguments: [true, false])
+    func anUnseenEditUnderLatestYieldsToALaterOne(isLater: Bool) throws {
+        let file = folder.appendingPathComponent("b.sqlite")
+        func device(_ seed: UInt64, _ keys: SealingKeys?, file: URL? = nil) throws -> Device {
+            try Device(
+                seed, host.service, model: Self.model(), policy: MergePolicy(standard: .latest),
+                file: file, keys: keys)
+        }
+        let a = try device(1, keys)
+        let note = try a.insert("Note", ["title": .text("first")])
+        do {
+            let b = try device(2, nil, file: file)
+            try settle([a, b])
+            b.clock.advance(seconds: isLater ? 20 : 5)
+            try b.set(b.only("Note"), "title", .text("of b"))
+            try settle([b])
+            a.clock.advance(seconds: 10)
+            try a.set(note, "title", .text("of a"))
+            try settle([a, b])
+            #expect(try title(b) == .text("of b"))
+        }
+        let b = try device(3, keys, file: file)
+        b.clock.advance(seconds: 60)
+        try settle([b, a])
+        let later = AttributeValue.text(isLater ? "of b" : "of a")
+        #expect(try title(a) == later && title(b) == later)
+        let line = try #require(try b.mirrored.conflicts().first { $0.property == "title" })
+        #expect(line.rule == "latest" && line.winner == (isLater ? "local" : "remote"))
+        #expect(line.local == .string("of b") && line.remote == .string("of a"))
+    }
+
     @Test func aStoreWhoseKeyIsGivenNoMoreDoesNotSync() throws {
         let file = folder.appendingPathComponent("a.sqlite")
         do {

@@ -66,6 +66,8 @@ struct Unlocking {
             let reason = RecordError(RecordImport.mismatch, error.message)
             return try mirror.ledger.keepRefusal(of: entry.recordName, reason)
         }
+        let arrival = RecordImport.Arrival(
+            record: known, layout: layout, state: remote, entry: entry, isNew: false)
         var merged = local
         for slot in try openedSlots(of: known, entry.row, layout, remote, &importing) {
             guard local.attributes[slot] != remote.attributes[slot] else { continue }
@@ -73,11 +75,11 @@ struct Unlocking {
                 merged.attributes[slot] = remote.attributes[slot]
             } else {
                 // Edited here by somebody who could not see what was there.
-                merged.attributes[slot] = try settle(
-                    slot, local, remote, layout, entry, &importing)
+                merged.attributes[slot] = try settle(slot, local, arrival, &importing)
                 try mirror.enqueueUpload(entry.row)
             }
         }
+        try importing.keepTimes(of: arrival, named: entry.recordName, merged: merged)
         try keepLocked(of: entry.row)
         guard try importing.makeRoom(for: merged, entry, layout) else { return }
         try importing.change(
@@ -146,37 +148,40 @@ struct Unlocking {
     }
 
     /// An edit that was made without seeing what is there: a rule that computes a value does so,
-    /// since that keeps what either side meant; else the edit stays.
+    /// since that keeps what either side meant, and one that asks for the times of both knows them;
+    /// else the edit stays.
     private func settle(
-        _ slot: Int, _ local: ObjectState, _ remote: ObjectState, _ layout: EntityLayout,
-        _ entry: RecordEntry, _ importing: inout RecordImport
+        _ slot: Int, _ local: ObjectState, _ arrival: RecordImport.Arrival,
+        _ importing: inout RecordImport
     ) throws -> AttributeValue {
+        let layout = arrival.layout
         let property = PropertySlot.attribute(slot)
         let name = property.name(in: layout)
         let rule = mirror.settings.policy.rule(entity: layout.name, property: name)
         var (own, other) = (ObjectState(empty: layout), ObjectState(empty: layout))
         own.copy(property, from: local)
-        other.copy(property, from: remote)
-        let outcome = ObjectMerge(policy: mirror.settings.policy, entity: layout)
+        other.copy(property, from: arrival.state)
+        let outcome = try importing.objectMerge(of: arrival, with: arrival.entry.recordName)
             .merge(base: nil, local: own, remote: other)
-        var conflict =
-            outcome.conflicts.first { computes(rule) && $0.winner == .merged }
-            ?? PropertyConflict(
-                slot: property, property: name, rule: "key", base: remote.value(property),
-                local: local.value(property), remote: remote.value(property))
-        if conflict.winner != .merged { conflict.take(.local) }
-        try importing.log(conflict, layout, entry.recordName, by: entry.base?.modified)
+        var unseen = PropertyConflict(
+            slot: property, property: name, rule: "key", base: other.value(property),
+            local: own.value(property), remote: other.value(property))
+        unseen.take(.local)
+        let conflict = outcome.conflicts.first { decides(rule, $0.winner) } ?? unseen
+        try importing.log(
+            conflict, layout, arrival.entry.recordName, by: arrival.entry.base?.modified)
         if case .attribute(let value) = conflict.result { return value }
         return local.attributes[slot]
     }
 
-    /// Whether a rule makes one value of two without what they were made from. What was counted
+    /// Whether what a rule came to holds without what both values were made from. What was counted
     /// upon a value that was seen once is not told apart from it.
-    private func computes(_ rule: MergeRule) -> Bool {
+    private func decides(_ rule: MergeRule, _ winner: PropertyConflict.Winner) -> Bool {
         switch rule {
-        case .text, .set, .max, .min: true
-        case .counter, .custom: former.isEmpty
-        case .local, .remote, .overwrite, .rollback, .error, .latest, .policy: false
+        case .latest: true
+        case .text, .set, .max, .min: winner == .merged
+        case .counter, .custom: former.isEmpty && winner == .merged
+        case .local, .remote, .overwrite, .rollback, .error, .policy: false
         }
     }
 }

@@ -13,7 +13,7 @@ package struct MirrorSettings: Sendable {
     /// Where the store's records are; with an owner it is a zone of another user's.
     package let zoneID: ZoneID
     /// Tells one model from another; computed once, since each round compares it.
-    let modelDigest: String
+    package let modelDigest: String
     package let platform: Environment
     /// Records that one export batch may hold, where the service takes as many.
     package var batchRecordsMax = 2_000

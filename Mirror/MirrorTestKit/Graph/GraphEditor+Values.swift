@@ -104,11 +104,15 @@ extension GraphEditor {
     }
 
     /// What whoever deletes a row has seen of it. What is sealed may show nothing without all keys,
-    /// and until a round has opened what they open.
+    /// and until a round has opened what they open; what only the later model has, until a look has
+    /// brought it into the rows.
     private func seen(
         _ row: Row, _ entity: EntityLayout, on device: SimulatedDevice
     ) throws -> [AttributeValue?] {
-        let values = versions.lastValues(of: row, entity)
+        var values = versions.lastValues(of: row, entity)
+        if try device.waitsForModel() {
+            for slot in versions.slotsOfLastOnly(entity) { values[slot] = nil }
+        }
         guard try hidesSealed || device.waitsForUnlocking() else { return values }
         return zip(values, versions.last(entity).attributes).map { value, slot in
             slot.attribute.allowsCloudEncryption ? nil : value

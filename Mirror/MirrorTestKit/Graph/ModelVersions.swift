@@ -42,6 +42,14 @@ struct ModelVersions {
         last.layout.entity(named: entityNames[entity.name] ?? entity.name) ?? entity
     }
 
+    /// The slots of the last version whose attributes the first one lacks.
+    func slotsOfLastOnly(_ entity: EntityLayout) -> [Int] {
+        let last = last(entity)
+        let former = first.layout.entities.first { self.last($0).number == last.number }
+        let known = Set(former?.attributes.map { lastName(of: $0.name) } ?? [])
+        return last.attributes.indices.filter { !known.contains(last.attributes[$0].name) }
+    }
+
     /// A row's values in the slots of the last version; nil where its own version has none.
     func lastValues(of row: Row, _ entity: EntityLayout) -> [AttributeValue?] {
         var values: [String: AttributeValue] = [:]

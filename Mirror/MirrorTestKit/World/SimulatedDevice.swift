@@ -192,6 +192,13 @@ final class SimulatedDevice {
     /// Has these keys too from its next start on.
     func take(_ keys: Set<UInt8>) { keyNumbers.formUnion(keys) }
 
+    /// Whether it was updated, and nothing looked at the store since: what came for the later model
+    /// is not in the rows yet.
+    func waitsForModel() throws -> Bool {
+        let known = try store.read { try ledger(in: $0).setting(.modelDigest)?.string }
+        return known != nil && known != mirrored.settings.modelDigest
+    }
+
     /// Whether it has keys that no round has opened the rows' values with.
     func waitsForUnlocking() throws -> Bool {
         guard let keys = try keys else { return false }

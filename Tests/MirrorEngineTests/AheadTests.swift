@@ -108,17 +108,8 @@ import Testing
         try round.workAhead()
         round.answer(answer(.modifyRecords(first), a))
         var sent = Set(names(first))
-        var result: RoundResult?
-        while result == nil {
-            switch try round.step() {
-            case .send(let request):
-                if case .modifyRecords(let modify) = request { sent.formUnion(names(modify)) }
-                round.answer(answer(request, a))
-            case .finished(let end): result = end
-            default: continue
-            }
-        }
-        #expect(result?.isInSync == true && sent.count == 5)
+        let result = try finish(&round) { sent.formUnion(names($0)) }
+        #expect(result.isInSync && sent.count == 5)
         try b.sync()
         #expect(try b.rows("Tag").count == 5)
     }
@@ -180,10 +171,15 @@ import Testing
         #expect(labels == Array(repeating: .text("edited"), count: 4))
     }
 
-    private func finish(_ round: inout MirrorRound) throws -> RoundResult {
+    /// Carries the round to its end, and shows what it sends.
+    private func finish(
+        _ round: inout MirrorRound, _ see: (ModifyRecords) -> Void = { _ in }
+    ) throws -> RoundResult {
         while true {
             switch try round.step() {
-            case .send(let request): round.answer(answer(request, a))
+            case .send(let request):
+                if case .modifyRecords(let modify) = request { see(modify) }
+                round.answer(answer(request, a))
             case .finished(let result): return result
             default: continue
             }

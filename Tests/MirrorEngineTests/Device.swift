@@ -45,15 +45,15 @@ final class Device {
         self.service = service
     }
 
-    /// Nothing that the device sends is its user's to change.
-    func refuseAll() {
+    /// Nothing that the device sends is its user's to change, or whatever else is said of it.
+    func refuseAll(
+        _ code: RecordError.Code = .accessDenied, _ reason: String = "The record is another user's."
+    ) {
         intercept = { request in
             guard case .modifyRecords(let modify) = request else { return nil }
             let refusals = modify.operations.map {
                 RecordResult.failure(
-                    RecordError(
-                        .accessDenied, "The record is another user's.",
-                        recordName: $0.record.recordName))
+                    RecordError(code, reason, recordName: $0.record.recordName))
             }
             return .records(RecordsReply(results: refusals))
         }

@@ -97,6 +97,9 @@ import Testing
         try b.sync()
         #expect(try b.members(note, "tags") == [tag("u")])
         #expect(try b.mirrored.status()?.refusals.count == 2)
+        let refused = try b.mirrored.refusedEdits()
+        #expect(refused.map(\.row) == [note])
+        #expect(refused[0].reason == "ACCESS_DENIED: The record is another user's.")
         let edits = try b.mirrored.restoreRefusedEdits()
         #expect(edits.map(\.row).contains(note))
         try expectAsBefore()
@@ -147,6 +150,35 @@ import Testing
             } throws: { ($0 as? MirrorError)?.code == .noRefusedEdit }
         }
         #expect(try b.value(note, "title") == .text("once more"))
+    }
+
+    /// An edit that waits for room, or behind a record whose large value has not come, goes by
+    /// itself.
+    @Test func whatWaitsIsNotTakenBack() throws {
+        let note = try b.only("Note")
+        b.refuseAll(.quotaExceeded, "The container is full.")
+        try b.set(note, "title", .text("mine"))
+        try b.sync()
+        #expect(try b.mirrored.status()?.refusals.count == 1)
+        #expect(try b.mirrored.restoreRefusedEdits().isEmpty)
+        #expect(try b.value(note, "title") == .text("mine"))
+
+        let service = try Device.service()
+        let owner = try Device(3, service, assetsAbove: 100)
+        let other = try Device(4, service, assetsAbove: 100)
+        let cover = try owner.insert("Cover", ["image": .data(Data([1]))])
+        for device in [owner, other] { try device.sync() }
+        try owner.set(cover, "image", .data(Data(repeating: 7, count: 500)))
+        try owner.sync()
+        other.interceptDownload = { _ in throw Missing(name: "asset") }
+        try other.sync()
+        try other.set(other.only("Cover"), "image", .data(Data([2])))
+        try other.sync()
+        let status = try #require(try other.mirrored.status())
+        #expect(status.refusals.map(\.reason)[0].hasPrefix("ASSET_MISSING"))
+        #expect(status.pending.updates == 1)
+        #expect(try other.mirrored.restoreRefusedEdits().isEmpty)
+        #expect(try other.value(other.only("Cover"), "image") == .data(Data([2])))
     }
 
     @Test func aLargeValueThatOnlyTheServiceHasStays() throws {

@@ -30,7 +30,7 @@ extension RecordImport {
         try change(row.id, from: local, to: former, layout, named: entry.recordName)
         try flush()
         try mirror.ledger.forgetCounts(of: entry.recordName)
-        try mirror.ledger.decideForService(entry.recordName)
+        try mirror.ledger.decideWaiting(of: entry.recordName, for: .remote)
         if staying.isEmpty { try settle(entry) }
         return staying
     }

@@ -145,6 +145,13 @@ extension Ledger {
             [.text(winner), .text(ConflictEntry.handRule), .integer(id)])
     }
 
+    /// What waits of a record for a decision is decided for one side.
+    func decideWaiting(of name: String, for winner: PropertyConflict.Winner) throws {
+        try connection.run(
+            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = ? WHERE ZRECORDNAME = ? "
+                + "AND ZWINNER = 'waiting'", [.text(winner.rawValue), .text(name)])
+    }
+
     package func waitingConflicts() throws -> Int {
         Int(
             try connection.value("SELECT count(*) FROM ADIPTYCHCONFLICT WHERE ZWINNER = 'waiting'")?

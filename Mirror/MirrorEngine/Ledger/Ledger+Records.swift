@@ -196,10 +196,9 @@ extension Ledger {
         // waited has been made by deleting the object.
         let name = try connection.value(
             "SELECT ZCKRECORDNAME FROM ANSCKRECORDMETADATA WHERE Z_PK = ?", [.integer(key)])
-        try forgetRefusal(of: name?.string ?? "")
-        try connection.run(
-            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'local' WHERE ZRECORDNAME = ? "
-                + "AND ZWINNER = 'waiting'", [name ?? .null])
+        guard let name = name?.string else { return }
+        try forgetRefusal(of: name)
+        try decideWaiting(of: name, for: .local)
     }
 
     /// A number of Apple's, for a line whose deletion was sent.
@@ -357,9 +356,7 @@ extension Ledger {
         try forgetCounts(of: entry.recordName)
         try setOutside(false, entry.recordName)
         try dropReplay(of: entry.recordName)
-        try connection.run(
-            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
-                + "AND ZWINNER = 'waiting'", [.text(entry.recordName)])
+        try decideWaiting(of: entry.recordName, for: .remote)
         try forgetInFlight(entry.recordName)
     }
 

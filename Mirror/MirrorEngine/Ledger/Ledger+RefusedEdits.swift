@@ -3,8 +3,16 @@ internal import SQLiteDriver
 
 /// Edits that the service refused: it has the objects as they were before.
 extension Ledger {
+    /// What waits with such a code goes by itself, or is a record on its way here; no edit was
+    /// refused.
+    private static let waitingCodes = [
+        RecordImport.missingAsset.code, RecordImport.mismatch, .keyMissing, .assetNotFound,
+        .quotaExceeded,
+    ]
+
     private static let isRefused =
-        "EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZRECORDNAME = "
+        "EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL r WHERE r.ZCODE NOT IN ("
+        + waitingCodes.map { "'\($0.rawValue)'" }.joined(separator: ", ") + ") AND r.ZRECORDNAME = "
 
     /// The lines of objects that the service has, and whose edits it refused, in the order in which
     /// they came to be known.
@@ -24,10 +32,10 @@ extension Ledger {
             "(p.ZISUPLOADED = 0 OR p.ZNEEDSDELETE = 1) AND \(Self.isRefused) p.ZCKRECORDID)", [])
     }
 
-    /// What waits of a record for a decision is decided as the service has it.
-    func decideForService(_ name: String) throws {
-        try connection.run(
-            "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZRECORDNAME = ? "
-                + "AND ZWINNER = 'waiting'", [.text(name)])
+    /// The words in which records were refused, by name.
+    func refusalReasons() throws -> [ExactName: String] {
+        Dictionary(
+            try refusals().map { (ExactName($0.recordName), $0.reason) },
+            uniquingKeysWith: { one, _ in one })
     }
 }

@@ -90,9 +90,7 @@ extension MirroredStore {
 extension MirrorTransaction {
     /// What the service refused to delete, with its reasons.
     func refusedDeletions() throws -> [RefusedDeletion] {
-        let reasons = Dictionary(
-            try ledger.refusals().map { (ExactName($0.recordName), $0.reason) },
-            uniquingKeysWith: { one, _ in one })
+        let reasons = try ledger.refusalReasons()
         return try ledger.refusedDeletions().map { entry in
             RefusedDeletion(
                 recordName: entry.recordName,

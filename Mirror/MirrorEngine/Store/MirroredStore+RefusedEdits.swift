@@ -25,9 +25,10 @@ public struct RestoredEdit: Hashable, Sendable {
 
 extension MirroredStore {
     /// The edits that the service refused, of objects that it has: of what another made in the
-    /// public database, or shares for reading only, or what it will not take as it is. Notes what
-    /// was saved since the last round first. Throws what reading the store throws. Cost: a look at
-    /// the refused lines.
+    /// public database, or shares for reading only, or what it will not take as it is. What waits
+    /// for a key, for room or for another device's large value goes by itself, and is none. Notes
+    /// what was saved since the last round first. Throws what reading the store throws. Cost: a
+    /// look at the refused lines.
     public func refusedEdits() throws -> [RefusedEdit] {
         guard try read({ try Ledger.exists(in: $0.ledger.connection) }) else { return [] }
         while try analyse().moreWaiting {}
@@ -111,16 +112,23 @@ extension MirroredStore {
 }
 
 extension MirrorTransaction {
-    /// What the service refused to change, with its reasons.
+    /// What the service refused to change, with its reasons; of a pair the object that leads it.
     func refusedEdits() throws -> [RefusedEdit] {
-        let reasons = Dictionary(
-            try ledger.refusals().map { (ExactName($0.recordName), $0.reason) },
-            uniquingKeysWith: { one, _ in one })
-        return try ledger.refusedEdits().map { entry in
+        let reasons = try ledger.refusalReasons()
+        func edit(_ row: RowID, _ name: String, refused: String) -> RefusedEdit {
             RefusedEdit(
-                recordName: entry.recordName,
-                entityName: mapping.layout.entity(entry.row.entity)?.name ?? "",
-                reason: reasons[ExactName(entry.recordName)] ?? "", row: entry.row)
+                recordName: name, entityName: mapping.layout.entity(row.entity)?.name ?? "",
+                reason: reasons[ExactName(refused)] ?? "", row: row)
         }
+        var edits = try ledger.refusedEdits().map {
+            edit($0.row, $0.recordName, refused: $0.recordName)
+        }
+        var rows = Set(edits.map(\.row))
+        for pair in try ledger.refusedPairs() {
+            let name = pair.pair.first
+            guard let row = try ledger.row(named: name), rows.insert(row).inserted else { continue }
+            edits.append(edit(row, name, refused: pair.recordName))
+        }
+        return edits
     }
 }

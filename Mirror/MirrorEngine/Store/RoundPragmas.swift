@@ -41,15 +41,14 @@ final class RoundPragmas: Sendable {
     func open(_ connection: Connection) throws {
         try former.withLock { former in
             guard former == nil else { return }
-            var before: [Pragma: Int64] = [:]
+            former = [:]
             for pragma in Pragma.allCases {
                 guard let now = try connection.pragma(pragma.rawValue)?.int64,
                     !pragma.isEnough(now)
                 else { continue }
                 try pragma.set(pragma.wanted, connection)
-                before[pragma] = now
+                former?[pragma] = now
             }
-            former = before
         }
     }
 

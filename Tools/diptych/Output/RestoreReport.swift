@@ -29,9 +29,8 @@ struct RestoreReport {
                 "staying": .array(edit.staying.map { .string($0) }),
             ])
         }
-        let stays =
-            edit.staying.isEmpty
-            ? "" : ", but for \(edit.staying.joined(separator: ", ")), which only the service has"
+        let staying = edit.staying.joined(separator: ", ")
+        let stays = staying.isEmpty ? "" : ", but for \(staying), whose value there is not here"
         let log = invocation.line(calling: Conflicts.manual)
         console.note(
             "\(title) is as the service has it\(stays); what you had is in the log: `\(log)`")

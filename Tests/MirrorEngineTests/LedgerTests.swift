@@ -176,6 +176,7 @@ import Testing
                 INSERT INTO ADIPTYCHSENT SELECT * FROM ADIPTYCHINFLIGHT;
                 DROP TABLE ADIPTYCHINFLIGHT; DROP TABLE ADIPTYCHSEEN;
                 DROP TABLE ADIPTYCHREPLAY; DROP TABLE ADIPTYCHDELETED;
+                DROP INDEX ADIPTYCH_HELDTARGET;
                 """)
         }
         #expect(try device.mirrored.status()?.pending.inserts == 1)
@@ -188,5 +189,7 @@ import Testing
         #expect(try device.mirrored.conflicts().isEmpty)
         #expect(
             try rows("SELECT name FROM sqlite_master WHERE name = 'ADIPTYCHSENT'").isEmpty)
+        #expect(
+            try rows("SELECT 1 FROM sqlite_master WHERE name = 'ADIPTYCH_HELDTARGET'").count == 1)
     }
 }

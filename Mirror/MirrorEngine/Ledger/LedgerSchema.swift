@@ -194,16 +194,27 @@ enum LedgerSchema {
     /// What serves assets on their way.
     private static let assetTables = [Ledger.receiptTable]
 
+    /// What stores of an older version of this library may lack.
+    private static let laterTables =
+        reconciliationTables + versionTables + countTables + graveTables + eventTables
+        + assetTables + Ledger.shareTables + [Ledger.outsideTable, Ledger.sentBatchTable]
+
+    /// The same by their names.
+    private static let laterNames = laterTables.map { sql in
+        sql.split(separator: " ").drop { $0 != "EXISTS" }.dropFirst().first.map(String.init) ?? ""
+    }
+
     /// Brings the tables of an older version of this library up to date. Writes in flight moved to
     /// a table that keeps their order; where they had none, the numbers that served as write IDs
     /// tell it.
     static func upgrade(in connection: Connection) throws {
-        let later =
-            versionTables + countTables + graveTables + eventTables + assetTables
-            + Ledger.shareTables + [Ledger.outsideTable, Ledger.sentBatchTable]
-        for sql in reconciliationTables + later {
+        let there = Set(
+            try connection.rows("SELECT name FROM sqlite_master WHERE name GLOB 'ADIPTYCH*'")
+                .compactMap { $0.first?.string })
+        for (name, sql) in zip(laterNames, laterTables) where !there.contains(name) {
             try connection.run(sql)
         }
+        guard there.contains("ADIPTYCHSENT") else { return }
         let former = try connection.value(
             "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'ADIPTYCHSENT'")
         guard let former = former?.string, let table = ownTables.first else { return }
@@ -231,11 +242,7 @@ enum LedgerSchema {
                     + "?, 0, 0)",
                 [SQLiteValue(table.number), .text(table.entity)])
         }
-        let own =
-            ownTables + reconciliationTables + versionTables + countTables + graveTables
-            + eventTables + assetTables + Ledger.shareTables
-            + [Ledger.outsideTable, Ledger.sentBatchTable]
-        for sql in indexes + own {
+        for sql in indexes + ownTables + laterTables {
             try connection.run(sql)
         }
     }

@@ -159,7 +159,10 @@ import Testing
     }
 
     /// A note whose subtitle, which the older device does not know, is an asset.
-    private func neighbours() throws -> (old: Device, new: Device) {
+    private func neighbours(
+        _ world: VersionedWorld? = nil
+    ) throws -> (old: Device, new: Device) {
+        let world = world ?? self.world
         let (old, new) = (try world.device(), try world.device(isLater: true))
         try old.insert("Note", ["title": text("title"), "views": .integer(1)])
         try world.settle(old, new)
@@ -174,6 +177,62 @@ import Testing
         try world.settle(old, new)
         #expect(try subtitle(new) == text("sub"))
         #expect(try new.value(new.only("Note"), "headline") == text("edited"))
+    }
+
+    /// What the older device sent named the asset, too, though nobody there had it.
+    @Test(arguments: [false, true])
+    func anAnswerLostBeforeTheUpdateLeavesTheAssets(byMapping: Bool) throws {
+        let (old, new) = try neighbours()
+        try new.set(new.only("Note"), "mood", text("glad"))
+        try world.settle(new, old)
+        try old.set(old.only("Note"), "views", .integer(2))
+        old.intercept = { [service = world.service, old] request in
+            guard case .modifyRecords = request else { return nil }
+            _ = try service.handle(request, from: try old.mirrored.deviceID())
+            throw MirrorError(.stopped, "killed")
+        }
+        _ = try old.sync()
+        let updated = try byMapping ? world.mapped(old) : world.updated(old)
+        try world.settle(updated, new)
+        for device in [updated, new] {
+            let note = try device.only("Note")
+            #expect(try subtitle(device) == text("sub"))
+            #expect(try device.value(note, "mood") == text("glad"))
+            #expect(try device.value(note, "views") == .integer(2))
+            #expect(try device.mirrored.conflicts().isEmpty)
+        }
+    }
+
+    /// A version that the service lost, and that was to be sent again.
+    @Test func aVersionToSendAgainBeforeTheUpdateLeavesTheAssets() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("asset-versions-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let host = try ServiceHost(in: folder)
+        let world = try VersionedWorld(service: host.service)
+        world.assetsAbove = 100
+        let (old, new) = try neighbours(world)
+        let backup = try host.backup()
+        try new.set(new.only("Note"), "mood", text("glad"))
+        try world.settle(new, old)
+        try host.service.restore(backup)
+        old.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            throw MirrorError(.stopped, "killed")
+        }
+        _ = try old.sync()
+        #expect(
+            try old.store.read {
+                try Ledger(connection: $0.connection, platform: .system).hasReplays()
+            })
+        let updated = try world.updated(old)
+        try world.settle(new, updated)
+        for device in [updated, new] {
+            let note = try device.only("Note")
+            #expect(try subtitle(device) == text("sub"))
+            #expect(try device.value(note, "mood") == text("glad"))
+        }
     }
 
     @Test func anUpdatedDeviceFetchesTheAssetItNowKnows() throws {

@@ -20,10 +20,11 @@ final class VersionedWorld {
 
     init(
         from former: NSManagedObjectModel = SampleModel.make(),
-        to later: NSManagedObjectModel = SampleModel.makeLater()
+        to later: NSManagedObjectModel = SampleModel.makeLater(),
+        service: SimulatedService? = nil
     ) throws {
         (self.former, self.later) = (former, later)
-        service = try Device.service()
+        self.service = try service ?? Device.service()
         folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("versions-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

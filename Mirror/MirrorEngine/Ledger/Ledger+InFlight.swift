@@ -48,6 +48,16 @@ extension Ledger {
         ).compactMap { $0[0].string }
     }
 
+    /// Puts other versions in the place of those that were sent and not yet answered.
+    func replaceInFlight(_ name: String, _ change: (Record) -> Record) throws {
+        for mark in try marksInFlight(name) {
+            guard let sent = try inFlight(name, mark: mark) else { continue }
+            try connection.run(
+                "UPDATE ADIPTYCHINFLIGHT SET ZRECORD = ?3 WHERE ZRECORDNAME = ?1 AND ZMARK = ?2",
+                [.text(name), .text(mark), .blob(RecordArchive.encode(change(sent)))])
+        }
+    }
+
     package func forgetInFlight(_ name: String) throws {
         try spreadBatches()
         try forgetEarlierInFlight(name)

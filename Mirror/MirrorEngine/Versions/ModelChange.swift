@@ -126,21 +126,30 @@ struct ModelChange {
 
     /// Lets the contents of assets be fetched that nobody here knew before: the base says nothing
     /// of them, and is of no state of the service, so that the record comes anew and is merged.
+    /// Versions under way, or lost by the service, were made of the same base.
     private mutating func waitForAssets(
         of entry: inout RecordEntry, _ layout: EntityLayout, _ state: ObjectState
     ) throws {
         guard let agreed = entry.base, !agreed.deleted, agreed.hasAssets else { return }
         let known = mirror.mapping.agreedState(of: agreed, entity: layout).adopting(state)
-        var base = agreed
-        for case .attribute(let slot) in newSlots(
-            of: layout, in: agreed, isWaiting: entry.needsUpload)
-        where AssetStandIn(known.attributes[slot]) != nil {
-            base = mirror.mapping.forgetting(assetOf: slot, layout, in: base)
+        let slots = newSlots(of: layout, in: agreed, isWaiting: entry.needsUpload)
+            .compactMap { slot -> Int? in
+                guard case .attribute(let index) = slot,
+                    AssetStandIn(known.attributes[index]) != nil
+                else { return nil }
+                return index
+            }
+        let mapping = mirror.mapping
+        let forgetting = { (record: Record) in
+            slots.reduce(record) { mapping.forgetting(assetOf: $1, layout, in: $0) }
         }
+        var base = forgetting(agreed)
         guard base.fields != agreed.fields else { return }
         base.recordChangeTag = nil
         entry.base = base
         try mirror.ledger.replaceBase(base, key: entry.key)
+        try mirror.ledger.replaceInFlight(entry.recordName, forgetting)
+        try mirror.ledger.dropReplay(of: entry.recordName)
         try importing.waitForAssets(of: agreed)
     }
 

@@ -140,6 +140,36 @@ import Testing
         #expect(try a.mirrored.apply(page, to: now) != nil)
     }
 
+    /// The zone was deleted after it took a batch, and another session has compared the store with
+    /// the new one before the answer is recorded.
+    @Test func anAnswerOfAZoneThatIsGoneSettlesNothing() throws {
+        try a.sync()
+        try a.insert("Note", ["title": .text("x")])
+        let zone = a.mirrored.settings.zoneID
+        let batch = try a.mirrored.nextBatch()
+        let answer = try handle(
+            .modifyRecords(ModifyRecords(operations: batch.operations, zoneID: zone)))
+        for kind in [ZoneOperation.Kind.delete, .create] {
+            _ = try handle(.modifyZones([ZoneOperation(kind, zone)]))
+        }
+        try a.mirrored.forgetZone()
+        try a.mirrored.noteZoneExists()
+        let whole = ZoneChanges.Zone(zoneID: zone, syncToken: nil)
+        guard case .records(let reply) = answer,
+            case .zoneChanges(let pages) = try handle(.zoneChanges(ZoneChanges(zones: [whole]))),
+            let page = pages.first
+        else { throw Missing(name: "answer") }
+        let asked = PageRequest(token: nil, toldWriteIDs: true)
+        #expect(try a.mirrored.apply(page, to: asked) != nil)
+        #expect(try a.mirrored.record(batch, reply).exported == 0)
+        try settle([a, b])
+        #expect(try b.value(b.only("Note"), "title") == .text("x"))
+    }
+
+    private func handle(_ request: RecordRequest) throws -> RecordResponse {
+        try service.handle(request, from: a.mirrored.deviceID())
+    }
+
     @Test func aDeletionTravelsAndClearsWhatPointedThere() throws {
         let folder = try a.insert("Folder")
         let note = try a.insert("Note")

@@ -122,6 +122,40 @@ import Testing
         #expect(try b.mirrored.conflicts().count == before)
     }
 
+    /// The name is dropped as far as it was seen: an edit that the service took after this device
+    /// last read the zone is in the log.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func anEditTakenBeforeTheNameIsDroppedIsLogged(dialect: ServiceDialect) throws {
+        let service = try Device.service(dialect)
+        let model = SampleModel.make(uniqueLabels: true)
+        model.entitiesByName["Tag"]?.properties += [
+            SampleModel.attribute("colour", .stringAttributeType)
+        ]
+        let a = try Device(21, service, model: model)
+        let b = try Device(22, service, model: model)
+        let own = try a.insert("Tag", ["label": .text("y"), "colour": .text("green")])
+        try settle([a, b])
+        let other = try b.insert("Tag", ["label": .text("x"), "colour": .text("red")])
+        try b.sync()
+        try a.set(own, "label", .text("x"))
+        var isFirst = true
+        a.intercept = { request in
+            guard case .modifyRecords = request, isFirst else { return nil }
+            isFirst = false
+            try b.set(other, "colour", .text("blue"))
+            try b.sync()
+            return nil
+        }
+        try settle([a, b])
+        #expect(!isFirst)
+        for device in [a, b] {
+            let row = try device.only("Tag")
+            #expect(try device.value(row, "colour") == .text("green"))
+        }
+        let logged = try (a.mirrored.conflicts() + b.mirrored.conflicts()).map(\.remote)
+        #expect(logged.contains(.string("blue")))
+    }
+
     @Test func aDecisionForAKeyThatIsTakenIsRefusedInWords() throws {
         let model = SampleModel.make(uniqueLabels: true)
         let policy = MergePolicy(standard: .error)

@@ -59,6 +59,7 @@ struct BatchBuilder {
     private mutating func keepInFlight() throws {
         guard !batch.items.isEmpty else { return }
         batch.identifier = mirror.settings.platform.randomness.uuid().uuidString
+        batch.comparisons = try mirror.ledger.comparisons()
         var naming = mirror.naming
         try countSeals()
         let isPlain = try mirror.ledger.isPlain
@@ -402,9 +403,9 @@ struct BatchBuilder {
     // MARK: Names
 
     private mutating func addAliases() throws {
-        for name in try mirror.ledger.aliasesToDrop(limit: room) where !isFull {
-            let record = Record(recordName: name, recordType: "")
-            append(.alias, .forceDelete, record, record)
+        for (name, tag) in try mirror.ledger.aliasesToDrop(limit: room) where !isFull {
+            let record = Record(recordName: name, recordType: "", recordChangeTag: tag)
+            append(.alias, tag == nil ? .forceDelete : .delete, record, record)
         }
     }
 

@@ -41,6 +41,8 @@ package struct ExportBatch: Hashable, Sendable {
 
     /// Names the batch in the log of exports.
     package var identifier = ""
+    /// How often the store had been compared with the zone as a whole when it was built.
+    var comparisons: Int64 = 0
     package var items: [Item] = []
     /// What has to be uploaded before any record can be sent; `items` is empty then.
     package var uploads: [AssetUpload] = []

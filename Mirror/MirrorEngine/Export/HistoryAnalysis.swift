@@ -202,7 +202,8 @@ struct HistoryAnalysis {
             try mirror.ledger.repoint(key: entry.key, to: row, named: name)
             try mirror.keepForeign(of: entry.base, for: row, isRenamed: true)
             try mirror.ledger.clearBase(key: entry.key)
-            try mirror.ledger.keepAlias(entry.recordName, mergedInto: entry.key)
+            try mirror.ledger.keepAlias(
+                entry.recordName, mergedInto: entry.key, at: entry.base?.recordChangeTag)
         }
         try mirror.ledger.unqueueDeletion(key: entry.key)
     }

@@ -42,7 +42,7 @@ extension RecordImport {
                 hasMore || result.merged != arrival.state, key: twin.key)
         } else {
             try mirror.ledger.keepAlias(
-                arrival.record.recordName, mergedInto: twin.key)
+                arrival.record.recordName, mergedInto: twin.key, at: arrival.record.recordChangeTag)
             try mirror.keepForeign(of: arrival.record, for: holder, isRenamed: true)
             try mirror.enqueueUpload(holder)
         }
@@ -132,7 +132,8 @@ extension RecordImport {
         try mirror.ledger.rename(twin.recordName, to: arrival.record.recordName)
         try mirror.ledger.setBase(arrival.record, key: twin.key)
         if mayBeKnown {
-            try mirror.ledger.keepAlias(twin.recordName, mergedInto: twin.key)
+            try mirror.ledger.keepAlias(
+                twin.recordName, mergedInto: twin.key, at: twin.base?.recordChangeTag)
         }
         for (source, _) in try mirror.store.referrers(of: twin.row) {
             try mirror.enqueueUpload(source)
@@ -176,7 +177,8 @@ extension RecordImport {
         }
         try mirror.ledger.moveAliases(from: loser.key, to: survivor.key)
         try mirror.ledger.removeEntry(loser)
-        try mirror.ledger.keepAlias(loser.recordName, mergedInto: survivor.key)
+        try mirror.ledger.keepAlias(
+            loser.recordName, mergedInto: survivor.key, at: loser.base?.recordChangeTag)
         for row in [survivor.row] + owners { try mirror.comparePairs(of: row) }
         outcome.merged += 1
     }
@@ -280,6 +282,9 @@ extension RecordImport {
     /// A record came under a name that was merged into another object here: what it says besides
     /// is logged, and what cannot be read here goes on with the other.
     mutating func logOutdone(_ record: Record, _ layout: EntityLayout) throws {
+        if let tag = record.recordChangeTag {
+            try mirror.ledger.setAliasTag(tag, of: record.recordName)
+        }
         guard let row = try mirror.ledger.row(named: record.recordName) else { return }
         try mirror.keepForeign(of: record, for: row, isRenamed: true)
         if try !mirror.ledger.foreign(of: row).isEmpty { try mirror.enqueueUpload(row) }

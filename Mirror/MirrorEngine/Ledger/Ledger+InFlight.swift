@@ -3,8 +3,7 @@ internal import Platform
 package import RecordWire
 internal import SQLiteDriver
 
-/// What is in flight (sent and not yet answered), what the service refused, and aliases: names of
-/// objects that were merged into others, which the service is to drop.
+/// What is in flight (sent and not yet answered), and what the service refused.
 ///
 /// A sent record is kept until the base advances. When the reply was lost, the service's record is
 /// recognised as our own write by its values, and is no conflict.
@@ -134,71 +133,4 @@ extension Ledger {
     }
 
     private static let refusalPauseSeconds = 3_600.0
-
-    /// Notes that the object called `name` is now one with the line `key`; the service is to drop
-    /// the name.
-    package func keepAlias(_ name: String, mergedInto key: Int64) throws {
-        try connection.run(
-            "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?", [.text(name)])
-        try connection.run(
-            "INSERT INTO ANSCKRECORDZONEMOVERECEIPT (Z_ENT, Z_OPT, ZNEEDSCLOUDDELETE, "
-                + "ZRECORDMETADATA, "
-                + "ZMOVEDAT, ZRECORDNAME) VALUES (17017, 1, 1, ?, ?, ?)",
-            [.integer(key), SQLiteValue(platform.clock.now()), .text(name)])
-    }
-
-    /// Names that stood for one line stand for another.
-    package func moveAliases(from key: Int64, to other: Int64) throws {
-        try connection.run(
-            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZRECORDMETADATA = ? WHERE ZRECORDMETADATA = ?",
-            [.integer(other), .integer(key)])
-    }
-
-    /// Names that the service is still to drop. While the object that absorbed one is held back
-    /// from export by a decision that waits, or is to bring what only the service can read of it,
-    /// others keep theirs.
-    package func aliasesToDrop(limit: Int) throws -> [String] {
-        try connection.rows(
-            "SELECT r.ZRECORDNAME FROM ANSCKRECORDZONEMOVERECEIPT r WHERE r.ZNEEDSCLOUDDELETE = 1 "
-                + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHCONFLICT c "
-                + "ON c.ZRECORDNAME = m.ZCKRECORDNAME AND c.ZWINNER = 'waiting' "
-                + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
-                + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHFOREIGN f "
-                + "ON f.ZENTITYID = m.ZENTITYID AND f.ZENTITYPK = m.ZENTITYPK "
-                + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
-                + "ORDER BY r.Z_PK LIMIT ?", [SQLiteValue(limit)]
-        ).compactMap { $0[0].string }
-    }
-
-    /// The name was dropped by the service; it goes on standing for the object that absorbed it.
-    package func markAliasDropped(_ name: String) throws {
-        try connection.run(
-            "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0 WHERE ZRECORDNAME = ?",
-            [.text(name)])
-        // A name that was only to be deleted again stands for nothing here.
-        try connection.run(
-            "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ? AND ZRECORDMETADATA = 0",
-            [.text(name)])
-    }
-
-    /// Whether any name was merged into another here.
-    package func hasAliases() throws -> Bool {
-        try connection.value("SELECT 1 FROM ANSCKRECORDZONEMOVERECEIPT LIMIT 1") != nil
-    }
-
-    /// Whether the object called `name` was merged into another here, and whether the service has
-    /// dropped the name since; nil for a name of its own.
-    package func alias(of name: String) throws -> (isDropped: Bool, key: Int64)? {
-        let row = try connection.rows(
-            "SELECT ZNEEDSCLOUDDELETE, ZRECORDMETADATA FROM ANSCKRECORDZONEMOVERECEIPT "
-                + "WHERE ZRECORDNAME = ?", [.text(name)]
-        ).first
-        return row.map { ($0[0] != 1, $0[1].int64 ?? 0) }
-    }
-
-    /// The name stands for an object of its own again.
-    package func removeAlias(of name: String) throws {
-        try connection.run(
-            "DELETE FROM ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?", [.text(name)])
-    }
 }

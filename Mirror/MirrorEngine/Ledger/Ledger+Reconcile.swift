@@ -20,9 +20,14 @@ extension Ledger {
         // A loss in the middle of comparing: what was compared stands on the first lost line.
         if try !isReconciling { try setLostLine(try line()) }
         try set(.reconciling, to: .integer(1))
+        try set(.comparisons, to: .integer(comparisons() + 1))
         try set(.witness, to: .null)
         try connection.run("DELETE FROM ADIPTYCHSEEN")
     }
+
+    /// How often the store was to be compared with the zone as a whole: what was sent before the
+    /// last time was sent to another zone, or to another state of it.
+    func comparisons() throws -> Int64 { try setting(.comparisons)?.int64 ?? 0 }
 
     package func endReconciling() throws {
         try set(.reconciling, to: .null)

@@ -82,6 +82,8 @@ package struct LedgerKey: Hashable, Sendable {
     package static let lostLine = LedgerKey(text: "DiptychLostEpochs")
     /// Set while the zone is read from its start to be compared with all that is known here.
     package static let reconciling = LedgerKey(text: "DiptychReconciling")
+    /// How often that was begun.
+    static let comparisons = LedgerKey(text: "DiptychComparisons")
     /// The keys that opened the sealed values in the rows.
     package static let sealingKeys = LedgerKey(text: "DiptychSealingKeys")
     /// How many values were sealed here under a key.

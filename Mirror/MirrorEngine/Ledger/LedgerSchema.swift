@@ -1,6 +1,6 @@
 internal import SQLiteDriver
 
-/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and eighteen of our own.
+/// The system tables of mirroring (FORMAT §10): Apple's eighteen, and nineteen of our own.
 enum LedgerSchema {
     /// One system table: its number in Z_PRIMARYKEY, its entity's name, and its columns after
     /// Z_OPT.
@@ -197,7 +197,8 @@ enum LedgerSchema {
     /// What stores of an older version of this library may lack.
     private static let laterTables =
         reconciliationTables + versionTables + countTables + graveTables + eventTables
-        + assetTables + Ledger.shareTables + [Ledger.outsideTable, Ledger.sentBatchTable]
+        + assetTables + Ledger.shareTables
+        + [Ledger.outsideTable, Ledger.sentBatchTable, Ledger.aliasTable]
 
     /// The same by their names.
     private static let laterNames = laterTables.map { sql in

@@ -90,7 +90,7 @@ extension RecordImport {
         }
         if wasEdited { try logDeletedAgain(record) }
         let key = try mirror.ledger.alias(of: name)?.key ?? 0
-        try mirror.ledger.keepAlias(name, mergedInto: key)
+        try mirror.ledger.keepAlias(name, mergedInto: key, at: nil)
         outcome.deletedAgain += 1
         return true
     }
@@ -104,7 +104,7 @@ extension RecordImport {
             return false
         }
         if wasEdited { try logDeletedAgain(record) }
-        try mirror.ledger.keepAlias(record.recordName, mergedInto: 0)
+        try mirror.ledger.keepAlias(record.recordName, mergedInto: 0, at: nil)
         outcome.deletedAgain += 1
         return true
     }

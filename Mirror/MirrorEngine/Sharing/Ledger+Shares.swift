@@ -99,7 +99,7 @@ extension Ledger {
             "ADIPTYCHREFUSAL",
             "ADIPTYCHSEEN", "ADIPTYCHREPLAY", "ADIPTYCHDELETED", "ADIPTYCHASIDE",
             "ADIPTYCHFOREIGN", "ADIPTYCHHELD", "ADIPTYCHCOUNT", "ADIPTYCHSHARE", "ADIPTYCHROOT",
-            "ADIPTYCHRECEIPT", "ADIPTYCHOUTSIDE",
+            "ADIPTYCHRECEIPT", "ADIPTYCHOUTSIDE", "ADIPTYCHALIAS",
         ] { try connection.run("DELETE FROM \(table)") }
         try connection.run(
             "UPDATE ADIPTYCHCONFLICT SET ZWINNER = 'remote' WHERE ZWINNER = 'waiting'")

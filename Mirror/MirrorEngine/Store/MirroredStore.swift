@@ -308,10 +308,15 @@ public final class MirroredStore: Sendable {
         return try record(batch, RecordsReply(results: results))
     }
 
+    /// Takes note of the service's answer to a batch. Where another session, or a reset, has begun
+    /// to compare the store with the zone meanwhile, the answer is as good as lost: it may be that
+    /// of a zone which is gone.
     package func record(_ batch: ExportBatch, _ reply: RecordsReply) throws -> ReplyOutcome {
         let started = now
         return try write { mirror in
-            guard try !hasLeft(mirror.ledger) else { return ReplyOutcome() }
+            guard try !hasLeft(mirror.ledger),
+                try batch.comparisons == mirror.ledger.comparisons()
+            else { return ReplyOutcome() }
             let noted = try catchUp(mirror)
             var recording = ReplyRecording(mirror: mirror)
             var outcome = try recording.record(batch, reply)

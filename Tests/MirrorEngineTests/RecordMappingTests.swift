@@ -43,6 +43,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [Double.infinity, -.infinity, 1e300, -1e18])
+    func aDateThatNoTimestampHoldsReadsBack(seconds: Double) throws {
+        let mapping = RecordMapping(layout: layout)
+        let entity = try #require(layout.entity(named: "Note"))
+        var state = ObjectState(empty: entity)
+        state.attributes[try #require(entity.attributeSlot("edited"))] = .date(seconds)
+        let record = try mapping.record(named: "n", for: state)
+        #expect(try mapping.state(of: record, entity: entity) == state)
+    }
+
     @Test func aFieldOfAnotherTypeIsNamed() throws {
         let entity = try #require(layout.entity(named: "Note"))
         var record = Record(recordName: "n", recordType: "CD_Note")

@@ -35,6 +35,35 @@ import Testing
             merge("one\ntwo\nthree", "one\nthree", "one\ntwo\nthree\nfour") == "one\nthree\nfour")
     }
 
+    /// "\r\n" is one character of Swift's, and no line feed.
+    @Test(arguments: ["\n", "\r\n"])
+    func linesEndEitherWay(ending: String) {
+        func text(_ lines: String...) -> String { lines.joined(separator: ending) }
+        let long = String(repeating: "word ", count: 2_000)
+        for rest in ["two", long] {
+            #expect(
+                merge(
+                    text("one", rest, "three"), text("ONE", rest, "three"),
+                    text("one", rest, "THREE")) == text("ONE", rest, "THREE"))
+            #expect(
+                merge(text("a", rest), text("a", rest, "mine"), text("z", "a", rest))
+                    == text("z", "a", rest, "mine"))
+        }
+        let many = Array(repeating: "line", count: 6_000).joined(separator: ending)
+        #expect(merge(many, many + "x", many + "y") == nil)
+    }
+
+    @Test func anEndingThatOneSideChangedIsTakenWithTheOthersLines() {
+        let base = "one\ntwo\nthree"
+        #expect(
+            merge(base, "one\r\ntwo\r\nthree", "one\ntwo\nTHREE") == "one\r\ntwo\r\nTHREE")
+        // Ends that are mixed, or a carriage return of old, stay with their lines.
+        #expect(
+            merge("one\r\ntwo\nthree", "ONE\r\ntwo\nthree", "one\r\ntwo\nTHREE")
+                == "ONE\r\ntwo\nTHREE")
+        #expect(merge("a\rb\nc", "A\rb\nc", "a\rb\nC") == "A\rb\nC")
+    }
+
     @Test func rewrittenWordsStayWhole() {
         let merged = merge("name: old", "name: nearby", "name: elsewhere") ?? ""
         #expect(merged.contains("nearby") && merged.contains("elsewhere"))
@@ -136,6 +165,14 @@ import Testing
         // What one side says already is left as it stands there.
         #expect(try set(.text("a"), .text("b\na"), .text("a\nb\nc")) == .text("a\nb\nc"))
         #expect(try set(.text("a"), .null, .text("a\nb")) == .text("b"))
+    }
+
+    @Test func linesOfSetsEndEitherWay() throws {
+        let union = AttributeValue.text("a\r\nb\r\nc\r\nd")
+        #expect(
+            try set(.text("a\r\nb"), .text("a\r\nb\r\nc"), .text("a\r\nb\r\nd")) == union)
+        #expect(try set(.text("a\nb"), .text("a\nb\nc"), .text("a\r\nb\r\nd")) == union)
+        #expect(try set(.text("a\r\nb"), .text("b"), .text("a\r\nb\r\n")) == .text("b"))
     }
 
     @Test func archivedSetsAreMergedToo() throws {

@@ -18,17 +18,27 @@ enum SetMerge {
         // What says it already is taken as it is; nothing is sent then but to one side.
         let said = [(local, own), (remote, others)].filter { !$0.0.isNull && $0.1 == merged }
         if let value = said.map(\.0).min(by: precedes) { return value }
-        return value(of: merged, like: local.isNull ? remote : local)
+        let ends = [base, local, remote].map(ending)
+        return value(
+            of: merged, like: local.isNull ? remote : local,
+            .merged(base: ends[0], local: ends[1], remote: ends[2]))
     }
 
     private static func elements(of value: AttributeValue) -> Set<ExactName>? {
         switch value {
         case .null: []
         case .text(let text):
-            Set(text.split(separator: "\n").map { ExactName(String($0)) })
+            Set(
+                text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" })
+                    .map { ExactName(String($0)) })
         case .data(let data): archived(in: data)
         default: nil
         }
+    }
+
+    private static func ending(of value: AttributeValue) -> LineEnding? {
+        guard case .text(let text) = value else { return nil }
+        return EvenText(text)?.ending
     }
 
     private static let classes: [AnyClass] = [NSArray.self, NSSet.self, NSString.self]
@@ -48,11 +58,11 @@ enum SetMerge {
 
     /// The elements in the order of their bytes, in the form of `other`.
     private static func value(
-        of elements: Set<ExactName>, like other: AttributeValue
+        of elements: Set<ExactName>, like other: AttributeValue, _ ending: LineEnding
     ) -> AttributeValue? {
         let texts = elements.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         switch other {
-        case .text: return .text(texts.joined(separator: "\n"))
+        case .text: return .text(texts.joined(separator: ending.rawValue))
         case .data(let data):
             let object = try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
             let root: NSObject = object is NSSet ? NSSet(array: texts) : NSArray(array: texts)

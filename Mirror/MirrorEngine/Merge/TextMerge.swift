@@ -14,9 +14,20 @@ package enum TextMerge {
     private static let runMin = 3
 
     /// The merged text; nil for texts that are too long. `base` is nil where the two sides have
-    /// nothing in common: then they count as made from what they begin and end with alike.
+    /// nothing in common: then they count as made from what they begin and end with alike. How the
+    /// lines end is merged by itself, where each text ends all of its own alike.
     /// Cost: O((n + m) · d) of the lines, and the same of the characters where lines collide.
     package static func merge(base: String?, local: String, remote: String) -> String? {
+        guard let own = EvenText(local), let other = EvenText(remote),
+            let former = EvenText(base ?? "")
+        else { return mergeLines(base: base, local: local, remote: remote) }
+        let ending = LineEnding.merged(
+            base: former.ending, local: own.ending, remote: other.ending)
+        return mergeLines(base: base.map { _ in former.text }, local: own.text, remote: other.text)
+            .map { EvenText.text($0, ending) }
+    }
+
+    private static func mergeLines(base: String?, local: String, remote: String) -> String? {
         let texts = [base ?? common(local, remote), local, remote].map(lines)
         let (base, local, remote) = (texts[0], texts[1], texts[2])
         guard texts.allSatisfy({ $0.count <= linesMax }) else { return nil }
@@ -95,8 +106,10 @@ package enum TextMerge {
         text.map { ExactName(String($0)) }
     }
 
+    /// Where ends are mixed, a carriage return belongs to its line.
     private static func lines(_ text: String) -> [ExactName] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { ExactName(String($0)) }
+        text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { ExactName(String($0)) }
     }
 
     private static func text(_ lines: [ExactName]) -> String {

@@ -77,10 +77,15 @@ package enum AttributeCoding {
     }
 
     private static func fields(forDate seconds: Double) -> (FieldValue?, FieldValue?) {
-        let scaled = ((seconds + referenceSeconds) * 1000).rounded()
-        let milliseconds = Int64(exactly: scaled) ?? (scaled < 0 ? .min : .max)
+        let milliseconds = milliseconds(of: seconds)
         let plain = FieldValue.timestamp(milliseconds)
         return (plain, self.seconds(milliseconds) == seconds ? nil : .double(seconds))
+    }
+
+    /// As near as a timestamp comes.
+    private static func milliseconds(of seconds: Double) -> Int64 {
+        let scaled = ((seconds + referenceSeconds) * 1000).rounded()
+        return Int64(exactly: scaled) ?? (scaled < 0 ? .min : .max)
     }
 
     private static func fields(forDecimal decimal: Decimal) -> (FieldValue?, FieldValue?) {
@@ -96,8 +101,7 @@ package enum AttributeCoding {
     /// The exact seconds when they are the same millisecond; another client may have changed only
     /// the plain field.
     private static func seconds(_ milliseconds: Int64, exact: FieldValue?) -> Double {
-        guard case .double(let seconds) = exact,
-            ((seconds + referenceSeconds) * 1000).rounded() == Double(milliseconds)
+        guard case .double(let seconds) = exact, self.milliseconds(of: seconds) == milliseconds
         else { return seconds(milliseconds) }
         return seconds
     }

@@ -25,9 +25,7 @@ struct EvenText {
     init?(_ text: String) {
         var ending: LineEnding?
         for character in text
-        where character.unicodeScalars.contains(where: { $0 == "\r" })
-            || character == "\n"
-        {
+        where character == "\n" || character.unicodeScalars.first == "\r" {
             guard let found = LineEnding(rawValue: String(character)), found == ending ?? found
             else { return nil }
             ending = found

@@ -124,6 +124,30 @@ import Testing
         #expect(try world.b.value(world.noteB, "title") == .text("late"))
     }
 
+    @Test func aDecisionIsAnEditOfItsTime() throws {
+        let policy = MergePolicy(standard: .latest)
+        let world = try World(policy: policy)
+        let c = try Device(3, world.service, policy: policy)
+        try c.sync()
+        try world.a.set(world.noteA, "title", .text("ann"))
+        world.b.clock.advance(seconds: 60)
+        try world.b.set(world.noteB, "title", .text("ben"))
+        try world.b.sync()
+        try world.a.sync()
+        c.clock.advance(seconds: 3_600)
+        try c.set(c.only("Note"), "title", .text("cem"))
+        world.a.clock.advance(seconds: 7_200)
+        let conflict = try #require(try world.a.mirrored.conflicts().first)
+        try world.a.mirrored.resolve(conflict: conflict.id, taking: .local)
+        try world.a.sync()
+        try c.sync()
+        try world.settle()
+        try c.sync()
+        for device in [world.a, world.b, c] {
+            #expect(try device.value(device.only("Note"), "title") == .text("ann"))
+        }
+    }
+
     @Test func anEditOfWhatWasSeenIsLaterWhateverTheClocksSay() throws {
         let world = try World(policy: MergePolicy(standard: .latest))
         world.a.clock.advance(seconds: 3_600)

@@ -156,6 +156,39 @@ import Testing
         #expect(logged.contains(.string("blue")))
     }
 
+    /// The name is another user's: the round ends all the same, and the name is not sent again.
+    @Test func aNameThatTheServiceDoesNotDropHoldsNothingUp() throws {
+        let own = try a.insert("Tag", ["label": .text("y")])
+        try settle([a, b])
+        try b.insert("Tag", ["label": .text("x")])
+        try b.sync()
+        try a.set(own, "label", .text("x"))
+        a.intercept = { [service, a] request in
+            guard case .modifyRecords(var modify) = request else { return nil }
+            let all = modify.operations
+            let isDrop = { (kind: RecordOperation.Kind) in [.delete, .forceDelete].contains(kind) }
+            modify.operations = all.filter { !isDrop($0.kind) }
+            guard
+                case .records(var reply) = try service.handle(
+                    .modifyRecords(modify), from: a.mirrored.deviceID())
+            else { return nil }
+            let drops = all.filter { isDrop($0.kind) }
+            var taken = reply.results.makeIterator()
+            reply.results = all.compactMap { operation in
+                guard drops.contains(operation) else { return taken.next() }
+                return .failure(
+                    RecordError(
+                        .accessDenied, "It is another user's.",
+                        recordName: operation.record.recordName))
+            }
+            return .records(reply)
+        }
+        #expect(try a.sync().error == nil)
+        let before = a.sendings
+        #expect(try a.sync().error == nil)
+        #expect(a.sendings == before)
+    }
+
     @Test func aDecisionForAKeyThatIsTakenIsRefusedInWords() throws {
         let model = SampleModel.make(uniqueLabels: true)
         let policy = MergePolicy(standard: .error)

@@ -54,6 +54,7 @@ extension RecordImport {
     /// A pair that the service would not take goes, one that it would not give up is there again.
     mutating func takeBack(pair entry: PairEntry) throws {
         guard entry.needsDelete else {
+            if let base = entry.base, !base.deleted { return try putBack(moved: entry) }
             try logLostPair(entry)
             try disconnect(entry)
             try flush()
@@ -63,6 +64,13 @@ extension RecordImport {
         try mirror.ledger.forgetRefusal(of: entry.recordName)
         try mirror.ledger.setPair(entry.key, isUploaded: true, needsDelete: false)
         if let again = try mirror.ledger.pair(named: entry.recordName) { try connect(again) }
+    }
+
+    /// A member that was moved stands at its former place again.
+    private mutating func putBack(moved entry: PairEntry) throws {
+        try mirror.ledger.forgetRefusal(of: entry.recordName)
+        try mirror.ledger.setPair(entry.key, isUploaded: true)
+        try connect(entry)
     }
 
     private mutating func logLostPair(_ entry: PairEntry) throws {

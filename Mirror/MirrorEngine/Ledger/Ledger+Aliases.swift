@@ -37,14 +37,15 @@ extension Ledger {
             [.integer(other), .integer(key)])
     }
 
-    /// Names that the service is still to drop, with the tags at which they were seen last. While the object that absorbed one is held back
-    /// from export by a decision that waits, or is to bring what only the service can read of it,
-    /// others keep theirs.
+    /// Names that the service is still to drop and has not refused to, with the tags at which they
+    /// were seen last. While the object that absorbed one is held back from export by a decision
+    /// that waits, or is to bring what only the service can read of it, others keep theirs.
     package func aliasesToDrop(limit: Int) throws -> [(name: String, tag: String?)] {
         try connection.rows(
             "SELECT r.ZRECORDNAME, a.ZTAG FROM ANSCKRECORDZONEMOVERECEIPT r "
                 + "LEFT JOIN ADIPTYCHALIAS a ON a.ZRECORDNAME = r.ZRECORDNAME "
-                + "WHERE r.ZNEEDSCLOUDDELETE = 1 "
+                + "WHERE r.ZNEEDSCLOUDDELETE = 1 AND NOT EXISTS (SELECT 1 FROM ADIPTYCHREFUSAL f "
+                + "WHERE f.ZRECORDNAME = r.ZRECORDNAME) "
                 + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHCONFLICT c "
                 + "ON c.ZRECORDNAME = m.ZCKRECORDNAME AND c.ZWINNER = 'waiting' "
                 + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
@@ -57,6 +58,7 @@ extension Ledger {
 
     /// The name was dropped by the service; it goes on standing for the object that absorbed it.
     package func markAliasDropped(_ name: String) throws {
+        try forgetRefusal(of: name)
         try forgetAliasTag(of: name)
         try connection.run(
             "UPDATE ANSCKRECORDZONEMOVERECEIPT SET ZNEEDSCLOUDDELETE = 0 WHERE ZRECORDNAME = ?",

@@ -89,8 +89,12 @@ struct SelectionReach {
 
     private func note(_ rows: [RowID], inside: Set<RowID>) throws {
         for row in rows {
-            guard let name = try mirror.ledger.knownName(of: row) else { continue }
-            try mirror.ledger.setOutside(!inside.contains(row), name)
+            let isInside = inside.contains(row)
+            // One that was deleted since stands as it did: its deletion is still to be noted.
+            guard let name = try mirror.ledger.knownName(of: row),
+                try isInside || mirror.store.row(row) != nil
+            else { continue }
+            try mirror.ledger.setOutside(!isInside, name)
         }
     }
 }

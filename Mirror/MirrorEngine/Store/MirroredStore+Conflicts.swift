@@ -1,4 +1,5 @@
 internal import ObjectModel
+internal import Platform
 internal import RecordWire
 internal import SQLiteStore
 internal import Stores
@@ -74,6 +75,10 @@ extension MirroredStore {
         try importing.change(row.id, from: local, to: state, layout, named: entry.recordName)
         try importing.flush()
         try mirror.enqueueUpload(row.id)
+        let timed = mirror.settings.timedProperties(of: row.id.entity, among: [conflict.property])
+        for property in timed {
+            try mirror.noteEdit(of: row.id, property, at: settings.platform.clock.now())
+        }
         if let slot = layout.toOneSlot(conflict.property) {
             try OneToOneRepair(mirror: mirror).meet(row.id, slot)
         }

@@ -189,7 +189,7 @@ import Testing
 
     private static let sealedBounds: [(WorldStatistics.Event, Double)] = [
         (.keyless, 60), (.formerKey, 15), (.keyArrived, 40), (.keyRotated, 15), (.carriedSeal, 1),
-        (.loggedKey, 3),
+        (.loggedKey, 5),
     ]
 
     private static let sharedBounds: [(WorldStatistics.Event, Double)] = [

@@ -28,13 +28,14 @@ final class Device {
         _ seed: UInt64, _ service: SimulatedService,
         model: NSManagedObjectModel = SampleModel.make(),
         policy: MergePolicy = MergePolicy(), file: URL? = nil, keys: SealingKeys? = nil,
-        assetsAbove bytes: Int? = nil, adjust: (inout MirrorSettings) -> Void = { _ in }
+        assetsAbove bytes: Int? = nil, selecting: SelectionSource = .remembered,
+        adjust: (inout MirrorSettings) -> Void = { _ in }
     ) throws {
         let platform = Environment(
             clock: clock, randomness: SeededRandomness(seed: seed), faults: NoFaults())
         store = try SQLiteRowStore(url: file, model: model, platform: platform)
         mirrored = try MirroredStore(
-            store: store, policy: policy, keys: keys, platform: platform
+            store: store, policy: policy, keys: keys, platform: platform, selecting: selecting
         ) { settings in
             if let bytes { settings.sizes.valueBytesMax = bytes }
             adjust(&settings)

@@ -111,6 +111,38 @@ import Testing
         #expect(try a.members(a.only("Note"), "tags").count == 1)
     }
 
+    @Test func aMemberThatWasMovedIsAtItsFormerPlaceAgain() throws {
+        let name = SampleModel.attribute("name", .stringAttributeType)
+        let album = SampleModel.entity("Album", [])
+        let song = SampleModel.entity("Song", [name])
+        SampleModel.connect(
+            album, "songs", many: true, ordered: true, song, "albums", many: true)
+        let model = NSManagedObjectModel()
+        model.entities = [album, song]
+        let service = try Device.service()
+        let owner = try Device(3, service, model: model)
+        let guest = try Device(4, service, model: model)
+        let row = try owner.insert("Album")
+        for name in ["one", "two", "three"] {
+            let song = try owner.insert("Song", ["name": .text(name)])
+            try owner.pair(row, "songs", with: song)
+        }
+        for _ in 0..<2 { for device in [owner, guest] { try device.sync() } }
+        func names() throws -> [AttributeValue?] {
+            try guest.members(guest.only("Album"), "songs").map { try guest.value($0, "name") }
+        }
+        let before = try names()
+        let songs = try guest.members(guest.only("Album"), "songs")
+        guest.refuseAll()
+        try guest.reorder(guest.only("Album"), "songs", [songs[2], songs[0], songs[1]])
+        try guest.sync()
+        #expect(try names() != before)
+        #expect(try !guest.mirrored.restoreRefusedEdits().isEmpty)
+        #expect(try names() == before)
+        guest.intercept = { _ in nil }
+        #expect(try guest.sync().exported == 0)
+    }
+
     @Test func allAreTakenBackAtOnceAndOnesOwnStay() throws {
         let own = try b.insert("Note", ["title": .text("own")])
         for row in try b.rows("Tag") { try b.set(row.id, "label", .text("\(row.id.key)")) }

@@ -1,6 +1,7 @@
 import Foundation
 import MirrorEngine
 import MirrorTestKit
+import Predicates
 import RecordWire
 import SQLiteStore
 import Stores
@@ -168,6 +169,23 @@ import Testing
 
     private func handle(_ request: RecordRequest) throws -> RecordResponse {
         try service.handle(request, from: a.mirrored.deviceID())
+    }
+
+    /// The history is read in stretches: at the one with the edit the row is gone already, and no
+    /// predicate finds it.
+    @Test func aDeletionOfWhatWasChosenIsToldHoweverTheHistoryIsRead() throws {
+        var selection = SyncSelection()
+        selection.include(entity: "Note", where: NSPredicate(format: "title != nil"))
+        let chooser = try Device(7, service, selecting: .given(selection)) {
+            $0.historyTransactionsMax = 1
+        }
+        let note = try chooser.insert("Note", ["title": .text("x")])
+        try settle([chooser, b])
+        #expect(try b.rows("Note").count == 1)
+        try chooser.set(note, "title", .text("y"))
+        try chooser.delete(note)
+        try settle([chooser, b])
+        #expect(try b.rows("Note").isEmpty)
     }
 
     @Test func aDeletionTravelsAndClearsWhatPointedThere() throws {

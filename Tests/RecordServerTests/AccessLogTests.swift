@@ -18,7 +18,7 @@ import Testing
         return AccessLogEntry(
             time: Date(timeIntervalSince1970: 1_773_480_413.589), method: "POST",
             path: "/a?b", status: status, bytes: 20, receivedBytes: 10, milliseconds: 1.2345,
-            wasHeld: false, facts: facts)
+            wasHeld: false, facts: facts, round: "7C0E-1")
     }
 
     @Test func aLineIsJSONOrWords() {
@@ -28,12 +28,13 @@ import Testing
                 + #""operation":"records/modify","status":409,"milliseconds":1.235,"#
                 + #""bytesIn":10,"bytesOut":20,"user":"01234567","#
                 + #""container":"iCloud.org.example","#
-                + #""id":"11111111-2222-3333-4444-555555555555","code":"CONFLICT"}"#)
+                + #""id":"11111111-2222-3333-4444-555555555555","round":"7C0E-1","#
+                + #""code":"CONFLICT"}"#)
         #expect(
             entry(200).line(.text)
                 == "2026-03-14T09:26:53.589Z 200 POST \"records/modify\" 1.235ms in=10 out=20 "
                 + "user=01234567 container=iCloud.org.example "
-                + "id=11111111-2222-3333-4444-555555555555")
+                + "id=11111111-2222-3333-4444-555555555555 round=7C0E-1")
     }
 
     @Test func levelsGrow() {
@@ -48,6 +49,7 @@ import Testing
         hostile.facts.user = "_\"\u{1B}[31m\nAnn"
         hostile.facts.container = "a\"b\\c\u{0}ä\n"
         hostile.facts.errorCode = "X\"Y"
+        hostile.round = "\u{1B}[0m\"\n"
         for format in LogFormat.allCases {
             let line = hostile.line(format)
             #expect(line.utf8.allSatisfy { (0x20...0x7E).contains($0) })

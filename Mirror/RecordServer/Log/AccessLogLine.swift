@@ -72,7 +72,8 @@ extension AccessLogEntry {
         let user = facts.user.map { $0.drop { $0 == "_" }.prefix(8) }
         let known: [(String, String?)] = [
             ("user", user.map(Self.plain)), ("container", facts.container.map(Self.plain)),
-            ("id", facts.requestID.map(Self.plain)), ("code", facts.errorCode.map(Self.plain)),
+            ("id", facts.requestID.map(Self.plain)), ("round", round.map(Self.plain)),
+            ("code", facts.errorCode.map(Self.plain)),
         ]
         return known.compactMap { name, value in value.map { (name, $0) } }
     }

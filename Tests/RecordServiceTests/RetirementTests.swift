@@ -182,6 +182,58 @@ import Testing
         #expect(schema["Note"]?["colour"] == nil)
     }
 
+    /// Takes the field out while another does something between the look at records and the write.
+    private func removeColour(while deed: @escaping @Sendable () throws -> Void) throws {
+        fixture.clock.atNextLook { try? deed() }
+        try accounts.removeField(
+            "colour", of: "Note", container: container, environment: "development")
+    }
+
+    @Test func whatIsDeletedMeanwhileStaysDeleted() throws {
+        try fixture.save(note("b"))
+        let fixture = fixture
+        try removeColour { try fixture.save(.note("a"), .forceDelete) }
+        #expect(try fixture.lookup(["a"])[0].error?.code == .notFound)
+        let told = try fixture.changes(since: nil).records
+        #expect(told.filter { !$0.deleted }.map(\.recordName) == ["b"])
+        #expect(try names(fixture.lookup(["b"])[0].record) == ["title"])
+    }
+
+    @Test func whatIsEditedMeanwhileLosesTheFieldAlone() throws {
+        try fixture.save(note("b"))
+        let fixture = fixture
+        let edit = Record.note("a", "new")
+        try removeColour { try fixture.save(edit) }
+        #expect(try fixture.lookup(["a"])[0].record?.fields == ["title": .string("new")])
+        #expect(try names(fixture.lookup(["b"])[0].record) == ["title"])
+    }
+
+    @Test func whatComesBackAsSomethingElseKeepsItsFields() throws {
+        let fixture = fixture
+        var other = note("a")
+        other.recordType = "Other"
+        let again = other
+        try removeColour {
+            let tag = try fixture.save(.note("a"), .forceDelete).recordChangeTag
+            var again = again
+            again.recordChangeTag = tag
+            try fixture.save(again, .create)
+        }
+        #expect(try names(fixture.lookup(["a"])[0].record) == ["title", "colour"])
+    }
+
+    @Test func aZoneThatGoesMeanwhileEndsNothing() throws {
+        var bert = fixture
+        bert.caller = Caller(userRecordName: "_bert")
+        try bert.createZone(ServiceFixture.zone)
+        try bert.save(note("b"))
+        let fixture = fixture
+        try removeColour {
+            _ = try fixture.zones(.modifyZones([ZoneOperation(.delete, ServiceFixture.zone)]))
+        }
+        #expect(try names(bert.lookup(["b"])[0].record) == ["title"])
+    }
+
     @Test func whatCannotBeRetiredIsRefused() throws {
         for (type, field, code) in [
             ("None", "x", RecordError.Code.notFound), ("Note", "none", .badRequest),

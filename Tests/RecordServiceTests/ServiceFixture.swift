@@ -6,10 +6,19 @@ import RecordWire
 /// A clock that moves one millisecond at each look.
 final class SteppingClock: Clock {
     private let milliseconds = Lock<Int64>(1_700_000_000_000)
+    private let deed = Lock<(@Sendable () -> Void)?>(nil)
+
+    /// Does something at the next look, once.
+    func atNextLook(_ run: @escaping @Sendable () -> Void) { deed.withLock { $0 = run } }
 
     func advance(seconds: Int) { milliseconds.withLock { $0 += Int64(seconds) * 1_000 } }
 
     func now() -> Date {
+        let run = deed.withLock { deed in
+            defer { deed = nil }
+            return deed
+        }
+        run?()
         let value = milliseconds.withLock { milliseconds -> Int64 in
             milliseconds += 1
             return milliseconds

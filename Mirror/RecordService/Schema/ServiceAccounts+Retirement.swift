@@ -68,7 +68,8 @@ extension ServiceAccounts {
     /// edit by the service, which all devices hear of. What is taken out is gone. Returns how many
     /// records it was. Throws BAD_REQUEST for a field that is not retired there. Cost: looks at all
     /// records, and writes fifty of them at a time, between which others write; when it is broken
-    /// off, it goes on where it is called again.
+    /// off, it goes on where it is called again. What is written or deleted meanwhile stays so.
+    /// Throws the first refusal of a record, which keeps the field, when all others are done.
     @discardableResult
     public func removeField(
         _ field: String, of recordType: String, container: String, environment: String
@@ -95,12 +96,14 @@ extension ServiceAccounts {
         let zones = try backend.write {
             try $0.zonesForDeclaring(container: container, environment: environment)
         }
-        let removal = FieldRemoval(
+        var removal = FieldRemoval(
             field: field, recordType: recordType, backend: backend, platform: platform)
         for zone in zones {
             try removal.run(
-                DatabaseKey(container, environment, owner: zone.owner), zone: zone.name, zone.id)
+                DatabaseKey(container, environment, owner: zone.owner),
+                ZoneID(zoneName: zone.name))
         }
+        if let refusal = removal.refusal { throw refusal }
         if environment == DatabaseKey.development {
             try backend.write { transaction in
                 var schema = try imported(container, environment, transaction)
@@ -113,82 +116,6 @@ extension ServiceAccounts {
             .schemaImported, container,
             ["removed": "\(recordType).\(field)", "records": "\(before.records)"])
         return before
-    }
-}
-
-/// Clears one field in the records of zones, a slice at a time.
-private struct FieldRemoval {
-    let field: String
-    let recordType: String
-    let backend: any Backend
-    let platform: Environment
-    private let limits = ServiceLimits()
-    private static let sliceMax = 50
-
-    init(field: String, recordType: String, backend: any Backend, platform: Environment) {
-        self.field = field
-        self.recordType = recordType
-        self.backend = backend
-        self.platform = platform
-    }
-
-    func run(_ key: DatabaseKey, zone: String, _ id: Int64) throws(RecordError) {
-        var after = ""
-        while true {
-            var names: [String] = []
-            let reached = try backend.read { transaction in
-                var reached: String?
-                names = []
-                try transaction.liveRecords(in: id, after: after) { row in
-                    guard names.count < Self.sliceMax else {
-                        reached = names.last
-                        return false
-                    }
-                    guard row.type.isExactly(recordType),
-                        let fields = try? RecordArchive.decodeFields(row.fields),
-                        fields[field] != nil
-                    else { return true }
-                    names.append(row.name)
-                    return true
-                }
-                return reached
-            }
-            if !names.isEmpty { try clear(names, ZoneID(zoneName: zone), key) }
-            guard let reached else { return }
-            after = reached
-        }
-    }
-
-    private func clear(
-        _ names: [String], _ zone: ZoneID, _ key: DatabaseKey
-    ) throws(RecordError) {
-        let operations = names.map { name in
-            var record = Record(recordName: name, recordType: recordType)
-            record.fields.updateValue(nil, forKey: field)
-            return RecordOperation(.forceUpdate, record)
-        }
-        var rules = AccessRules(
-            publicAccess: PublicAccess(), caller: Caller(userRecordName: key.owner),
-            schemas: SchemaMemory())
-        rules.isService = true
-        var modify = ModifyRecords(operations: operations, zoneID: zone, atomic: false)
-        modify.desiredKeys = []
-        let modification = try RecordModification(
-            modify, at: ZoneAddress(key: key, shown: zone, participant: nil),
-            stamp: RecordStamp(timestamp: platform.milliseconds), limits: limits,
-            dialect: .extended, rules: rules,
-            draw: .init(
-                number: { platform.randomness.next() },
-                name: { platform.randomness.uuid().uuidString },
-                secret: { platform.randomness.uuid().uuidString }),
-            actsForService: true)
-        let damage = DamageReport(path: "", log: { _ in })
-        var broken: Set<ExactName> = []
-        var written = RecordModification.Written()
-        _ = try backend.write {
-            try modification.perform($0, damage: damage, broken: &broken, written: &written)
-        }
-        backend.announce(.database(key))
     }
 }
 

@@ -149,6 +149,85 @@ import Testing
         #expect(results.last?.error?.retryAfterSeconds == 0)
     }
 
+    // MARK: Indexes
+
+    private static func tagged(_ name: String, from start: Int64 = 0) -> Record {
+        Record(
+            recordName: name, recordType: "Note",
+            fields: ["tags": .list(type: .int64, (start..<start + 256).map { .int64($0) })])
+    }
+
+    /// The names of the records that have the tag; sent again while the service makes an index.
+    private func names(tagged tag: Int64, _ fixture: ServiceFixture) throws -> [String] {
+        let filter = RecordFilter(.field("tags"), .listContains, .int64(tag))
+        let query = RecordRequest.queryRecords(
+            QueryRecords(
+                RecordQuery(recordType: "Note", filters: [filter]), zoneID: ServiceFixture.zone))
+        for _ in 0..<10 {
+            do {
+                guard case .records(let reply) = try fixture.send(query) else {
+                    throw WrongAnswer()
+                }
+                return reply.results.compactMap(\.record?.recordName)
+            } catch let error as RecordError where error.code == .tryAgainLater { continue }
+        }
+        throw WrongAnswer()
+    }
+
+    @Test func soManyEntriesOfIndexesAreWrittenAtOnce() throws {
+        var limits = ServiceLimits()
+        limits.indexing.newEntriesMax = 1_000
+        let fixture = try ServiceFixture(limits: limits)
+        let all = (10..<30).map { "r\($0)" }
+        // An index is made over several requests, too.
+        for name in all.prefix(8) { try fixture.save(Self.tagged(name)) }
+        #expect(try names(tagged: 255, fixture).count == 8)
+        var left = all.dropFirst(8).map { RecordOperation(.create, Self.tagged($0)) }
+        while !left.isEmpty {
+            let results = try fixture.modify(left)
+            #expect(results.prefix(3).allSatisfy { $0.error == nil })
+            #expect(results.dropFirst(3).allSatisfy { $0.error?.code == .tryAgainLater })
+            left = Array(left.dropFirst(3))
+        }
+        #expect(try names(tagged: 255, fixture) == all)
+        let atomic = #expect(throws: RecordError.self) {
+            try fixture.modify(
+                all.map { RecordOperation(.forceUpdate, Self.tagged($0, from: 999)) },
+                atomic: true)
+        }
+        #expect(atomic?.code == .limitExceeded)
+        // What stays as it is costs nothing.
+        let edits = try fixture.modify(
+            all.map { RecordOperation(.forceUpdate, .note($0, "new")) })
+        #expect(edits.allSatisfy { $0.error == nil })
+        #expect(try names(tagged: 255, fixture) == all)
+    }
+
+    @Test func indexesFollowEveryKindOfWrite() throws {
+        let fixture = try ServiceFixture()
+        #expect(try names(tagged: 5, fixture) == [])
+        for name in ["a", "b", "c"] { try fixture.save(Self.tagged(name)) }
+        #expect(try names(tagged: 5, fixture) == ["a", "b", "c"])
+        // Part of the values stay.
+        try fixture.save(Self.tagged("a", from: 6))
+        #expect(try names(tagged: 5, fixture) == ["b", "c"])
+        #expect(try names(tagged: 6, fixture) == ["a", "b", "c"])
+        #expect(try names(tagged: 261, fixture) == ["a"])
+        let gone = try fixture.save(.note("b"), .forceDelete)
+        try fixture.save(.note("c"), .forceReplace)
+        #expect(try names(tagged: 6, fixture) == ["a"])
+        var again = Self.tagged("b")
+        again.recordChangeTag = gone.recordChangeTag
+        try fixture.save(again, .create)
+        #expect(try names(tagged: 6, fixture) == ["a", "b"])
+        var other = Self.tagged("c")
+        other.fields["leads"] = .reference(RecordReference(recordName: "a", action: .deleteSelf))
+        _ = try fixture.modify([
+            RecordOperation(.forceUpdate, other), RecordOperation(.forceDelete, .note("a")),
+        ])
+        #expect(try names(tagged: 6, fixture) == ["b"])
+    }
+
     @Test func aRecordThatIsTooLargeIsRefusedAlone() throws {
         let fixture = try ServiceFixture()
         let huge = Record(

@@ -8,8 +8,8 @@ import Testing
 @Suite(.everyBackend) struct ShareEndTests {
     private let zone = SharingFixture.shared
 
-    private func gone(_ user: ServiceFixture) throws {
-        let error = #expect(throws: RecordError.self) { try user.lookup(["a"], zone: zone) }
+    private func gone(_ user: ServiceFixture, asking name: String = "a") throws {
+        let error = #expect(throws: RecordError.self) { try user.lookup([name], zone: zone) }
         #expect(error?.code == .zoneNotFound)
         #expect(try user.zones(.lookupZones([zone]))[0].error?.code == .zoneNotFound)
         #expect(try user.zones(.listZones).isEmpty)
@@ -113,6 +113,27 @@ import Testing
         let share = try #require(results[1].record)
         _ = try world.accept(share, world.bert)
         #expect(try world.see(["private", "root"], world.bert) == [nil, nil])
+    }
+
+    @Test func aRootIsSharedAnewInTheRequestThatEndsItsShare() throws {
+        let world = try SharingFixture()
+        var root = Record.note("root")
+        root.createsShortGUID = true
+        try world.anna.save(root)
+        let bert = [SharingFixture.participant("_bert")]
+        let first = try world.anna.save(SharingFixture.share("share", of: "root", bert))
+        _ = try world.accept(first, world.bert)
+        let results = try world.anna.modify(
+            [
+                RecordOperation(.forceDelete, Record(recordName: "share", recordType: "")),
+                RecordOperation(.create, SharingFixture.share("second", of: "root", bert)),
+            ], atomic: true)
+        #expect(results.allSatisfy { $0.error == nil })
+        try gone(world.bert, asking: "root")
+        let second = try #require(try world.anna.lookup(["second"])[0].record)
+        #expect(second.shortGUID == first.shortGUID)
+        _ = try world.accept(second, world.bert)
+        #expect(try world.see(["root"], world.bert) == [nil])
     }
 
     @Test func aWholeZoneIsShared() throws {

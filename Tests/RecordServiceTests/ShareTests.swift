@@ -163,6 +163,118 @@ import Testing
         #expect(made.error?.code == .accessDenied)
     }
 
+    private func note(
+        _ name: String, to target: String, _ action: RecordReference.Action, of parent: String?
+    ) -> Record {
+        var record = Record.note(name)
+        if let parent { record.parent = parent }
+        record.fields["to"] = .reference(RecordReference(recordName: target, action: action))
+        return record
+    }
+
+    @Test func whatAParticipantMayNotDeleteGoesWithNothing() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        for name in ["kid", "late", "own"] {
+            _ = try world.write(.create, SharingFixture.child(name, of: "a"), world.bert)
+        }
+        let leaf = note("leaf", to: "own", .deleteSelf, of: "a")
+        #expect(try world.write(.create, leaf, world.bert).error == nil)
+        let root = note("root", to: "kid", .deleteSelf, of: nil)
+        #expect(try world.write(.forceUpdate, root, world.bert).error == nil)
+        // What is refused is the deletion, not what else the request brings.
+        let results = try world.bert.modify(
+            [
+                RecordOperation(.forceDelete, .note("kid")),
+                RecordOperation(.forceUpdate, .note("b", "x")),
+            ], zone: SharingFixture.shared)
+        #expect(results.map { $0.error?.code } == [.accessDenied, nil])
+        #expect(results[0].error?.serverRecord == nil)
+        _ = try? world.bert.modify(
+            [
+                RecordOperation(.forceDelete, .note("late")),
+                RecordOperation(.forceUpdate, note("root", to: "late", .deleteSelf, of: nil)),
+            ], zone: SharingFixture.shared)
+        #expect(
+            try world.anna.lookup(["kid", "root", "share"]).allSatisfy { $0.record != nil })
+        // What may be deleted goes, and the owner's deletions take all with them.
+        #expect(try world.write(.forceDelete, .note("own"), world.bert).error == nil)
+        #expect(try world.anna.lookup(["leaf"])[0].error?.code == .notFound)
+        let all = try world.anna.modify(
+            ["kid", "late", "b", "a"].map { RecordOperation(.forceDelete, .note($0)) })
+        #expect(all.allSatisfy { $0.error == nil })
+        #expect(try world.anna.lookup(["root"])[0].error?.code == .notFound)
+    }
+
+    @Test func aReferenceOfAParticipantsTakesNoRootAlong() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        for name in ["b", "a"] { try world.anna.save(.note(name), .forceDelete) }
+        _ = try world.write(.create, SharingFixture.child("kid", of: "root"), world.bert)
+        let root = note("root", to: "kid", .deleteSelf, of: nil)
+        #expect(try world.write(.forceUpdate, root, world.bert).error == nil)
+        let deleted = try world.write(.forceDelete, .note("kid"), world.bert)
+        #expect(deleted.error?.code == .accessDenied)
+        #expect(try world.anna.lookup(["kid", "root", "share"]).allSatisfy { $0.record != nil })
+        try world.anna.save(.note("kid"), .forceDelete)
+        #expect(try world.anna.lookup(["root"])[0].error?.code == .notFound)
+    }
+
+    @Test func aParticipantRefersToWhatIsSeenAndNoShare() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        let refusals = try ["none", "private", "share"].map {
+            try world.write(.create, note("x", to: $0, .validate, of: "a"), world.bert).error
+        }
+        #expect(refusals.allSatisfy { $0?.code == .validatingReferenceError })
+        #expect(Set(refusals.map { $0?.reason }).count == 1)
+        let below = SharingFixture.child("x", of: "share")
+        #expect(try world.write(.create, below, world.bert).error != nil)
+        // Nor where the request names the target, too.
+        for (kind, target) in [
+            (RecordOperation.Kind.forceUpdate, "private"), (.update, "share"), (.delete, "share"),
+        ] {
+            var named = Record.note(target)
+            if target == "share" { named.recordType = Record.shareType }
+            _ = try? world.bert.modify(
+                [
+                    RecordOperation(.create, note("x", to: target, .validate, of: "a")),
+                    RecordOperation(kind, named),
+                ], zone: SharingFixture.shared)
+            #expect(try world.anna.lookup(["x"])[0].error?.code == .notFound, "\(kind)")
+        }
+        #expect(
+            try world.anna.modify([
+                RecordOperation(.forceDelete, .note("private")),
+                RecordOperation(.forceDelete, Record(recordName: "share", recordType: "")),
+            ]).allSatisfy { $0.error == nil })
+    }
+
+    @Test func aParticipantKeepsTheReferencesOfTheOwner() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareRoot(), world.bert)
+        try world.anna.save(note("a", to: "private", .validate, of: nil))
+        #expect(try world.write(.forceUpdate, .note("a", "x"), world.bert).error == nil)
+        let within = note("x", to: "b", .validate, of: "a")
+        #expect(try world.write(.create, within, world.bert).error == nil)
+        let both = try world.bert.modify(
+            [
+                RecordOperation(.create, note("y", to: "z", .validate, of: "a")),
+                RecordOperation(.create, SharingFixture.child("z", of: "a")),
+            ], zone: SharingFixture.shared)
+        #expect(both.allSatisfy { $0.error == nil })
+    }
+
+    @Test func aSharedZonesShareIsNoTarget() throws {
+        let world = try SharingFixture()
+        _ = try world.accept(try world.shareZone(), world.bert)
+        let record = note("x", to: Record.zoneShareName, .validate, of: nil)
+        #expect(
+            try world.write(.create, record, world.bert).error?.code == .validatingReferenceError)
+        let other = note("x", to: "a", .validate, of: nil)
+        #expect(try world.write(.create, other, world.bert).error == nil)
+    }
+
     // MARK: What comes and goes
 
     @Test func whoEntersAndLeavesIsToldToTheParticipants() throws {

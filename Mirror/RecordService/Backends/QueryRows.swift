@@ -43,12 +43,18 @@ protocol QueryTransaction: AnyObject {
         _ key: QueryIndexKey, of recordType: String, in database: Int64
     ) throws -> QueryIndexRow
     func save(_ index: QueryIndexRow) throws
-    /// Puts these entries of a record, each with its index, in the place of all it had.
-    func replaceEntries(
-        of name: String, in zone: Int64, with entries: [(index: Int64, form: QueryForm)]) throws
-    /// Adds entries of a record to one index; those that are there stay.
-    func addEntries(
-        of name: String, in zone: Int64, to index: Int64, _ forms: [QueryForm]) throws
+    /// The indexes of a database that have no entry.
+    func emptyQueryIndexes(in database: Int64) throws -> [Int64]
+    /// Removes an index that has no entries any more.
+    func removeQueryIndex(_ id: Int64) throws
+    /// Removes up to `limit` entries of an index in one zone. Returns how many it was.
+    func removeEntries(ofIndex index: Int64, in zone: Int64, limit: Int) throws -> Int
+    /// Removes all entries of a record.
+    func removeEntries(of name: String, in zone: Int64) throws
+    /// Removes these entries of a record.
+    func removeEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws
+    /// Adds entries of a record; those that are there stay.
+    func addEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws
     func entries(_ reading: EntryReading) throws -> [QueryEntry]
     /// How many entries there are, up to the reading's limit.
     func countEntries(_ reading: EntryReading) throws -> Int

@@ -17,6 +17,8 @@ public struct ServiceLimits: Hashable, Sendable, Codable {
     public var pages = PageLimits()
     /// What one request may make the service do.
     public var work = WorkLimits()
+    /// What the indexes of queries may cost one request.
+    public var indexing = IndexingLimits()
     /// What is kept, and for how long.
     public var retention = RetentionLimits()
     /// The files beside the records.
@@ -53,7 +55,7 @@ public struct WorkLimits: Hashable, Sendable, Codable {
     public var subscriptionBytesMax = 16_384
     /// Courier tokens of a user; the newest stay good.
     public var courierTokensMax = 32
-    /// Indexes that queries may have made in one database.
+    /// Indexes that a database has; beyond it one is given up for the next that a query needs.
     public var queryIndexesMax = 200
     /// Shares and those who take part in them.
     public var sharing = SharingLimits()

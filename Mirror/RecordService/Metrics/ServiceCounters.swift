@@ -7,6 +7,8 @@ final class ServiceCounters: Sendable {
     private let read = Counter()
     private let conflicts = Counter()
     private let refused = Counter()
+    /// Which indexes queries used last.
+    let indexUses = QueryIndexUses()
 
     var statistics: ServiceStatistics {
         ServiceStatistics(

@@ -42,6 +42,11 @@ struct QueriedRecord {
         fields = try RecordArchive.decodeFields(row.fields, named: names)
     }
 
+    init(_ row: RecordRow, fields: RecordFields) {
+        self.row = row
+        self.fields = fields
+    }
+
     func value(_ name: ExactName) -> FieldValue? { fields[name.text].flatMap { $0 } }
 
     /// The whole forms under a key; one that says so where there is no value.

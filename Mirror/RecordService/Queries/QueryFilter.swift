@@ -25,7 +25,8 @@ struct QueryFilter {
         switch test {
         case .oneOf(let forms):
             holds = { record in record.forms(key).contains { forms.contains($0) } }
-            ranges = forms.map { .one($0) }
+            // Values may have all in common that indexes keep of them.
+            ranges = Set(forms.map(\.indexed)).map { .one($0) }
         case .allOf(let forms):
             holds = { record in forms.isSubset(of: record.forms(key)) }
             // A record that has all has the first; of no values, every record has all.

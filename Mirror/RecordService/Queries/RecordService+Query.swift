@@ -15,15 +15,19 @@ extension RecordService {
             case .page(let reply): return .records(reply)
             case .missing(let keys):
                 guard try backend.write({ try session.learn(keys, $0) }) else {
-                    var error = RecordError(
-                        .tryAgainLater,
-                        "The service is making an index for the query; send it again.")
-                    error.retryAfterSeconds = Self.learningRetrySeconds
-                    throw error
+                    throw Self.isLearning
                 }
             }
         }
-        throw RecordError(.internalError, "The indexes of the query went away while it ran.")
+        // Other queries had them given up.
+        throw Self.isLearning
+    }
+
+    private static var isLearning: RecordError {
+        var error = RecordError(
+            .tryAgainLater, "The service is making an index for the query; send it again.")
+        error.retryAfterSeconds = learningRetrySeconds
+        return error
     }
 
     /// Lets a field be queried in production too; in development every field may be. Does nothing
@@ -57,6 +61,7 @@ private struct QuerySession {
     private var zone: ZoneID? { address?.shown }
     private let limits: ServiceLimits
     private let damage: DamageReport
+    private let uses: QueryIndexUses
 
     enum Outcome {
         case page(RecordsReply)
@@ -71,6 +76,7 @@ private struct QuerySession {
         rules = service.rules(for: caller)
         limits = service.limits
         damage = service.damage
+        uses = service.counters.indexUses
         try limits.checkName(request.query.recordType, of: "record type")
         let work = limits.work
         guard request.query.filters.count <= work.filtersMax,
@@ -87,9 +93,8 @@ private struct QuerySession {
 
     func learn(_ keys: [QueryIndexKey], _ transaction: any BackendTransaction) throws -> Bool {
         guard let database = try transaction.database(key) else { return true }
-        return try QueryIndexing(database.id, transaction).learn(
-            keys, of: request.query.recordType, rowsMax: limits.work.rowsMax,
-            indexesMax: limits.work.queryIndexesMax)
+        return try QueryIndexing(database.id, transaction, limits: limits, uses: uses).learn(
+            keys, of: request.query.recordType)
     }
 
     func attempt(_ transaction: any BackendTransaction) throws -> Outcome {
@@ -106,10 +111,12 @@ private struct QuerySession {
         let known = try transaction.queryIndexes(in: database.id).filter {
             $0.progress == .whole && $0.recordType.isExactly(request.query.recordType)
         }
-        let missing = plan.keys(isWide: zones.count > 1).filter { key in
-            !known.contains { $0.key == key }
+        let keys = plan.keys(isWide: zones.count > 1)
+        // All of them, so that none is given up for another.
+        guard keys.allSatisfy({ key in known.contains { $0.key == key } }) else {
+            return .missing(keys)
         }
-        guard missing.isEmpty else { return .missing(missing) }
+        uses.note(known.filter { keys.contains($0.key) }.map(\.id))
         let indexes = Dictionary(known.map { ($0.key, $0.id) }) { first, _ in first }
         return .page(try page(plan, zones, indexes, nil, database, transaction))
     }

@@ -9,6 +9,8 @@ struct RequestUse {
     var writtenBytes = 0
     /// Archived bytes of the fields in the answer.
     var answeredBytes = 0
+    /// Values that come into indexes.
+    var newEntries = 0
     /// Whether an operation found no room in the transaction or the answer.
     var isFull = false
 }
@@ -56,6 +58,7 @@ struct OperationApplier {
         let assets: AssetSession
         let sharing: ShareSession
         let access: any RecordAccess
+        let indexes: IndexSession
         let usage: UsageSession
         let naturalKeys: NaturalKeySession
     }
@@ -177,10 +180,14 @@ struct OperationApplier {
         try checkSize(fields.count, archive.count)
         let types = try sessions.types.check(given.fields, of: type)
         let keys = try naturalKeys(of: given.recordName, type, fields)
-        try checkRoom(for: archive.count)
+        var row = RecordRow(
+            name: given.recordName, type: type, change: 0, epoch: epoch, isDeleted: false,
+            fields: archive, created: live?.created ?? stamp, modified: stamp)
+        let indexed = sessions.indexes.change(from: live, former, to: row, fields)
+        try checkRoom(for: archive.count, entries: indexed.newCount)
         try sessions.usage.check(archive.count, over: live)
         let move = try shareMove(of: given.recordName, type: type, fields)
-        try references.write(given.recordName, fields)
+        try references.write(given.recordName, fields, after: former)
         if former.isEmpty {
             sessions.types.add(types)
         } else {
@@ -189,15 +196,15 @@ struct OperationApplier {
         sessions.assets.replace(former, with: fields, of: given.recordName)
         sessions.naturalKeys.give(keys, to: given.recordName, type, after: former)
         sessions.sharing.begin(move, &counter)
+        sessions.indexes.note(indexed, of: given.recordName)
         counter += 1
-        var row = RecordRow(
-            name: given.recordName, type: type, change: counter, epoch: epoch, isDeleted: false,
-            fields: archive, created: live?.created ?? stamp, modified: stamp)
+        row.change = counter
         row.descend(from: older, by: given)
         rows.append(row)
         sessions.sharing.end(move, &counter)
         if type.isExactly(Record.shareType) { try finishShare(fields, of: given.recordName) }
         use.writtenBytes += archive.count
+        use.newEntries += indexed.newCount
         if manner.keys?.isEmpty != true { use.answeredBytes += archive.count }
         return row.record(in: zone, fields: shown(fields))
     }
@@ -214,6 +221,9 @@ struct OperationApplier {
         if operation.kind == .delete, operation.record.recordChangeTag != nil {
             try checkTag(of: operation, row)
         }
+        for source in manner.participant == nil ? [] : try references.sources(goingWith: name) {
+            try storedRow(source).map(checkTaking)
+        }
         try references.delete(name)
         return try bury(row, by: operation.record).record(in: zone, fields: [:])
     }
@@ -224,6 +234,7 @@ struct OperationApplier {
         sessions.assets.replace(former, with: [:], of: row.name)
         sessions.naturalKeys.give([], to: row.name, row.type, after: former)
         sessions.usage.leave(row.isDeleted ? nil : row)
+        sessions.indexes.remove(row)
         var row = row
         counter += 1
         row.change = counter
@@ -259,7 +270,23 @@ struct OperationApplier {
             guard let row = try written[ExactName(name)] ?? row(name), !row.isDeleted else {
                 return
             }
+            try checkTaking(row)
             _ = try bury(row, by: Record(recordName: name, recordType: row.type))
+        }
+    }
+
+    /// Refuses to take along what a participant may not delete alone. Throws ACCESS_DENIED.
+    private func checkTaking(_ row: RecordRow) throws {
+        guard manner.participant != nil, !row.isDeleted else { return }
+        let refusal = RecordError(
+            .accessDenied,
+            "Records that you may not delete would go with this one; only the owner deletes it.")
+        guard !row.type.isExactly(Record.shareType) else { throw refusal }
+        let record = Record(recordName: row.name, recordType: row.type)
+        do {
+            try sessions.access.check(RecordOperation(.forceDelete, record), on: row)
+        } catch is RecordError {
+            throw refusal
         }
     }
 
@@ -393,12 +420,14 @@ struct OperationApplier {
     // MARK: Room
 
     /// Refuses this operation alone, for another request, when the rows to write or the fields to
-    /// answer grow too large: a small edit of a large record costs the whole record.
-    private mutating func checkRoom(for bytes: Int) throws {
+    /// answer grow too large: a small edit of a large record costs the whole record, and one of a
+    /// list an entry of an index for each element.
+    private mutating func checkRoom(for bytes: Int, entries: Int) throws {
         let isAnswered = manner.keys?.isEmpty != true
         let fits =
             use.writtenBytes == 0
             || use.writtenBytes + bytes <= limits.work.writtenBytesMax
+                && use.newEntries + entries <= limits.indexing.newEntriesMax
                 && (!isAnswered || use.answeredBytes < limits.pages.bytesMax)
         guard !fits else { return }
         use.isFull = true

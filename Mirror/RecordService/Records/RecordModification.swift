@@ -90,7 +90,8 @@ struct RecordModification {
             damage: damage, counter: zoneRow.counter, epoch: line.epochs.last?.id ?? 0,
             references: ReferenceCheck(
                 zone: zone, links: try ReferenceLinks(in: zoneRow.id, transaction), limits: limits,
-                operations: operations))
+                operations: operations,
+                access: address.participant == nil || actsForService ? nil : sessions.access))
         try transaction.expect(records: operations.map(\.record.recordName), in: zoneRow.id)
         try sessions.naturalKeys.expect(operations)
         // Rows are read one at a time: all of them at once may be four hundred megabytes.
@@ -129,7 +130,7 @@ struct RecordModification {
         // The client has not heard of what went with its operations: it reads on from its writes.
         if change.counter > own || !change.besides.isEmpty { reply.previousSyncToken = nil }
         if shown.isNews(to: client) { reply.epochs = shown }
-        try save(change, database, zoneRow, transaction)
+        try save(change, zoneRow, transaction)
         try transaction.keep(line, of: .zone, zoneRow.id, newest: change.counter)
         try check?.remember(transaction, at: stamp.timestamp)
         try raiseCounters(
@@ -153,6 +154,7 @@ struct RecordModification {
                 place.database.id, transaction, now: stamp.timestamp,
                 takesNamed: address.participant == nil),
             sharing: sharing, access: place.access,
+            indexes: try IndexSession(place.database.id, transaction),
             usage: UsageSession(
                 owner: address.key.owner, standard: limits.retention.quota, transaction),
             naturalKeys: NaturalKeySession(
@@ -167,8 +169,7 @@ struct RecordModification {
     }
 
     private func save(
-        _ change: OperationApplier, _ database: DatabaseRow, _ zoneRow: ZoneRow,
-        _ transaction: any BackendTransaction
+        _ change: OperationApplier, _ zoneRow: ZoneRow, _ transaction: any BackendTransaction
     ) throws {
         try transaction.save(change.rows, in: zoneRow.id)
         try change.sessions.types.save()
@@ -176,7 +177,7 @@ struct RecordModification {
         try change.sessions.usage.save(change.rows, in: zoneRow.id)
         try change.references.links.save()
         try change.sessions.naturalKeys.save()
-        try QueryIndexing(database.id, transaction).note(change.rows, in: zoneRow.id)
+        try change.sessions.indexes.save(in: zoneRow.id)
     }
 
     private func token(_ change: Int64, _ line: EpochLine, _ key: DatabaseKey) -> String? {
@@ -289,8 +290,9 @@ struct RecordModification {
         RecordError(
             .limitExceeded,
             "The records that this atomic request changes are too large together; at most "
-                + "\(limits.work.writtenBytesMax) bytes are written and \(limits.pages.bytesMax) "
-                + "answered at once. Split it, or ask for fewer fields with desiredKeys.")
+                + "\(limits.work.writtenBytesMax) bytes are written, \(limits.pages.bytesMax) "
+                + "answered and \(limits.indexing.newEntriesMax) values indexed at once. Split it, "
+                + "or ask for fewer fields with desiredKeys.")
     }
 }
 

@@ -10,15 +10,20 @@ struct ReferenceCheck {
     private let named: Set<ExactName>
     /// The records that the request has written, and whether they are there now.
     private var written: [ExactName: Bool] = [:]
-    private var validated: Set<ExactName> = []
+    /// The targets that have to be there, and whether who asks has to see them.
+    private var validated: [ExactName: Bool] = [:]
+    /// Of who takes part in a share; references that come from there lead to what it shows.
+    private let access: (any RecordAccess)?
 
     private static let sourcesShown = 1
     /// The links for which a target stays.
     private static let binding: [ReferenceLink.Action] = [.validate, .parent]
 
     init(
-        zone: ZoneID, links: ReferenceLinks, limits: ServiceLimits, operations: [RecordOperation]
+        zone: ZoneID, links: ReferenceLinks, limits: ServiceLimits, operations: [RecordOperation],
+        access: (any RecordAccess)?
     ) {
+        self.access = access
         self.zone = zone
         self.links = links
         self.limits = limits
@@ -27,17 +32,22 @@ struct ReferenceCheck {
 
     /// Refuses references whose targets are not there and do not come with this request, or that
     /// too many delete themselves with.
-    mutating func write(_ name: String, _ fields: RecordFields) throws {
-        var bound: Set<ExactName> = []
+    mutating func write(
+        _ name: String, _ fields: RecordFields, after former: RecordFields
+    ) throws {
+        var bound: [ExactName: Bool] = [:]
+        let kept = access == nil ? [] : ReferenceLinks.links(of: former)
         for (field, value) in fields where value?.mayLead == true {
             try checkZone(of: value, in: field)
         }
         for link in ReferenceLinks.links(of: fields) {
             switch link.action {
             case .validate, .parent:
-                let isKnown = try written[link.target] ?? links.isThere(link.target.text)
-                guard isKnown || named.contains(link.target) else { throw missing(link.target) }
-                bound.insert(link.target)
+                let isNew = access != nil && !kept.contains(link)
+                guard
+                    try isThere(link.target, isSeen: isNew) || named.contains(link.target)
+                else { throw missing(link.target) }
+                bound[link.target] = isNew || bound[link.target] == true
             case .deleteSelf:
                 let sources = try links.sources(
                     of: link.target.text, .deleteSelf, limit: limits.work.sourcesMax + 1)
@@ -49,9 +59,38 @@ struct ReferenceCheck {
                 }
             }
         }
-        validated.formUnion(bound)
+        validated.merge(bound) { $0 || $1 }
         links.note(name, fields)
         written[ExactName(name)] = true
+    }
+
+    /// Whether a target is there after what the request did. `isSeen`: what a participant does not
+    /// see is not, nor is a share: it would hold the owner's records in their places.
+    private func isThere(_ target: ExactName, isSeen: Bool) throws -> Bool {
+        if !isSeen, let isThere = written[target] { return isThere }
+        let row = try links.liveRow(target.text)
+        if isSeen, let access, let row,
+            try row.type.isExactly(Record.shareType) || !access.sees(row)
+        {
+            return false
+        }
+        return written[target] ?? (row != nil)
+    }
+
+    /// The records that would go with one as things stand, as many as may go in one request.
+    func sources(goingWith name: String) throws -> [String] {
+        var found: [String] = []
+        var seen: Set = [ExactName(name)]
+        var waiting = [name]
+        while let target = waiting.popLast(), found.count <= limits.work.cascadeMax {
+            for source in try links.sources(
+                of: target, .deleteSelf, limit: limits.work.cascadeMax + 1)
+            where seen.insert(ExactName(source)).inserted {
+                found.append(source)
+                waiting.append(source)
+            }
+        }
+        return found
     }
 
     /// Refuses to delete what others validate, but for others that the request names too.
@@ -96,7 +135,7 @@ struct ReferenceCheck {
                 if let other = sources.first { throw needed(name.text, by: other) }
             }
         }
-        for target in validated where try !(written[target] ?? links.isThere(target.text)) {
+        for (target, isSeen) in validated where try !isThere(target, isSeen: isSeen) {
             throw missing(target)
         }
     }

@@ -70,9 +70,9 @@ final class ReferenceLinks {
         return Array(names.prefix(limit))
     }
 
-    /// Whether the rows have the record; what the request itself does is not looked at.
-    func isThere(_ name: String) throws -> Bool {
-        try transaction.record(named: name, in: zone).map { !$0.isDeleted } ?? false
+    /// The record as the rows have it; what the request itself does is not looked at.
+    func liveRow(_ name: String) throws -> RecordRow? {
+        try transaction.record(named: name, in: zone).flatMap { $0.isDeleted ? nil : $0 }
     }
 
     /// Writes what has changed.

@@ -185,14 +185,17 @@ extension OperationApplier {
 
     /// Writes into a root which share it has; nothing where it says so already.
     private mutating func setShare(_ share: String?, ofRoot root: String) throws {
-        guard var row = try storedRow(root), !row.isDeleted,
-            let fields = try? RecordArchive.decodeFields(row.fields)
+        guard let live = try storedRow(root), !live.isDeleted,
+            let fields = try? RecordArchive.decodeFields(live.fields)
         else { return }
+        var row = live
         var record = Record(recordName: root, recordType: row.type, fields: fields)
         guard record.share != share else { return }
         record.share = share
         row.fields = RecordArchive.encodeFields(record.fields)
         row.modified = stamp
+        sessions.indexes.note(
+            sessions.indexes.change(from: live, fields, to: row, record.fields), of: root)
         let move = try sessions.sharing.move(root, to: share, references.links)
         var number = counter
         sessions.sharing.begin(move, &number)

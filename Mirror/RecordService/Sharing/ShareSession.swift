@@ -253,8 +253,6 @@ final class ShareSession {
         guard !state.touched.isEmpty || !state.grants.isEmpty else { return [] }
         let views = SharedViews(
             key: key, zone: zone, limits: limits, transaction: transaction, draw: draw)
-        for share in state.made.values { try transaction.save(share) }
-        try transaction.save(state.members, in: zone.id)
         var told: Set<String> = []
         for (share, grants) in state.grants.sorted(by: { $0.key.text < $1.key.text }) {
             told.formUnion(try views.setGrants(grants, of: share.text))
@@ -262,6 +260,9 @@ final class ShareSession {
         for share in state.dissolved {
             try transaction.removeShare(named: share.text, in: zone.id)
         }
+        // A root that is shared anew gives its short GUID to another share.
+        for share in state.made.values { try transaction.save(share) }
+        try transaction.save(state.members, in: zone.id)
         let open = try transaction.grants(in: zone.id)
         let others = Set(
             open.filter { state.touched.contains(ExactName($0.share)) }.map(\.user))

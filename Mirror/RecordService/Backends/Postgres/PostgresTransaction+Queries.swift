@@ -48,26 +48,52 @@ extension PostgresTransaction {
             values + [.integer(index.id)])
     }
 
+    func emptyQueryIndexes(in database: Int64) throws -> [Int64] {
+        try all(
+            """
+            SELECT id FROM query_indexes AS i WHERE database = $1 AND NOT EXISTS (
+                SELECT 1 FROM zones AS z JOIN query_entries AS e ON e.zone = z.id
+                WHERE z.database = $1 AND e.query_index = i.id)
+            """, [.integer(database)]
+        ) { $0.int64(at: 0) }
+    }
+
+    func removeQueryIndex(_ id: Int64) throws {
+        try connection.send("DELETE FROM query_indexes WHERE id = $1", [.integer(id)])
+    }
+
     // MARK: Entries
 
-    func replaceEntries(
-        of name: String, in zone: Int64, with entries: [(index: Int64, form: QueryForm)]
-    ) throws {
+    func removeEntries(ofIndex index: Int64, in zone: Int64, limit: Int) throws -> Int {
+        let count = try number(
+            """
+            WITH gone AS (
+                DELETE FROM query_entries WHERE ctid = ANY(ARRAY(
+                    SELECT ctid FROM query_entries WHERE zone = $1 AND query_index = $2 LIMIT $3))
+                RETURNING 1)
+            SELECT count(*) FROM gone
+            """, [.integer(zone), .integer(index), PostgresValue(limit)])
+        return Int(count ?? 0)
+    }
+
+    func removeEntries(of name: String, in zone: Int64) throws {
         try connection.send(
             "DELETE FROM query_entries WHERE zone = $1 AND name = $2",
             [.integer(zone), .name(name)])
-        try add(entries, of: name, zone)
     }
 
-    func addEntries(
-        of name: String, in zone: Int64, to index: Int64, _ forms: [QueryForm]
-    ) throws {
-        try add(forms.map { (index, $0) }, of: name, zone)
+    func removeEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
+        guard !entries.isEmpty else { return }
+        try connection.send(
+            """
+            DELETE FROM query_entries AS q
+            USING unnest($3::bigint[], $4::bytea[]) AS e(query_index, form)
+            WHERE q.zone = $1 AND q.name = $2 AND q.query_index = e.query_index
+                AND q.form = e.form
+            """, Self.values(entries, name, zone))
     }
 
-    private func add(
-        _ entries: [(index: Int64, form: QueryForm)], of name: String, _ zone: Int64
-    ) throws {
+    func addEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
         guard !entries.isEmpty else { return }
         try connection.send(
             """
@@ -75,11 +101,16 @@ extension PostgresTransaction {
             SELECT $1, e.query_index, e.form, $2
             FROM unnest($3::bigint[], $4::bytea[]) AS e(query_index, form)
             ON CONFLICT (zone, query_index, form, name) DO NOTHING
-            """,
-            [
-                .integer(zone), .name(name), .integers(entries.map(\.index)),
-                .byteStrings(entries.map { Data($0.form.bytes) }),
-            ])
+            """, Self.values(entries, name, zone))
+    }
+
+    private static func values(
+        _ entries: [IndexedForm], _ name: String, _ zone: Int64
+    ) -> [PostgresValue] {
+        [
+            .integer(zone), .name(name), .integers(entries.map(\.index)),
+            .byteStrings(entries.map { Data($0.form.bytes) }),
+        ]
     }
 
     func entries(_ reading: EntryReading) throws -> [QueryEntry] {

@@ -67,13 +67,29 @@ extension SQLiteTransaction {
             values + [.integer(index.id)])
     }
 
+    func emptyQueryIndexes(in database: Int64) throws -> [Int64] {
+        try all(
+            """
+            SELECT id FROM query_indexes WHERE database = ?
+                AND NOT EXISTS (SELECT 1 FROM query_entries WHERE query_index = query_indexes.id)
+            """, [.integer(database)]
+        ) { $0.int64(at: 0) }
+    }
+
+    func removeQueryIndex(_ id: Int64) throws {
+        try connection.run("DELETE FROM query_indexes WHERE id = ?", [.integer(id)])
+    }
+
     // MARK: Entries
 
-    func replaceEntries(
-        of name: String, in zone: Int64, with entries: [(index: Int64, form: QueryForm)]
-    ) throws {
-        try removeEntries(of: name, in: zone)
-        for entry in entries { try add(entry.form, of: name, zone, to: entry.index) }
+    func removeEntries(ofIndex index: Int64, in zone: Int64, limit: Int) throws -> Int {
+        try connection.run(
+            """
+            DELETE FROM query_entries WHERE (query_index, zone, form, name) IN (
+                SELECT query_index, zone, form, name FROM query_entries
+                WHERE query_index = ? AND zone = ? LIMIT ?)
+            """, [.integer(index), .integer(zone), SQLiteValue(limit)])
+        return connection.changes
     }
 
     func removeEntries(of name: String, in zone: Int64) throws {
@@ -81,20 +97,30 @@ extension SQLiteTransaction {
             "DELETE FROM query_entries WHERE zone = ? AND name = ?", [.integer(zone), .text(name)])
     }
 
-    func addEntries(
-        of name: String, in zone: Int64, to index: Int64, _ forms: [QueryForm]
-    ) throws {
-        for form in forms { try add(form, of: name, zone, to: index) }
+    func removeEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
+        for entry in entries {
+            try connection.run(
+                """
+                DELETE FROM query_entries
+                WHERE query_index = ? AND zone = ? AND form = ? AND name = ?
+                """, Self.values(entry, name, zone))
+        }
     }
 
-    private func add(
-        _ form: QueryForm, of name: String, _ zone: Int64, to index: Int64
-    ) throws {
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO query_entries(query_index, zone, form, name)
-            VALUES (?, ?, ?, ?)
-            """, [.integer(index), .integer(zone), .blob(Data(form.bytes)), .text(name)])
+    func addEntries(_ entries: [IndexedForm], of name: String, in zone: Int64) throws {
+        for entry in entries {
+            try connection.run(
+                """
+                INSERT OR IGNORE INTO query_entries(query_index, zone, form, name)
+                VALUES (?, ?, ?, ?)
+                """, Self.values(entry, name, zone))
+        }
+    }
+
+    private static func values(
+        _ entry: IndexedForm, _ name: String, _ zone: Int64
+    ) -> [SQLiteValue] {
+        [.integer(entry.index), .integer(zone), .blob(Data(entry.form.bytes)), .text(name)]
     }
 
     func entries(_ reading: EntryReading) throws -> [QueryEntry] {

@@ -67,6 +67,23 @@ import Testing
         #expect(a.uploads.count == 1 && b.downloads == 1)
     }
 
+    /// However many wait, each request asks for as many as any service takes.
+    @Test func recordsThatWaitForAssetsAreLookedUpInParts() throws {
+        let (a, b) = (try device(1), try device(2))
+        for index in 0..<230 { try a.insert("Note", ["title": text("note \(index)")]) }
+        try settle([a])
+        b.interceptDownload = { _ in throw Missing(name: "asset") }
+        _ = try? b.sync()
+        #expect(try b.rows("Note").isEmpty)
+        b.interceptDownload = { _ in }
+        try b.sync()
+        #expect(try b.rows("Note").count == 230)
+        let asked = b.requests.compactMap { request -> Int? in
+            if case .lookupRecords(let lookup) = request { lookup.recordNames.count } else { nil }
+        }
+        #expect(asked.allSatisfy { $0 <= 200 } && asked.contains(200) && asked.contains(30))
+    }
+
     @Test func anEditOfAnotherPropertySendsNoAsset() throws {
         let (a, b) = try pair()
         try b.set(b.only("Note"), "rating", .double(2))

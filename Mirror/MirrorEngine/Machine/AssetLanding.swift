@@ -19,6 +19,8 @@ struct AssetLanding: Sendable {
     private var retried: Set<String> = []
 
     private static let retriesMax = 5
+    /// What a request may look up.
+    private static let namesMax = 200
 
     /// Whether an asset is on its way.
     var isFetching: Bool { current != nil }
@@ -28,12 +30,12 @@ struct AssetLanding: Sendable {
         if !hasLookedUp { waiting = names }
     }
 
-    /// The names to look up now; nil for none.
+    /// The names to look up now, as many as any service takes at a time; nil for none.
     mutating func takeWaiting() -> [String]? {
         guard !waiting.isEmpty else { return nil }
-        defer { waiting = [] }
         hasLookedUp = true
-        return waiting
+        defer { waiting.removeFirst(min(Self.namesMax, waiting.count)) }
+        return Array(waiting.prefix(Self.namesMax))
     }
 
     mutating func take(_ cargo: Cargo) { self.cargo = cargo }

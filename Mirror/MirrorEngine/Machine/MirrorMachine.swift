@@ -137,7 +137,7 @@ package struct MirrorMachine: Sendable {
         case (.lookingUp, .replied(let response)): return lookedUp(response)
         case (.lookingUp, .applied(let outcome, _, _)):
             result.imported += outcome
-            return enter(.analysing, .analyse)
+            return lookUpWaiting() ?? enter(.analysing, .analyse)
         case (.applying, .planned(let downloads)):
             landing.plan(downloads)
             return fetchNextAsset()

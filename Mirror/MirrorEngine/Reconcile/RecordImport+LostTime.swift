@@ -88,7 +88,10 @@ extension RecordImport {
             try mirror.ledger.forgetDeletion(of: name)
             return false
         }
-        if wasEdited { try logDeletedAgain(record) }
+        if wasEdited {
+            guard isReadable(record) else { return false }
+            try logDeletedAgain(record)
+        }
         let key = try mirror.ledger.alias(of: name)?.key ?? 0
         try mirror.ledger.keepAlias(name, mergedInto: key, at: nil)
         outcome.deletedAgain += 1
@@ -103,7 +106,10 @@ extension RecordImport {
             try mirror.ledger.forgetDeletion(of: record.recordName)
             return false
         }
-        if wasEdited { try logDeletedAgain(record) }
+        if wasEdited {
+            guard isReadable(record) else { return false }
+            try logDeletedAgain(record)
+        }
         try mirror.ledger.keepAlias(record.recordName, mergedInto: 0, at: nil)
         outcome.deletedAgain += 1
         return true
@@ -117,6 +123,13 @@ extension RecordImport {
             else { return }
         }
         try mirror.ledger.forgetDeletion(of: record.recordName)
+    }
+
+    /// Whether the values of a record can be told. An edit that cannot be read here is decided once
+    /// it can: until then it is aside, and loses nothing.
+    private func isReadable(_ record: Record) -> Bool {
+        guard let layout = mirror.mapping.entity(of: record) else { return true }
+        return (try? mirror.mapping.state(of: record, entity: layout)) != nil
     }
 
     /// An edit that did not know of the deletion loses against it.

@@ -215,4 +215,36 @@ import Testing
         #expect(try titles(a) == titles(b))
         #expect(try Set(titles(a)).count == 5)
     }
+
+    /// A link that was cleared with its target is no edit: where another moved it, it is moved.
+    @Test func aMoveOutlivesTheDeletionOfTheFormerTarget() throws {
+        let old = try a.insert("Folder", ["name": .text("old")])
+        try a.insert("Folder", ["name": .text("new")])
+        let note = try a.insert("Note", ["title": .text("n")])
+        try a.link(note, "folder", old, order: 1024)
+        let c = try Device(3, service)
+        try settle([a, b, c])
+        let there = try folder(b, "new")
+        try b.link(b.only("Note"), "folder", there, order: 1024)
+        try a.delete(old)
+        try a.sync()
+        // It hears of the deletion and cannot tell of what it cleared.
+        c.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            throw Missing(name: "network")
+        }
+        _ = try? c.sync()
+        #expect(try c.target(c.only("Note"), "folder") == nil)
+        c.intercept = { _ in nil }
+        try settle([c, b, a])
+        for device in [a, b, c] {
+            #expect(try device.target(device.only("Note"), "folder") == folder(device, "new"))
+        }
+    }
+
+    private func folder(_ device: Device, _ name: String) throws -> RowID {
+        try #require(
+            try device.rows("Folder").first { try device.value($0.id, "name") == .text(name) }
+        ).id
+    }
 }

@@ -152,4 +152,59 @@ import Testing
             #expect(members.allSatisfy { $0 == 1 })
         }
     }
+
+    /// The service refused the deletion before it was taken back: the object goes on as it was.
+    @Test func aRefusedDeletionThatIsTakenBackKeepsTheName() throws {
+        let name = try #require(try b.mirrored.recordName(of: b.only("Note")))
+        let row = try #require(try b.store.row(b.only("Note")))
+        let (theirs, other) = try (b.only("Tag"), b.only("Folder"))
+        b.refuseAll()
+        try b.delete(row.id)
+        try b.sync()
+        b.intercept = { _ in nil }
+        var changes = ChangeSet()
+        changes.inserts = [row]
+        _ = try b.store.save(changes)
+        try b.pair(row.id, "tags", with: theirs)
+        try settle()
+        #expect(try b.mirrored.recordName(of: row.id) == name)
+        #expect(try b.target(row.id, "folder") == other)
+        try expectNote()
+    }
+
+    /// Another links to the object while it is deleted here: it is back, and so is the link.
+    @Test(arguments: [false, true])
+    func aLinkThatCameMeanwhileFindsTheObject(isSent: Bool) throws {
+        let row = try #require(try a.store.row(note))
+        try a.delete(note)
+        if isSent {
+            // What deletes is lost on its way.
+            a.intercept = { request in
+                guard case .modifyRecords = request else { return nil }
+                throw Missing(name: "network")
+            }
+            _ = try? a.sync()
+            a.intercept = { _ in nil }
+        } else {
+            while try a.mirrored.analyse().moreWaiting {}
+        }
+        let cover = try b.insert("Cover", ["image": .data(Data([1]))])
+        try b.link(cover, "note", b.only("Note"))
+        try b.link(b.only("Note"), "cover", cover)
+        try b.sync()
+        // The page with the link is here before the undo.
+        a.intercept = { request in
+            guard case .modifyRecords = request else { return nil }
+            throw Missing(name: "network")
+        }
+        _ = try? a.sync()
+        a.intercept = { _ in nil }
+        try revive(row, on: a)
+        try settle()
+        for device in [a, b] {
+            let note = try device.only("Note")
+            #expect(try device.rows("Note").count == 1)
+            #expect(try device.target(device.only("Cover"), "note") == note)
+        }
+    }
 }

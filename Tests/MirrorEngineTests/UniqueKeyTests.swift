@@ -122,6 +122,48 @@ import Testing
         #expect(try b.mirrored.conflicts().count == before)
     }
 
+    /// The object that took another in is refused by the service: others keep theirs until it is
+    /// there.
+    @Test(arguments: [ServiceDialect.extended, .plain])
+    func aNameStaysUntilWhoTookItInIsAtTheService(dialect: ServiceDialect) throws {
+        let service = try Device.service(dialect)
+        let model = SampleModel.make(uniqueLabels: true)
+        let (a, b) = (try Device(21, service, model: model), try Device(22, service, model: model))
+        // The smaller name is that of the object that comes to be first.
+        let kept = try a.insert("Tag", ["label": .text("x")])
+        _ = try a.mirrored.prepare(container: "test")
+        while try a.mirrored.analyse().moreWaiting {}
+        b.clock.advance(seconds: 60)
+        try b.insert("Tag", ["label": .text("x")])
+        try b.sync()
+        let own = try #require(try a.mirrored.recordName(of: kept))
+        let other = try #require(try b.mirrored.recordName(of: b.only("Tag")))
+        try #require(own < other)
+        a.intercept = { [service] request in
+            guard case .modifyRecords(var modify) = request else { return nil }
+            let refused = modify.operations.filter { $0.record.recordName == own }
+            modify.operations.removeAll { $0.record.recordName == own }
+            var results = refused.map { _ in
+                RecordResult.failure(RecordError(.quotaExceeded, "Full.", recordName: own))
+            }
+            if !modify.operations.isEmpty,
+                case .records(let reply) = try service.handle(.modifyRecords(modify), from: "a")
+            {
+                results += reply.results
+            }
+            return .records(RecordsReply(results: results))
+        }
+        try settle([a, b])
+        #expect(try labels(a) == [.text("x")] && labels(b) == [.text("x")])
+        #expect(try b.mirrored.recordName(of: b.only("Tag")) == other)
+        // There is room: now it is one object for all.
+        a.intercept = { _ in nil }
+        try a.set(kept, "label", .text("x"))
+        try settle([a, b])
+        #expect(try labels(a) == [.text("x")] && labels(b) == [.text("x")])
+        #expect(try b.mirrored.recordName(of: b.only("Tag")) == own)
+    }
+
     /// The name is dropped as far as it was seen: an edit that the service took after this device
     /// last read the zone is in the log.
     @Test(arguments: [ServiceDialect.extended, .plain])

@@ -191,10 +191,14 @@ struct HistoryAnalysis {
 
     /// The row of a deletion that waits for export is here again. What the service may have deleted
     /// already does not return under its name: the object goes on under another, and the old one is
-    /// an alias of it.
+    /// an alias of it. A deletion that the service refused never happened. What came meanwhile and
+    /// waited for the object finds it.
     private func takeBackDeletion(of row: RowID, insertedIn transaction: Int64) throws {
         guard let entry = try mirror.ledger.entry(for: row), entry.needsCloudDelete else { return }
-        if try mirror.ledger.wasDeletionSent(key: entry.key) {
+        let isRefused = try mirror.ledger.refusedDeletion(named: entry.recordName) != nil
+        if isRefused {
+            try mirror.ledger.forgetRefusal(of: entry.recordName)
+        } else if try mirror.ledger.wasDeletionSent(key: entry.key) {
             var naming = mirror.naming
             let name = try naming.recordName(of: row, insertedIn: transaction)
             try mirror.ledger.rename(entry.recordName, to: name)
@@ -206,6 +210,8 @@ struct HistoryAnalysis {
                 entry.recordName, mergedInto: entry.key, at: entry.base?.recordChangeTag)
         }
         try mirror.ledger.unqueueDeletion(key: entry.key)
+        var importing = try RecordImport(mirror: mirror)
+        try importing.welcome(entry.recordName)
     }
 
     private func noteDeletion(of row: RowID) throws {

@@ -267,7 +267,8 @@ extension RecordImport {
                         .adopting(local, arrival.state)
                 }
             } ?? mergeBase(of: arrival, local: local)
-        let base = try counted(agreed, arrival, local: local, lost: lost?.known)
+        let base = try counted(
+            withLinksFollowed(agreed, local, arrival.state), arrival, local: local, lost: lost?.known)
         var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)
@@ -283,6 +284,30 @@ extension RecordImport {
         try keepTimes(
             of: arrival, named: arrival.record.recordName, merged: result.merged)
         try write(result.merged, over: row, local: local, arrival)
+    }
+
+    /// The state both sides agreed on. Where the service's side moved a link, that is as what befell
+    /// its former target left it here: a link that was cleared with its target, or goes by its
+    /// target's new name, is no edit that could stand against the move.
+    private func withLinksFollowed(
+        _ base: ObjectState?, _ local: ObjectState, _ remote: ObjectState
+    ) throws -> ObjectState? {
+        guard var base else { return nil }
+        for (slot, link) in base.toOnes.enumerated() {
+            guard let link, link != local.toOnes[slot],
+                remote.toOnes[slot]?.recordName != link.recordName
+            else { continue }
+            let place = try mirror.ledger.place(named: link.recordName)
+            if let here = local.toOnes[slot] {
+                guard let place, place.isRenamed,
+                    try mirror.ledger.row(named: here.recordName) == place.row
+                else { continue }
+                base.toOnes[slot] = NamedLink(here.recordName, orderKey: link.orderKey)
+            } else if try place == nil && mirror.ledger.knowsDeletion(of: link.recordName) {
+                base.toOnes[slot] = nil
+            }
+        }
+        return base
     }
 
     /// Keeps the record as the new base, and writes the merged state over the row. Where that has

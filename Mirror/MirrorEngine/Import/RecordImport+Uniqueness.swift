@@ -65,6 +65,7 @@ extension RecordImport {
             var update = RowUpdate(id: source)
             update.toOnes = [(slot, link)]
             changes.updates.append(update)
+            misnaming.insert(try mirror.ledger.recordName(for: source))
         }
         try flush()
     }

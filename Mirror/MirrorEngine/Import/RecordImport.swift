@@ -26,6 +26,9 @@ struct RecordImport {
     var deletionsAhead = DeletionsAhead()
     /// Rows that are being settled, with what they are to become.
     var settling: [RowID: ObjectState] = [:]
+    /// Objects whose records call a target by a name that it has no more: they are sent with its
+    /// own, which the name's deletion would not take away.
+    var misnaming: Set<String> = []
     /// A name was merged into another since this page began.
     var hasRenamed = false
     /// False where no record waits for a later model; nil until somebody asks.
@@ -78,6 +81,7 @@ struct RecordImport {
         try flush()
         try repairOrder()
         try flush()
+        try sendNames()
         try mirror.ledger.finish()
     }
 
@@ -114,22 +118,40 @@ struct RecordImport {
     // MARK: Links
 
     /// The link by row, or nil with a note that it waits for its target.
-    func resolve(
+    mutating func resolve(
         _ link: NamedLink?, _ relationship: NSRelationshipDescription, of name: String
     ) throws -> Link? {
         guard let link else {
             try mirror.ledger.dropPending(name, property: relationship.name)
             return nil
         }
-        guard let row = try mirror.ledger.row(named: link.recordName) else {
+        guard let place = try mirror.ledger.place(named: link.recordName) else {
             let pending = PendingLink(recordName: name, property: relationship.name, target: link)
             try mirror.ledger.keepPending(pending)
             return nil
         }
         try mirror.ledger.dropPending(name, property: relationship.name)
+        if place.isRenamed { misnaming.insert(name) }
         // An object that absorbed the target may be of another entity.
-        guard try mirror.layout(of: row).entity.fits(relationship) else { return nil }
-        return Link(row, orderKey: link.orderKey)
+        guard try mirror.layout(of: place.row).entity.fits(relationship) else { return nil }
+        return Link(place.row, orderKey: link.orderKey)
+    }
+
+    /// Marks the objects for export whose records call a target by a former name.
+    private mutating func sendNames() throws {
+        for name in misnaming.sorted() {
+            if let row = try mirror.ledger.row(named: name) { try mirror.enqueueUpload(row) }
+        }
+        misnaming = []
+    }
+
+    /// Lets what waited for the object called `name`, which is here again, find it.
+    mutating func welcome(_ name: String) throws {
+        arrived.append(name)
+        try resolveArrivals()
+        try sendNames()
+        try repairOrder()
+        try flush()
     }
 
     /// Lets links and pairs that waited for objects of this batch find them.
@@ -148,7 +170,8 @@ struct RecordImport {
 
     private mutating func resolveLinks(to name: String) throws {
         let waiting = try mirror.ledger.pendingLinks(to: name)
-        guard !waiting.isEmpty, let target = try mirror.ledger.row(named: name) else { return }
+        guard !waiting.isEmpty, let (target, isRenamed) = try mirror.ledger.place(named: name)
+        else { return }
         for pending in waiting {
             guard let source = try mirror.ledger.row(named: pending.recordName),
                 let slot = try mirror.layout(of: source).toOneSlot(pending.property)
@@ -163,6 +186,7 @@ struct RecordImport {
             update.toOnes = [(slot, Link(target, orderKey: pending.target.orderKey))]
             changes.updates.append(update)
             noteList(of: source, slot: slot, target: target)
+            if isRenamed { misnaming.insert(pending.recordName) }
         }
     }
 

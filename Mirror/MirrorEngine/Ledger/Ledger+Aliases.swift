@@ -1,4 +1,5 @@
 internal import Platform
+internal import RecordWire
 internal import SQLiteDriver
 
 /// Aliases: names of objects that were merged into others, which the service is to drop.
@@ -38,8 +39,9 @@ extension Ledger {
     }
 
     /// Names that the service is still to drop and has not refused to, with the tags at which they
-    /// were seen last. While the object that absorbed one is held back from export by a decision
-    /// that waits, or is to bring what only the service can read of it, others keep theirs.
+    /// were seen last. While the object that absorbed one is not at the service, is held back from
+    /// export by a decision that waits or a refusal, or is to bring what only the service can read
+    /// of it, others keep theirs. A refusal for a unique key may be that of the name itself.
     package func aliasesToDrop(limit: Int) throws -> [(name: String, tag: String?)] {
         try connection.rows(
             "SELECT r.ZRECORDNAME, a.ZTAG FROM ANSCKRECORDZONEMOVERECEIPT r "
@@ -52,7 +54,13 @@ extension Ledger {
                 + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m JOIN ADIPTYCHFOREIGN f "
                 + "ON f.ZENTITYID = m.ZENTITYID AND f.ZENTITYPK = m.ZENTITYPK "
                 + "WHERE m.Z_PK = r.ZRECORDMETADATA) "
-                + "ORDER BY r.Z_PK LIMIT ?", [SQLiteValue(limit)]
+                + "AND NOT EXISTS (SELECT 1 FROM ANSCKRECORDMETADATA m LEFT JOIN ADIPTYCHREFUSAL f "
+                + "ON f.ZRECORDNAME = m.ZCKRECORDNAME WHERE m.Z_PK = r.ZRECORDMETADATA "
+                + "AND m.ZNEEDSCLOUDDELETE = 0 "
+                + "AND CASE WHEN f.ZCODE IS NULL THEN m.ZENCODEDRECORDASSET IS NULL "
+                + "ELSE f.ZCODE <> ? END) "
+                + "ORDER BY r.Z_PK LIMIT ?",
+            [.text(RecordError.Code.uniqueFieldError.rawValue), SQLiteValue(limit)]
         ).compactMap { row in row[0].string.map { ($0, row[1].string) } }
     }
 

@@ -113,6 +113,13 @@ extension Ledger {
         )?.string.flatMap(ChangeTag.init)
     }
 
+    /// Whether a deletion of the record called `name` is known here.
+    func knowsDeletion(of name: String) throws -> Bool {
+        guard try mayHold(.deletions) else { return false }
+        return try connection.value(
+            "SELECT 1 FROM ADIPTYCHDELETED WHERE ZRECORDNAME = ?", [.text(name)]) != nil
+    }
+
     /// Links that wait for an object whose deletion is known.
     package func pendingLinksToDeleted() throws -> [PendingLink] {
         try links("ZRELATEDRECORDNAME IN (SELECT ZRECORDNAME FROM ADIPTYCHDELETED)", [])

@@ -139,19 +139,25 @@ extension Ledger {
     }
 
     private static let rowNamed =
-        "SELECT ZENTITYID, ZENTITYPK, ZNEEDSCLOUDDELETE FROM ANSCKRECORDMETADATA "
+        "SELECT ZENTITYID, ZENTITYPK, ZNEEDSCLOUDDELETE, ZCKRECORDNAME <> ?1 "
+        + "FROM ANSCKRECORDMETADATA "
         + "WHERE ZCKRECORDNAME = ?1 OR Z_PK = (SELECT ZRECORDMETADATA FROM "
         + "ANSCKRECORDZONEMOVERECEIPT WHERE ZRECORDNAME = ?1)"
 
     /// The row that a record name stands for: its own, or the one that absorbed its object. nil
     /// when there is none, or when it is deleted here.
-    package func row(named name: String) throws -> RowID? {
+    package func row(named name: String) throws -> RowID? { try place(named: name)?.row }
+
+    /// As `row(named:)`, and whether the row's object has another name: one that it was merged
+    /// into, or goes on under.
+    func place(named name: String) throws -> (row: RowID, isRenamed: Bool)? {
         let statement = try connection.prepare(Self.rowNamed)
         defer { statement.reset() }
         try statement.bind(.text(name), at: 1)
         guard try statement.step(), statement.int64(at: 2) != 1 else { return nil }
-        return RowID(
+        let row = RowID(
             entity: Int32(truncatingIfNeeded: statement.int64(at: 0)), key: statement.int64(at: 1))
+        return (row, statement.int64(at: 3) == 1)
     }
 
     /// Whether there is any line.
@@ -257,7 +263,7 @@ extension Ledger {
     }
 
     /// What hangs on a record name goes on under another: conflicts that wait, times of edits,
-    /// links that wait for their targets.
+    /// links that wait for their targets, and whether it is sent at all.
     package func rename(_ name: String, to other: String) throws {
         for table in [
             "ADIPTYCHCONFLICT", "ADIPTYCHEDIT", "ADIPTYCHCOUNT", "ANSCKIMPORTPENDINGRELATIONSHIP",
@@ -267,6 +273,10 @@ extension Ledger {
                 [.text(other), .text(name)])
         }
         try renameSharing(name, to: other)
+        if try isOutside(name) {
+            try setOutside(false, name)
+            try setOutside(true, other)
+        }
     }
 
     /// Keeps `record` as the merge base of a line. What was sent before is thereby answered.

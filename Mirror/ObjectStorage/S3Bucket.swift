@@ -84,7 +84,10 @@ public final class S3Bucket: ObjectStore {
                         "it sends another range than it was asked for", isTransient: false)
                 }
             // An object that has none of these bytes is another.
-            case 404, 416: return false
+            case 416: return false
+            case 404:
+                try expectBucket()
+                return false
             default: throw Self.refused(status)
             }
         }
@@ -100,7 +103,9 @@ public final class S3Bucket: ObjectStore {
                     "it does not say how large an object is", isTransient: false)
             }
             return size == object.size
-        case 404: return false
+        case 404:
+            try expectBucket()
+            return false
         default: throw Self.refused(status)
         }
     }
@@ -108,6 +113,13 @@ public final class S3Bucket: ObjectStore {
     public func remove(_ name: String) throws(ObjectStoreFailure) {
         let status = try perform("DELETE", name, Self.emptyDigest, S3Transfer())
         guard (200...299).contains(status) || status == 404 else { throw Self.refused(status) }
+    }
+
+    /// Throws where what is not there is the bucket: nothing is known of its objects then. Who may
+    /// not ask for it, 403, has heard that it is there.
+    private func expectBucket() throws(ObjectStoreFailure) {
+        let status = try perform("HEAD", at: address.bucket, Self.emptyDigest, S3Transfer())
+        guard (200...299).contains(status) || status == 403 else { throw Self.refused(status) }
     }
 
     private static func refused(_ status: Int) -> ObjectStoreFailure {

@@ -39,6 +39,8 @@ final class BucketDouble: Sendable {
         /// Answers to GET end after so many bytes, so many times.
         var cuts: (bytes: Int, times: Int) = (0, 0)
         var isDeaf = false
+        /// The bucket was removed, or is called something else.
+        var isGone = false
     }
 
     let state = Lock(State())
@@ -111,6 +113,9 @@ final class BucketDouble: Sendable {
 
     private func serve(_ request: HTTPRequest) -> HTTPResponse {
         guard case .bytes(let body) = request.body else { return HTTPResponse(status: 413) }
+        if state.withLock({ $0.isGone }) {
+            return HTTPResponse(status: 404, body: Data("<Error>NoSuchBucket</Error>".utf8))
+        }
         switch request.method {
         case "PUT":
             guard hex(SigningKey.sha256(body)) == request.headers["x-amz-content-sha256"] else {

@@ -45,6 +45,8 @@ extension BucketTests {
         bucket.lose()
         #expect(try stage.ask("HEAD").status == 404)
         #expect(bucket.seen.allSatisfy { $0.method == "HEAD" })
+        bucket.state.withLock { $0.isGone = true }
+        #expect(try stage.ask("HEAD").status == 503)
         let told = notices.withLock { $0 }.map { "\($0.fields)" }
         #expect(told.count { $0.contains("no such object, or one of another size") } == 2)
     }

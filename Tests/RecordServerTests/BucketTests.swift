@@ -127,6 +127,18 @@ import Testing
         #expect(bucket.seen.isEmpty)
     }
 
+    /// Contents are not gone because their bucket is not there.
+    @Test func aBucketThatIsNotThereLosesNoContents() throws {
+        let service = try service { $0.cacheBytesMax = 0 }
+        try save("a", try upload(bytes(5_000), service), service)
+        bucket.state.withLock { $0.isGone = true }
+        #expect(refusal { _ = try content(of: "a", service) }?.code == .tryAgainLater)
+        let told = notices.withLock { $0 }.map { "\($0.description) \($0.fields)" }.joined()
+        #expect(told.contains("no such bucket"))
+        bucket.state.withLock { $0.isGone = false }
+        #expect(try content(of: "a", service) == bytes(5_000))
+    }
+
     @Test func aServiceWithoutACopyFetchesItOnce() throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("bucket-service-\(UUID().uuidString)")

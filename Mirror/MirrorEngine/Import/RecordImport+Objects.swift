@@ -267,8 +267,8 @@ extension RecordImport {
                         .adopting(local, arrival.state)
                 }
             } ?? mergeBase(of: arrival, local: local)
-        let base = try counted(
-            withLinksFollowed(agreed, local, arrival.state), arrival, local: local, lost: lost?.known)
+        let followed = try withLinksFollowed(agreed, local, arrival.state)
+        let base = try counted(followed, arrival, local: local, lost: lost?.known)
         var result = try objectMerge(of: arrival, with: arrival.entry.recordName).merge(
             base: base ?? mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
             local: local, remote: arrival.state)

@@ -98,6 +98,27 @@ import Testing
         #expect(try world.tablet.texts("Note") == ["diary", "map", "tickets"])
     }
 
+    @Test func whoIsAddedAgainHasTheNewPermissionAndMayBeRemovedByAnyName() async throws {
+        let world = try SharingWorld()
+        try await world.open(.readOnly)
+        try await world.settle()
+        let desk = world.desk
+        func share() throws -> CKShare {
+            try #require(desk.container.fetchShares(in: desk.store).first)
+        }
+        let changed = try await world.invite(share(), .readWrite)
+        #expect(changed.participants.map(\.permission) == [.readWrite, .readWrite])
+        try await world.settle()
+        let id = try world.phone.id(of: "map")
+        #expect(world.phone.container.canUpdateRecord(forManagedObjectWith: id))
+        let info = CKUserIdentity.LookupInfo(userRecordID: CKRecord.ID(recordName: world.bert))
+        let found = try await desk.container.fetchParticipants(matching: [info], into: desk.store)
+        let left = try share()
+        left.removeParticipant(found[0])
+        let stored = try await desk.container.persistUpdatedShare(left, in: desk.store)
+        #expect(stored.participants.map(\.role) == [.owner])
+    }
+
     @Test func aReaderIsRefusedAndLosesNothing() async throws {
         let world = try SharingWorld()
         let share = try await world.open(.readOnly)

@@ -26,6 +26,25 @@ import Testing
         try workshop.done(["key", "rotate", file, "--passphrase-file", two])
     }
 
+    @Test func theEndingOfALineBelongsToNoPassphrase() throws {
+        let workshop = try Workshop()
+        let file = workshop.path("Library.keys")
+        let dos = try workshop.write("horse\r\nsecond\r\n", to: "dos")
+        let plain = try workshop.write("horse", to: "plain")
+        try workshop.done(["key", "create", file, "--passphrase-file", dos])
+        try workshop.done(["key", "rotate", file, "--passphrase-file", plain])
+        // Keys that an earlier version wrapped by the return too open by the same file still.
+        let whole = try workshop.write("staple\r", to: "whole")
+        let former = workshop.path("Former.keys")
+        let twice = try workshop.write("staple\r\r\n", to: "twice")
+        try workshop.done(["key", "create", former, "--passphrase-file", twice])
+        try workshop.done(["key", "rotate", former, "--passphrase-file", whole])
+        try workshop.done([
+            "key", "passphrase", former, "--passphrase-file", whole, "--new-passphrase-file", plain,
+        ])
+        try workshop.done(["key", "rotate", former, "--passphrase-file", plain])
+    }
+
     @Test func withoutAPassphraseOrAFileTheReasonIsTold() throws {
         let workshop = try Workshop()
         let empty = try workshop.write("\n", to: "empty")

@@ -30,6 +30,27 @@ import Testing
         try workshop.expectEqual(one, other)
     }
 
+    @Test func tokensAndSettingsOfASystemWithCarriageReturnsAreReadAndKept() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service("--dialect", "plain")
+        let library = try workshop.library()
+        let file = URL(fileURLWithPath: service.text("tokenFile"))
+        let issued = try String(contentsOf: file, encoding: .utf8)
+        let dos = issued.replacing("\n", with: "\r\n")
+        let tokens = try workshop.write(dos, to: "dos.tokens")
+        let names = [("service", "url"), ("container", "container"), ("ca-file", "caFile")]
+        let lines = names.map { "\($0.0) = \(service.text($0.1))\r\n" }.joined()
+        try workshop.write("\(lines)token-file = \(tokens)\r\n", to: "diptych.conf")
+        try workshop.done(["sync", library, "--trust"])
+        let rotated = try String(contentsOfFile: tokens, encoding: .utf8)
+        #expect(rotated.utf8.elementsEqual(dos.utf8) == false)
+        try workshop.done(["sync", library])
+        // What --remember writes takes the place of what was there.
+        try workshop.done(["sync", library, "--interval", "7", "--remember"])
+        let kept = try String(contentsOfFile: workshop.path("diptych.conf"), encoding: .utf8)
+        #expect(!kept.utf8.contains(13) && kept.components(separatedBy: "service =").count == 2)
+    }
+
     @Test func anUnknownDialectIsRefused() throws {
         let workshop = try Workshop()
         let run = try workshop.run("serve", "--json", "--dialect", "apple")

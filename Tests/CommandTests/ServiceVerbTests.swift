@@ -156,6 +156,39 @@ import Testing
         try workshop.expectEqual(library, other, rows: 2)
     }
 
+    @Test func whatStandsInTheLogBesideABackupIsRestoredWithIt() throws {
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=logged")
+        try workshop.done(["sync", library] + service.settings)
+        service.kill()
+        let backup = workshop.path("killed.sqlite")
+        var before: [String: Data] = [:]
+        for suffix in ["", "-wal"] {
+            let (file, copy) = ("\(data)/records.sqlite\(suffix)", backup + suffix)
+            try FileManager.default.copyItem(atPath: file, toPath: copy)
+            before[copy] = try Data(contentsOf: URL(fileURLWithPath: copy))
+        }
+        #expect(before["\(backup)-wal"]?.isEmpty == false)
+        let restored = try ask("restore", backup)
+        #expect(restored.status == 0, "\(restored.complaint)")
+        for (file, bytes) in before {
+            #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == bytes)
+        }
+        try service.restart()
+        let other = try workshop.library("Other.sqlite")
+        try workshop.done(["sync", other] + service.settings)
+        try workshop.expectEqual(library, other, rows: 1)
+    }
+
+    @Test func aBackupWhoseLastWriteWasCutOffIsRefused() throws {
+        let backup = workshop.path("cut.sqlite")
+        #expect(try ask("backup", backup).status == 0)
+        service.kill()
+        _ = try workshop.write("what was there before", to: "cut.sqlite-journal")
+        let run = try ask("restore", backup)
+        #expect(run.status == 1 && run.complaint.contains("cut off"))
+    }
+
     @Test func aDamagedBackupIsNotRestored() throws {
         #expect(try ask("backup", workshop.path("good.sqlite")).status == 0)
         service.kill()

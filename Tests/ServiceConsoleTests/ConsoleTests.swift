@@ -199,6 +199,41 @@ import Testing
         #expect(try revoked.get("session").status == 401)
     }
 
+    @Test func whoSignsInAgainAndAgainEndsTheirOwnSessionsAlone() throws {
+        let fixture = try ConsoleFixture()
+        let administrator = try fixture.signIn(fixture.administrator.secret)
+        let first = try fixture.signIn(fixture.tokenOfAnna.secret)
+        fixture.clock.advance(seconds: 1)
+        let second = try fixture.signIn(fixture.tokenOfAnna.secret)
+        for _ in 0..<1_000 {
+            fixture.clock.advance(seconds: 0.01)
+            _ = try second.get("session")
+            _ = try fixture.signIn(fixture.tokenOfAnna.secret)
+        }
+        #expect(try administrator.get("session").status == 200)
+        #expect(try first.get("session").status == 401)
+        #expect(try second.get("session").status == 200)
+    }
+
+    @Test func whereThereIsNoRoomWhoHasMostGivesWay() throws {
+        let fixture = try ConsoleFixture()
+        let accounts = fixture.service.accounts
+        let ben = try accounts.issueUserToken(
+            userRecordName: fixture.ben.userRecordName, label: "desk")
+        let ofBen = try fixture.signIn(ben.secret)
+        fixture.clock.advance(seconds: 1)
+        let crowded = try fixture.signIn(fixture.tokenOfAnna.secret)
+        for _ in 0..<19 { _ = try fixture.signIn(fixture.tokenOfAnna.secret) }
+        for number in 0..<53 {
+            let user = try accounts.createUser(label: "user \(number)")
+            let token = try accounts.issueUserToken(
+                userRecordName: user.userRecordName, label: "browser")
+            for _ in 0..<19 { _ = try fixture.signIn(token.secret) }
+        }
+        #expect(try ofBen.get("session").status == 200)
+        #expect(try crowded.get("session").status == 401)
+    }
+
     // MARK: What is told
 
     @Test func anAdministratorSeesWhatIsThere() throws {

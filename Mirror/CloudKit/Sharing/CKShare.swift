@@ -61,6 +61,22 @@ public final class CKShare: CKRecord {
         }
 
         public override var hash: Int { participantID.hashValue }
+
+        /// Whether both mean one person, also where one was looked for anew and has no ID yet.
+        func means(_ other: Participant) -> Bool {
+            guard participantID.isEmpty || other.participantID.isEmpty else { return self == other }
+            return !names.isDisjoint(with: other.names)
+        }
+
+        /// All that the person goes by.
+        private var names: Set<String> {
+            let info = userIdentity.lookupInfo
+            let users = [userIdentity.userRecordID, info?.userRecordID].compactMap(\.self)
+            return Set(
+                users.map { "user \($0.recordName)" }
+                    + [info?.emailAddress?.lowercased()].compactMap(\.self).map { "mail \($0)" }
+                    + [info?.phoneNumber].compactMap(\.self).map { "phone \($0)" })
+        }
     }
 
     /// What an invitation says of a share.
@@ -147,15 +163,18 @@ public final class CKShare: CKRecord {
         participants.first { $0.participantID == currentParticipantID }
     }
 
-    /// Invites somebody, or changes what a participant may do.
+    /// Invites somebody. Who takes part already, or is invited, gets the permission of
+    /// `participant` instead; the owner's stays.
     public func addParticipant(_ participant: Participant) {
-        removeParticipant(participant)
-        participants.append(participant)
+        guard let known = participants.first(where: { $0.means(participant) }) else {
+            return participants.append(participant)
+        }
+        if known.role != .owner { known.permission = participant.permission }
     }
 
     /// Who is removed has no access once the share is persisted.
     public func removeParticipant(_ participant: Participant) {
-        participants.removeAll { $0 == participant }
+        participants.removeAll { $0.means(participant) }
     }
 
     /// As it is sent: `replacing` what the service has under that tag.

@@ -11,13 +11,9 @@ final class ConsoleSessions: Sendable {
     private let accounts: ServiceAccounts
     let cookie: ConsoleCookie
     private let clock: any Clock
-    private let sessions = Lock<[String: ConsoleSession]>([:])
+    private let sessions = Lock(SessionTable())
     private let failures: FailureMeter<ClientAddress>
     private let passwords: PasswordGate
-
-    private static let sessionsMax = 1_000
-    private static let idleSeconds = 30.0 * 60
-    private static let lifeSeconds = 12.0 * 3_600
 
     init(accounts: ServiceAccounts, cookie: ConsoleCookie, clock: any Clock) {
         self.accounts = accounts
@@ -73,14 +69,7 @@ final class ConsoleSessions: Sendable {
             bearer: bearer, requestToken: try accounts.drawnSecret(), began: clock.now(),
             used: clock.now())
         let key = try ConsoleSecret.key(of: secret)
-        sessions.withLock { sessions in
-            if sessions.count >= Self.sessionsMax,
-                let oldest = sessions.min(by: { $0.value.used < $1.value.used })
-            {
-                sessions[oldest.key] = nil
-            }
-            sessions[key] = session
-        }
+        sessions.withLock { $0.add(session, under: key) }
         return (secret, session)
     }
 
@@ -115,23 +104,11 @@ final class ConsoleSessions: Sendable {
         guard let secret = cookie.secret(in: request) else { throw Self.signedOut }
         let key = try ConsoleSecret.key(of: secret)
         let now = clock.now()
-        let found = sessions.withLock { sessions -> ConsoleSession? in
-            guard var session = sessions[key] else { return nil }
-            guard now.timeIntervalSince(session.used) < Self.idleSeconds,
-                now.timeIntervalSince(session.began) < Self.lifeSeconds
-            else {
-                sessions[key] = nil
-                return nil
-            }
-            session.used = now
-            sessions[key] = session
-            return session
-        }
-        guard let found else { throw Self.signedOut }
+        guard let found = sessions.withLock({ $0.use(key, at: now) }) else { throw Self.signedOut }
         do throws(RecordError) {
             try accounts.requireGood(found.bearer)
         } catch  where error.code == .authenticationFailed {
-            sessions.withLock { $0[key] = nil }
+            sessions.withLock { $0.remove(key) }
             throw Self.signedOut
         }
         guard request.method == "GET" || request.method == "HEAD" else {
@@ -144,7 +121,7 @@ final class ConsoleSessions: Sendable {
     func end(_ request: HTTPRequest) throws(RecordError) {
         guard let secret = cookie.secret(in: request) else { return }
         let key = try ConsoleSecret.key(of: secret)
-        sessions.withLock { $0[key] = nil }
+        sessions.withLock { $0.remove(key) }
     }
 
     private func checkOrigin(

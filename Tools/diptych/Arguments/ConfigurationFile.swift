@@ -78,9 +78,7 @@ struct ConfigurationFile: Sendable {
                 hint: "It must be a text file that you may read.", status: .usage)
         }
         let known = Set(VerbTable.manuals.flatMap(\.options).filter(\.isSetting).map(\.name))
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false)
-            .enumerated()
-        {
+        for (index, line) in TextLines.all(of: text).enumerated() {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             let parts = line.split(separator: "=", maxSplits: 1).map {
@@ -115,10 +113,10 @@ struct ConfigurationFile: Sendable {
         let url = store.deletingLastPathComponent().appendingPathComponent(name)
         let old = distrust(url) == nil ? (try? String(contentsOf: url, encoding: .utf8)) ?? "" : ""
         let names = Set(settings.map(\.name))
-        var lines = old.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
+        var lines = TextLines.all(of: old).filter { line in
             let name = line.split(separator: "=").first ?? ""
             return !names.contains(name.trimmingCharacters(in: .whitespaces))
-        }.map(String.init)
+        }
         while lines.last?.isEmpty == true { lines.removeLast() }
         lines += settings.map { "\($0.name) = \($0.value)" }
         do {

@@ -61,13 +61,13 @@ enum ProviderChoice {
 
     private static func secret(_ file: URL) throws -> String {
         guard let data = try? Data(contentsOf: file), data.count <= secretBytesMax,
-            let line = String(data: data, encoding: .utf8)?.split(separator: "\n").first
+            let line = TextLines.first(of: data)
         else {
             throw CommandError(
                 "noSecret", "\(file.path) holds no secret.",
                 hint: "Its first line is what the provider gave for the client.")
         }
-        return String(line)
+        return line
     }
 
     private static func misuse(_ message: String, _ hint: String) -> CommandError {

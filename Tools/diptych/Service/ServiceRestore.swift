@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Platform
 internal import RecordService
+internal import SQLiteDriver
 
 /// Puts a backup in the place of a service's database. What was there is kept under another name.
 struct ServiceRestore {
@@ -19,11 +20,7 @@ struct ServiceRestore {
         defer { Self.suffixes.forEach { unlink(part + $0) } }
         try copy()
         let damage = try Self.damage(in: part)
-        guard damage.isEmpty else {
-            throw CommandError(
-                "damagedBackup", "\(backup.path) is damaged (\(damage[0])).",
-                hint: "Use another backup.")
-        }
+        if let first = damage.first { throw damaged(first) }
         // More than the database names do no harm.
         try ServiceAdministration.copyAssets(
             besides: backup.path, to: held.database.path, platform: .system)
@@ -41,22 +38,37 @@ struct ServiceRestore {
 
     private var part: String { DataFolder.database(in: folder).path + ".restoring" }
 
-    /// Copies the backup into the folder, so that the one at hand stays as it is.
+    /// Copies the backup into the folder, so that the one at hand stays as it is. SQLite reads it,
+    /// which takes in what stands in a log beside it.
     private func copy() throws {
         guard FileManager.default.fileExists(atPath: backup.path) else {
             throw CommandError(
                 "noSuchFile", "There is no backup at \(backup.path).", hint: "Check the path.")
         }
+        try refuseHalfWritten()
         Self.suffixes.forEach { unlink(part + $0) }
         do {
-            try FileManager.default.copyItem(atPath: backup.path, toPath: part)
-        } catch {
-            throw failure(URL(fileURLWithPath: part))
+            try Connection(path: part).replaceContents(with: .reading(backup.path))
+        } catch let fault as SQLiteFault where fault.isNotADatabase {
+            throw damaged("it is no database")
         }
         chmod(part, 0o600)
         let file = open(part, O_RDWR | O_CLOEXEC)
         defer { close(file) }
         guard file >= 0, fsync(file) == 0 else { throw failure(URL(fileURLWithPath: part)) }
+    }
+
+    /// A journal takes back a write that was cut off, and only where the backup may be written.
+    private func refuseHalfWritten() throws {
+        let journal = backup.path + "-journal"
+        let facts = try? FileManager.default.attributesOfItem(atPath: journal)
+        guard let size = facts?[.size] as? NSNumber, size.intValue > 0 else { return }
+        throw damaged("\(journal) says that a write to it was cut off")
+    }
+
+    private func damaged(_ reason: String) -> CommandError {
+        CommandError(
+            "damagedBackup", "\(backup.path) is damaged (\(reason)).", hint: "Use another backup.")
     }
 
     private func moveAway(_ database: URL) throws -> URL? {

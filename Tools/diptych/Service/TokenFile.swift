@@ -33,7 +33,7 @@ enum TokenFile {
             return object.compactMapValues { $0 as? String }
         }
         var fields: [String: String] = [:]
-        for line in String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline) {
+        for line in TextLines.all(of: String(decoding: data, as: UTF8.self)) {
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2, !line.hasPrefix("#") else { continue }
             fields[parts[0].trimmingCharacters(in: .whitespaces)] =
@@ -50,12 +50,11 @@ enum TokenFile {
             let text = try JSONSerialization.data(withJSONObject: object, options: .sortedKeys)
             return try PrivateFile.write(String(decoding: text, as: UTF8.self) + "\n", to: file)
         }
-        let lines = String(decoding: data, as: UTF8.self)
-            .split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = TextLines.all(of: String(decoding: data, as: UTF8.self))
         let renewed = lines.map { line in
             let isUser =
                 line.split(separator: ":").first?.trimmingCharacters(in: .whitespaces) == "user"
-            return isUser ? "user: \(token)" : String(line)
+            return isUser ? "user: \(token)" : line
         }
         try PrivateFile.write(renewed.joined(separator: "\n"), to: file)
     }

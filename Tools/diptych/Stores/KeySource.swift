@@ -30,8 +30,7 @@ enum KeySource {
             return nil
         }
         let keys = try read(file)
-        return try keys.open(
-            passphrase: passphrase(arguments.file(passphraseFile), asking: "Passphrase"))
+        return try keys.open(passphrase: passphrase(of: keys, arguments.file(passphraseFile)))
     }
 
     static func read(_ file: URL) throws -> KeyFile {
@@ -43,19 +42,30 @@ enum KeySource {
         return try KeyFile(data)
     }
 
+    /// The passphrase of keys that are there.
+    ///
+    /// Where the first line ends with a carriage return, earlier versions took the file as it was,
+    /// up to a bare line feed: keys that were wrapped so open by that still.
+    static func passphrase(of keys: KeyFile, _ file: URL?) throws -> String {
+        let line = try passphrase(file, asking: "Passphrase")
+        guard let file, let text = try? String(contentsOf: file, encoding: .utf8),
+            let former = text.split(separator: "\n", omittingEmptySubsequences: false).first,
+            former != line, (try? keys.open(passphrase: line)) == nil
+        else { return line }
+        return String(former)
+    }
+
     /// The passphrase in a file, or what is typed at the prompt.
     static func passphrase(_ file: URL?, asking prompt: String) throws -> String {
         guard let file else { return try PassphrasePrompt.ask(prompt) }
         guard let data = try? Data(contentsOf: file), data.count < 65_536,
-            let line = String(data: data, encoding: .utf8)?.split(
-                separator: "\n", maxSplits: 1, omittingEmptySubsequences: false
-            ).first, !line.isEmpty
+            let line = TextLines.first(of: data)
         else {
             throw CommandError(
                 "noPassphrase", "\(file.path) holds no passphrase.",
                 hint: "Its first line is the passphrase, as UTF-8.")
         }
-        return String(line)
+        return line
     }
 }
 

@@ -67,10 +67,11 @@ struct KeyVerb: Verb {
             let passphrase = try new(passphraseFile)
             keys = try KeyFile(wrapping: SealingKeys([.drawn()]), passphrase: passphrase)
         case .rotate:
-            keys = try KeySource.read(file).rotated(passphrase: known())
-        case .passphrase:
-            let former = try known()
             let present = try KeySource.read(file)
+            keys = try present.rotated(passphrase: known(for: present))
+        case .passphrase:
+            let present = try KeySource.read(file)
+            let former = try known(for: present)
             _ = try present.open(passphrase: former)
             keys = try present.rewrapped(from: former, to: new(newPassphraseFile))
         }
@@ -81,8 +82,8 @@ struct KeyVerb: Verb {
         return .done
     }
 
-    private func known() throws -> String {
-        try KeySource.passphrase(passphraseFile, asking: "Passphrase")
+    private func known(for keys: KeyFile) throws -> String {
+        try KeySource.passphrase(of: keys, passphraseFile)
     }
 
     /// A new passphrase is typed twice.

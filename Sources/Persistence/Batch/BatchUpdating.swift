@@ -47,8 +47,11 @@ struct BatchUpdating {
         switch shape.slot(name) {
         case .attribute(let slot): return [try assignment(slot, value, shape)]
         case .composite(let elements):
-            let given = value as? [String: Any] ?? [:]
-            return try elements.map { try assignment($0.value, given[$0.key] ?? NSNull(), shape) }
+            let constant = (value as? Predicates.NSExpression)?.node.normalized
+            var whole: Any? = value
+            if case .constant(let held) = constant { whole = held }
+            guard let given = elements.spread(whole) else { throw misfit(name, value, shape) }
+            return try given.map { try assignment($0.slot, $0.value ?? NSNull(), shape) }
         case .toOne, .toMany:
             throw PersistenceErrors.unsupported(
                 "Invalid relationship (\(name)) passed to propertiesToUpdate:")
@@ -72,15 +75,19 @@ struct BatchUpdating {
             constant = held
         }
         guard let accepted = AttributeCoding.accept(constant, for: place.attribute) else {
-            throw PersistenceErrors.make(
-                NSManagedObjectValidationError,
-                "The property \"\(place.name)\" of \"\(shape.layout.name)\" cannot hold a value "
-                    + "of type \(type(of: value)).", [NSValidationKeyErrorKey: place.name])
+            throw misfit(place.name, value, shape)
         }
         return (place.name, .value(accepted))
     }
 
     // MARK: In one store
+    private static func misfit(_ name: String, _ value: Any, _ shape: ObjectLayout) -> NSError {
+        PersistenceErrors.make(
+            NSManagedObjectValidationError,
+            "The property \"\(name)\" of \"\(shape.layout.name)\" cannot hold a value "
+                + "of type \(type(of: value)).", [NSValidationKeyErrorKey: name])
+    }
+
 
     func run(in store: NSPersistentStore) throws -> [NSManagedObjectID] {
         guard !assignments.isEmpty || !links.isEmpty,

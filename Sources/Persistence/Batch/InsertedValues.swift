@@ -71,8 +71,8 @@ final class InsertedValues {
             switch shape.slot(key) {
             case .attribute(let slot): try set(slot, to: value, in: &row)
             case .composite(let elements):
-                let given = value as? [String: Any] ?? [:]
-                for (name, slot) in elements { try set(slot, to: given[name], in: &row) }
+                guard let given = elements.spread(value) else { throw misfit(key, value) }
+                for (slot, value) in given { try set(slot, to: value, in: &row) }
             case .toOne, .toMany:
                 throw PersistenceErrors.unsupported(
                     "A batch insert takes no relationships (\(key)); set them on objects "

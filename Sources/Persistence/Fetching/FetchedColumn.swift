@@ -7,15 +7,16 @@ internal import Stores
 struct FetchedColumn {
     /// Its key in the dictionaries.
     var name: String
-    /// Of a composite attribute: the element, which stands in a dictionary of its own.
-    var element: String?
+    /// Of a composite attribute: the way to the element, which stands in a dictionary of its own,
+    /// as do the elements of each composite within.
+    var element: [String]
     var expression: ExpressionNode
     var type: NSAttributeType
     /// The attribute whose values these are.
     var attribute: NSAttributeDescription?
 
     init(
-        name: String, element: String? = nil, expression: ExpressionNode, type: FetchedColumnType
+        name: String, element: [String] = [], expression: ExpressionNode, type: FetchedColumnType
     ) {
         self.name = name
         self.element = element

@@ -179,6 +179,7 @@ extension NSManagedObjectContext {
         own.state = .inserted
         own.attributes = child.attributes
         own.toOnes = child.toOnes
+        own.extras?.transients = [:]
         registry.register(own)
         pending.list(own)
         pending.note(.insertedNow, of: own)
@@ -219,9 +220,9 @@ struct SavedObjects {
     var deleted: [NSManagedObject] = []
     /// By store: the number of the transaction in the store's history.
     var transactions: [String: Int64] = [:]
-
     /// The stores that tell of changes, once the save is done.
     var announcing: [NSPersistentStore] = []
+
     /// Where the save stands in the stores' histories; nil where none is kept.
     var historyToken: NSPersistentHistoryToken? {
         transactions.isEmpty ? nil : NSPersistentHistoryToken(numbers: transactions)

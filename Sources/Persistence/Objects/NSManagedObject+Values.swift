@@ -95,6 +95,21 @@ extension NSManagedObject {
         return former.isEqual(present)
     }
 
+    /// Gives transient attributes the model's default values.
+    final func beginTransients() {
+        guard !shape.transientDefaults.isEmpty else { return }
+        withExtras { $0.transients = shape.transientDefaults }
+    }
+
+    /// Whether a transient attribute has another value than it began with.
+    final var hasOwnTransients: Bool {
+        guard let transients = extras?.transients, !transients.isEmpty else { return false }
+        return transients.contains { name, value in
+            let beginning = shape.transientDefaults[name] as? AnyHashable
+            return beginning == nil || beginning != value as? AnyHashable
+        }
+    }
+
     final func withExtras(_ change: (ObjectExtras) -> Void) {
         let extras = self.extras ?? ObjectExtras()
         self.extras = extras

@@ -34,6 +34,8 @@ final class ObjectLayout: @unchecked Sendable {
     let layout: EntityLayout
     /// What a new object starts with.
     let beginning: ObjectContents
+    /// What its transient attributes start with.
+    let transientDefaults: [String: Any]
     private let toManys: (unloaded: [ToManyMembers], empty: [ToManyMembers])
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
@@ -57,6 +59,8 @@ final class ObjectLayout: @unchecked Sendable {
             attributes: layout.attributes.map {
                 AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
             }, toOnes: Array(repeating: nil, count: layout.toOnes.count))
+        transientDefaults = entity.attributesByName.filter { $0.value.isTransient }
+            .compactMapValues(\.defaultValue)
         toManys = (
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) },
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }

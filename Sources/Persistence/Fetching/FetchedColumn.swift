@@ -178,13 +178,13 @@ enum PresentedValue {
         }
     }
 
-    /// The shortest text of a real is what was meant.
+    /// The shortest text of a real is what was meant. Nil for a real that no decimal can be.
     private static func decimal(_ value: Any) -> Decimal? {
         switch value {
         case let value as Decimal: value
         case let value as Int: Decimal(value)
-        case let value as Double: Decimal(string: "\(value)") ?? Decimal(value)
-        default: real(value).map { Decimal($0) }
+        case let value as Double: Decimal(string: "\(value)") ?? ExactNumber.decimal(value)
+        default: real(value).flatMap { ExactNumber.decimal($0) }
         }
     }
 }

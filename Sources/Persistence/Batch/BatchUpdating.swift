@@ -47,8 +47,11 @@ struct BatchUpdating {
         switch shape.slot(name) {
         case .attribute(let slot): return [try assignment(slot, value, shape)]
         case .composite(let elements):
-            let given = value as? [String: Any] ?? [:]
-            return try elements.map { try assignment($0.value, given[$0.key] ?? NSNull(), shape) }
+            let constant = (value as? Predicates.NSExpression)?.node.normalized
+            var whole: Any? = value
+            if case .constant(let held) = constant { whole = held }
+            guard let given = elements.spread(whole) else { throw misfit(name, value, shape) }
+            return try given.map { try assignment($0.slot, $0.value ?? NSNull(), shape) }
         case .toOne, .toMany:
             throw PersistenceErrors.unsupported(
                 "Invalid relationship (\(name)) passed to propertiesToUpdate:")
@@ -72,12 +75,17 @@ struct BatchUpdating {
             constant = held
         }
         guard let accepted = AttributeCoding.accept(constant, for: place.attribute) else {
-            throw PersistenceErrors.make(
-                NSManagedObjectValidationError,
-                "The property \"\(place.name)\" of \"\(shape.layout.name)\" cannot hold a value "
-                    + "of type \(type(of: value)).", [NSValidationKeyErrorKey: place.name])
+            throw misfit(place.name, value, shape)
         }
+        try check(accepted, of: place, shape.layout)
         return (place.name, .value(accepted))
+    }
+
+    private static func misfit(_ name: String, _ value: Any, _ shape: ObjectLayout) -> NSError {
+        PersistenceErrors.make(
+            NSManagedObjectValidationError,
+            "The property \"\(name)\" of \"\(shape.layout.name)\" cannot hold a value "
+                + "of type \(type(of: value)).", [NSValidationKeyErrorKey: name])
     }
 
     // MARK: In one store
@@ -96,16 +104,56 @@ struct BatchUpdating {
         batch.links = try links.map { ($0.name, try $0.row(in: store)) }
         batch.author = author
         batch.contextName = contextName
-        let updated = try store.rowStore.update(batch) ?? save(batch, in: store)
+        let updated = try update(batch, in: store.rowStore)
         return updated.map(store.id)
     }
 
-    /// Reads the new values of each row and saves them.
-    private func save(_ batch: BatchUpdate, in store: NSPersistentStore) throws -> [RowID] {
-        guard let file = store.rowStore as? SQLiteRowStore else {
-            return try saveRows(batch, in: store.rowStore)
+    private func update(_ batch: BatchUpdate, in rowStore: any RowStore) throws -> [RowID] {
+        guard let file = rowStore as? SQLiteRowStore else {
+            return try rowStore.update(batch) ?? saveRows(batch, in: rowStore)
         }
-        return try file.write { _ in try saveRows(batch, in: file) }
+        return try file.write { _ in
+            do {
+                try checkWidths(batch, in: file)
+            } catch let error as StoreError where error.code == .unsupported {
+                // No question for the store: then each row is looked at.
+                return try saveRows(batch, in: file)
+            }
+            return try file.update(batch) ?? saveRows(batch, in: file)
+        }
+    }
+
+    /// Throws 1610 or 1620 where a statement would compute a number that its attribute has no room
+    /// for. Cost: one question for each attribute of 16 or 32 bits that gets an expression.
+    private func checkWidths(_ batch: BatchUpdate, in rowStore: any RowStore) throws {
+        let layout = ObjectLayout.of(query.entity).layout
+        for case let (name, .expression(node)) in batch.assignments {
+            guard let place = layout.attributeSlot(name).map({ layout.attributes[$0] }),
+                let bounds = AttributeCheck.integerBounds(of: place.attribute.attributeType)
+            else { continue }
+            for (bound, isBeyond) in [
+                (bounds.lowerBound, ComparisonNode.Operator.lessThan),
+                (bounds.upperBound, .greaterThan),
+            ] {
+                let beyond = PredicateNode.comparison(
+                    ComparisonNode(
+                        left: node, operator: isBeyond, right: .constant(Int(bound))))
+                var wide = batch.rows
+                wide.predicate = .and([batch.rows.predicate, beyond].compactMap(\.self))
+                guard try rowStore.count(matching: wide) > 0 else { continue }
+                // The bound's neighbour stands for what is beyond it.
+                let first = isBeyond == .lessThan ? bound - 1 : bound + 1
+                try Self.check(.integer(first), of: place, layout)
+            }
+        }
+    }
+
+    private static func check(
+        _ value: AttributeValue, of place: EntityLayout.AttributeSlot, _ layout: EntityLayout
+    ) throws {
+        let complaint = AttributeCheck.complaint(aboutWidthOf: value, for: place.attribute)
+        guard let complaint else { return }
+        throw PersistenceErrors.invalid(place.name, of: layout.name, complaint)
     }
 
     private func saveRows(_ batch: BatchUpdate, in rowStore: any RowStore) throws -> [RowID] {
@@ -124,11 +172,12 @@ struct BatchUpdating {
             var update = RowUpdate(id: row)
             for (name, assignment) in batch.assignments {
                 guard let slot = own.attributeSlot(name) else { continue }
-                let attribute = own.attributes[slot].attribute
+                let place = own.attributes[slot]
                 switch assignment {
                 case .value(let value): update.attributes.append((slot, value))
                 case .expression:
-                    let value = try Self.accept(computed.next() ?? nil, for: attribute)
+                    let value = try Self.accept(computed.next() ?? nil, for: place.attribute)
+                    try Self.check(value, of: place, own)
                     update.attributes.append((slot, value))
                 }
             }

@@ -34,7 +34,7 @@ final class InsertedValues {
     }
 
     /// Up to `count` rows; none at the end. Throws 1550 for a value that its attribute cannot hold,
-    /// 1570 for a mandatory one that is missing.
+    /// 1610 or 1620 for a number it has no room for, 1570 for a mandatory one that is missing.
     func rows(_ count: Int) throws -> [InsertedRow] {
         var rows: [InsertedRow] = []
         while rows.count < count, let row = try row() {
@@ -71,8 +71,8 @@ final class InsertedValues {
             switch shape.slot(key) {
             case .attribute(let slot): try set(slot, to: value, in: &row)
             case .composite(let elements):
-                let given = value as? [String: Any] ?? [:]
-                for (name, slot) in elements { try set(slot, to: given[name], in: &row) }
+                guard let given = elements.spread(value) else { throw misfit(key, value) }
+                for (slot, value) in given { try set(slot, to: value, in: &row) }
             case .toOne, .toMany:
                 throw PersistenceErrors.unsupported(
                     "A batch insert takes no relationships (\(key)); set them on objects "
@@ -89,6 +89,7 @@ final class InsertedValues {
         guard let accepted = AttributeCoding.accept(value, for: place.attribute) else {
             throw misfit(place.name, value)
         }
+        try check(accepted, slot)
         row.attributes[slot] = accepted
         row.given.append(slot)
     }
@@ -104,7 +105,16 @@ final class InsertedValues {
         let given = shape.layout.attributes.indices.filter {
             !(shape.layout.attributes[$0].attribute is NSDerivedAttributeDescription)
         }
+        for slot in given { try check(object.attributes[slot], slot) }
         return InsertedRow(attributes: object.attributes, given: given)
+    }
+
+    private func check(_ value: AttributeValue, _ slot: Int) throws {
+        let attribute = shape.layout.attributes[slot].attribute
+        let complaint = AttributeCheck.complaint(aboutWidthOf: value, for: attribute)
+        guard let complaint else { return }
+        throw PersistenceErrors.invalid(
+            shape.layout.attributes[slot].name, of: shape.layout.name, complaint)
     }
 
     private func missing(_ key: String) -> NSError {

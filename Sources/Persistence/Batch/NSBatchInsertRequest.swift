@@ -15,12 +15,12 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 ///
 /// Attributes that are not given take the model's defaults. Keys that are no attributes are left
 /// out; relationships cannot be given (134091). Nothing is validated but the types of values
-/// (1550). Where a unique value is taken, the context's merge policy decides: the error policy,
-/// which is the default, fails (133021); in the object's favour, and overwriting, the given
-/// attributes are written to the row that has the value; in the store's favour, and rolling back,
-/// that row stays as it is and the new one is left out. All rows are written in one transaction,
-/// with one transaction of the history. Contexts take no part: merge the returned IDs into those in
-/// use.
+/// (1550), and that whole numbers have room in their attributes (1610, 1620). Where a unique value
+/// is taken, the context's merge policy decides: the error policy, which is the default, fails
+/// (133021); in the object's favour, and overwriting, the given attributes are written to the row
+/// that has the value; in the store's favour, and rolling back, that row stays as it is and the new
+/// one is left out. All rows are written in one transaction, with one transaction of the history.
+/// Contexts take no part: merge the returned IDs into those in use.
 ///
 /// Run it with `execute(_:)` on the context's queue; failures of the store are thrown there
 /// (134030, 134180 and others). A handler is called again and again until it returns true; what it

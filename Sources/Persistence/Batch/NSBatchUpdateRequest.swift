@@ -18,7 +18,8 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 /// Values are constants or expressions over each row as it was. A to-one relationship takes an
 /// object, its ID, or `NSNull`, where its inverse is a to-many without order, or none. To-manys,
 /// other to-ones, derived and transient attributes cannot be set (134091); nothing is validated
-/// but the types of constants (1550), and unique values that are taken fail (133021). The rows'
+/// but the types of constants (1550) and that whole numbers have room in their attributes (1610,
+/// 1620), and unique values that are taken fail (133021). The rows'
 /// versions grow, so that contexts with older values find a conflict; merge the returned IDs into
 /// contexts that are in use. The update is written to the history. Cost: one SQL statement for each
 /// SQLite store, unless links, values kept in files or attributes derived from texts change; other

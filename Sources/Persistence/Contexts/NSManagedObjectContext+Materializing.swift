@@ -98,6 +98,8 @@ extension NSManagedObjectContext {
         object.contents = ObjectContents(snapshot: found)
         object.state = QueueGuard.isOn ? [.fault, .guarded] : .fault
         object.toManys = expected.shape.unloadedToManys
+        // Only a new object begins with default values.
+        if !expected.shape.transientDefaults.isEmpty { object.extras?.transients = [:] }
         return object
     }
 

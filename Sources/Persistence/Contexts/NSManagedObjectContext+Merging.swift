@@ -8,15 +8,17 @@ extension NSManagedObjectContext {
     /// their own changes, new ones become known, deleted ones are deleted here, too.
     ///
     /// Deletions count as changes of this context until its next save, which finds them done. Ends
-    /// the present event before; posts what changed, and `didMergeChangesObjectIDs`. Call it on the
-    /// context's queue. A failure of the store is thrown by the next save.
+    /// the present event before; posts what changed, and `didMergeChangesObjectIDs`. Objects of
+    /// another coordinator stand for the same rows here. Call it on the context's queue. A failure
+    /// of the store is thrown by the next save.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
         merge(
             MergedIDs(notification.userInfo ?? [:], coordinator: persistentStoreCoordinator))
     }
 
-    /// Makes the objects of several contexts show changes that are described by IDs or their URIs,
-    /// under the keys of a context's notifications. Waits for each context's queue.
+    /// Makes the objects of several contexts show changes that are described by IDs, of whatever
+    /// coordinator, or by their URIs, under the keys of a context's notifications. Waits for each
+    /// context's queue.
     public static func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any],
         into contexts: [NSManagedObjectContext]
@@ -234,8 +236,9 @@ private struct MergedIDs {
     private static func id(
         _ element: Any, _ coordinator: NSPersistentStoreCoordinator?
     ) -> NSManagedObjectID? {
-        if let object = element as? NSManagedObject { return object.objectID }
-        if let id = element as? NSManagedObjectID { return id }
+        if let id = (element as? NSManagedObject)?.objectID ?? element as? NSManagedObjectID {
+            return coordinator.map { $0.ownID(of: id) } ?? id
+        }
         guard let url = element as? URL else { return nil }
         return coordinator?.managedObjectID(forURIRepresentation: url)
     }

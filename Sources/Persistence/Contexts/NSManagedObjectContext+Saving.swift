@@ -28,7 +28,10 @@ extension NSManagedObjectContext {
             var saved = SavedObjects()
             for object in pending.objects where object.isPending { saved.add(object) }
             try saveToParent(parent)
-            finishSave(saved, after: event)
+            endChanges()
+            // Only now, since observers may change objects of this context, too.
+            parent.queue.run(isReading: true) { parent.processPendingChanges() }
+            announce(saved, after: event)
         } else if let coordinator = persistentStoreCoordinator {
             try save(to: coordinator, after: event)
         } else {
@@ -78,10 +81,15 @@ extension NSManagedObjectContext {
     }
 
     private func finishSave(_ saved: SavedObjects, after event: EventObjects) {
+        endChanges()
+        announce(saved, after: event)
+    }
+
+    /// What was changed is saved. From now on changes count for the next save.
+    private func endChanges() {
         forgetUnsaved(pending.takeList())
         revealMembers()
         pending.hidden = []
-        announce(saved, after: event)
     }
 
     /// A save of which only some stores took their part: the rest stays to be saved.
@@ -105,6 +113,8 @@ extension NSManagedObjectContext {
             object.state.remove(.deleted)
         }
         persistentStoreCoordinator?.contextDidSave(self, ids)
+        // Last, since observers may change objects again.
+        for store in saved.announcing { persistentStoreCoordinator?.postRemoteChange(of: store) }
     }
 
     /// Ends the changes of objects that are off the list; those that were made and deleted between
@@ -132,7 +142,6 @@ extension NSManagedObjectContext {
                 for object in changed where object.isDeleted {
                     parent.delete(parent.object(with: object.objectID))
                 }
-                parent.processPendingChanges()
             }
         }.get()
         for object in changed where !object.isDeleted { object.commit(version: 0) }
@@ -170,6 +179,7 @@ extension NSManagedObjectContext {
         own.state = .inserted
         own.attributes = child.attributes
         own.toOnes = child.toOnes
+        own.extras?.transients = [:]
         registry.register(own)
         pending.list(own)
         pending.note(.insertedNow, of: own)
@@ -210,6 +220,8 @@ struct SavedObjects {
     var deleted: [NSManagedObject] = []
     /// By store: the number of the transaction in the store's history.
     var transactions: [String: Int64] = [:]
+    /// The stores that tell of changes, once the save is done.
+    var announcing: [NSPersistentStore] = []
 
     /// Where the save stands in the stores' histories; nil where none is kept.
     var historyToken: NSPersistentHistoryToken? {

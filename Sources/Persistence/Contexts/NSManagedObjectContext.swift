@@ -207,10 +207,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The same row's ID in this context's coordinator, for one that came from another.
     private func own(_ id: NSManagedObjectID) -> NSManagedObjectID {
-        guard let coordinator = persistentStoreCoordinator, let store = id.persistentStore,
-            !id.isTemporaryID, store.persistentStoreCoordinator !== coordinator
-        else { return id }
-        return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()) ?? id
+        persistentStoreCoordinator?.ownID(of: id) ?? id
     }
 
     /// The object of an ID, read from the store. Throws 133000 when there is no such row, and the

@@ -77,6 +77,7 @@ struct StoreSave {
         _ gathered: ChangeSetBuilder, _ outcome: SaveOutcome, _ store: NSPersistentStore
     ) {
         saved.add(gathered)
+        if store.announcesChanges { saved.announcing.append(store) }
         for link in gathered.goneLinks { context.pending.note(.refreshedNow, of: link.clear()) }
         saved.transactions[store.identifier] = outcome.transactionNumber
         var versions = WrittenVersions(
@@ -91,7 +92,6 @@ struct StoreSave {
             }
             object.take(derived: values)
         }
-        if store.announcesChanges { coordinator.postRemoteChange(of: store) }
     }
 
     /// The store took links to deleted rows out of rows that the save need not have named.

@@ -256,6 +256,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return store.id(for: row)
     }
 
+    /// The same row's ID here, for one that came from another coordinator; nil where no store here
+    /// has its entity.
+    final func ownID(of id: NSManagedObjectID) -> NSManagedObjectID? {
+        guard let store = id.persistentStore, !id.isTemporaryID,
+            store.persistentStoreCoordinator !== self
+        else { return id }
+        return managedObjectID(forURIRepresentation: id.uriRepresentation())
+    }
+
     /// The ID a URI's text stands for.
     open func managedObjectID(for string: String) -> NSManagedObjectID? {
         URL(string: string).flatMap(managedObjectID(forURIRepresentation:))

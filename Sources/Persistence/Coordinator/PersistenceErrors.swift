@@ -14,6 +14,15 @@ enum PersistenceErrors {
         return NSError(domain: NSCocoaErrorDomain, code: code, userInfo: userInfo)
     }
 
+    /// A property's value that breaks a rule, where no object tells of it.
+    static func invalid(
+        _ property: String, of entity: String, _ complaint: (code: Int, text: String)
+    ) -> NSError {
+        make(
+            complaint.code, "The property \"\(property)\" of \"\(entity)\" \(complaint.text).",
+            [NSValidationKeyErrorKey: property])
+    }
+
     static var noCoordinator: NSError {
         make(
             NSCoreDataError,

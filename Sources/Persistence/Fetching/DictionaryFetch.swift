@@ -116,14 +116,19 @@ struct DictionaryFetch {
         var values: [String: Any] = [:]
         for (column, value) in zip(fetched.columns, line) {
             guard let shown = column.present(value, id: id) else { continue }
-            if let element = column.element {
-                var elements = values[column.name] as? [String: Any] ?? [:]
-                elements[element] = shown
-                values[column.name] = elements
-            } else {
-                values[column.name] = shown
-            }
+            Self.put(shown, at: [column.name] + column.element, in: &values)
         }
         return NSDictionary(dictionary: values)
+    }
+
+    /// Puts a value into the dictionary that a path leads to.
+    private static func put(_ value: Any, at path: [String], in values: inout [String: Any]) {
+        guard path.count > 1 else {
+            values[path[0]] = value
+            return
+        }
+        var inner = values[path[0]] as? [String: Any] ?? [:]
+        put(value, at: Array(path.dropFirst()), in: &inner)
+        values[path[0]] = inner
     }
 }

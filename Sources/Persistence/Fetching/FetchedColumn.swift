@@ -7,15 +7,16 @@ internal import Stores
 struct FetchedColumn {
     /// Its key in the dictionaries.
     var name: String
-    /// Of a composite attribute: the element, which stands in a dictionary of its own.
-    var element: String?
+    /// Of a composite attribute: the way to the element, which stands in a dictionary of its own,
+    /// as do the elements of each composite within.
+    var element: [String]
     var expression: ExpressionNode
     var type: NSAttributeType
     /// The attribute whose values these are.
     var attribute: NSAttributeDescription?
 
     init(
-        name: String, element: String? = nil, expression: ExpressionNode, type: FetchedColumnType
+        name: String, element: [String] = [], expression: ExpressionNode, type: FetchedColumnType
     ) {
         self.name = name
         self.element = element
@@ -177,13 +178,13 @@ enum PresentedValue {
         }
     }
 
-    /// The shortest text of a real is what was meant.
+    /// The shortest text of a real is what was meant. Nil for a real that no decimal can be.
     private static func decimal(_ value: Any) -> Decimal? {
         switch value {
         case let value as Decimal: value
         case let value as Int: Decimal(value)
-        case let value as Double: Decimal(string: "\(value)") ?? Decimal(value)
-        default: real(value).map { Decimal($0) }
+        case let value as Double: Decimal(string: "\(value)") ?? ExactNumber.decimal(value)
+        default: real(value).flatMap { ExactNumber.decimal($0) }
         }
     }
 }

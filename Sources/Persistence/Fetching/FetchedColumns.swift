@@ -93,7 +93,7 @@ struct FetchedColumns {
             }
             return [
                 FetchedColumn(
-                    name: path[0], element: path.dropFirst().joined(separator: "."),
+                    name: path[0], element: Array(path.dropFirst()),
                     expression: .keyPath(path), type: FetchedColumnType(element))
             ]
         }

@@ -53,6 +53,6 @@ extension NSManagedObject {
     /// Whether the object has values that no store takes: transient ones, and those of wrong types.
     fileprivate var hasUnstoredValues: Bool {
         guard let extras else { return false }
-        return !extras.transients.isEmpty || !extras.misfits.isEmpty
+        return hasOwnTransients || !extras.misfits.isEmpty
     }
 }

@@ -160,13 +160,17 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
         return work?.destination.objects(ends) ?? []
     }
 
-    /// What came of objects by the named mapping; by any for nil, mapping by mapping.
+    /// What came of objects by the named mapping; by any for nil. In the order of the objects:
+    /// the members of an ordered relationship may come of several mappings.
     final func destinationInstances(
         of sources: [NSManagedObjectID], by mapping: String?
     ) -> [NSManagedObject] {
         let names =
             mapping.map { [$0] } ?? (work?.mapping.entityMappings ?? []).map { $0.name ?? "" }
-        let ends = names.flatMap { work?.associations.destinations($0, of: sources) ?? [] }
+        var ends: [AssociationEnd] = []
+        for source in sources {
+            for name in names { ends += work?.associations.destinations(name, of: [source]) ?? [] }
+        }
         return work?.destination.objects(ends) ?? []
     }
 
@@ -252,10 +256,11 @@ open class NSMigrationManager: NSObject, FunctionReceiving, KeyValueReading, @un
             return sourceInstances(
                 forEntityMappingName: text, destinationInstances: Self.objects(in: last))
         case .ofRelationship:
-            let found = Self.objects(in: last)
-            return (work?.mapping.entityMappings ?? []).flatMap {
-                destinationInstances(
-                    forEntityMappingName: $0.name ?? "", sourceInstances: found)
+            let names = (work?.mapping.entityMappings ?? []).map { $0.name ?? "" }
+            return Self.objects(in: last).flatMap { source in
+                names.flatMap {
+                    destinationInstances(forEntityMappingName: $0, sourceInstances: [source])
+                }
             }
         case .fetchRequest:
             return try fetchRequest(text, predicate: last as? String)

@@ -26,7 +26,7 @@ enum AttributeCoding {
             return (value as? NSNumber).map { .double(Double($0.floatValue)) }
         case .decimalAttributeType:
             if let decimal = value as? Decimal { return .decimal(decimal) }
-            return (value as? NSNumber).map { .decimal($0.decimalValue) }
+            return (value as? NSNumber).flatMap { ExactNumber.decimal($0) }.map { .decimal($0) }
         case .stringAttributeType:
             if let text = value as? String { return .text(text) }
             return (value as? Substring).map { .text(String($0)) }
@@ -50,7 +50,7 @@ enum AttributeCoding {
         let type = Swift.type(of: value)
         if type == Int.self { return (value as? Int).map { Int64($0) } }
         if type == Int64.self { return value as? Int64 }
-        return (value as? NSNumber)?.int64Value
+        return (value as? NSNumber).flatMap { ExactNumber.integer($0) }
     }
 
     /// The value a program reads for a stored one.

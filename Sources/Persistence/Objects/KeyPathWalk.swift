@@ -114,14 +114,16 @@ private struct Members {
         values(path).compactMap { $0 as? NSNumber }
     }
 
+    /// No number where one of them is none, or beyond what decimals tell.
     private func sum(_ path: String) -> NSDecimalNumber {
-        numbers(path).reduce(.zero) { $0.adding(NSDecimalNumber(decimal: $1.decimalValue)) }
+        NSDecimalNumber(
+            decimal: numbers(path).reduce(0) { $0 + (ExactNumber.decimal($1) ?? .nan) })
     }
 
     private func average(_ path: String) -> NSDecimalNumber {
         let count = numbers(path).count
         guard count > 0 else { return .zero }
-        return sum(path).dividing(by: NSDecimalNumber(value: count))
+        return NSDecimalNumber(decimal: sum(path).decimalValue / Decimal(count))
     }
 
     private func extreme(_ path: String, _ wanted: ComparisonResult) -> Any? {

@@ -109,7 +109,7 @@ extension NSManagedObject {
             let now = Set(members.all).union(members.removed).subtracting(members.added)
             return Set(now.compactMap { related($0.id) })
         case .composite(let elements):
-            return elements.compactMapValues {
+            return elements.dictionary {
                 AttributeCoding.present(
                     snapshot.attributes[$0], for: shape.layout.attributes[$0].attribute)
             }
@@ -179,7 +179,7 @@ extension NSManagedObject {
         case .toOne(let index): toOnes[index] !== baseToOne(index, base)
         case .toMany(let index): !memberChange(index, since: base).isEmpty
         case .composite(let elements):
-            elements.values.contains { attributes[$0] != baseAttribute($0, base) }
+            elements.all.contains { attributes[$0] != baseAttribute($0, base) }
         case .transient, .fetched: false
         }
     }
@@ -193,9 +193,7 @@ extension NSManagedObject {
         case .attribute(let index): return value(index)
         case .toOne(let index): return baseToOne(index, base).flatMap(related)
         case .toMany(let index): return formerMembers(index, base)
-        case .composite(let elements):
-            let values = elements.compactMapValues(value)
-            return values.isEmpty ? nil : values
+        case .composite(let elements): return elements.dictionary(value)
         case .transient, .fetched: return nil
         }
     }

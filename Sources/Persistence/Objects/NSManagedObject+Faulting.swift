@@ -57,6 +57,7 @@ extension NSManagedObject {
         attributes = shape.defaults
         toOnes = shape.noToOnes
         toManys = shape.emptyToManys
+        beginTransients()
     }
 
     /// Does what reading needs before it is done.

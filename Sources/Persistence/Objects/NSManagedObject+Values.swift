@@ -16,9 +16,7 @@ extension NSManagedObject {
         case .attribute(let index): return attribute(index)
         case .toOne(let index): return target(index)
         case .toMany(let index): return collection(index)
-        case .composite(let elements):
-            let values = elements.compactMapValues { attribute($0) }
-            return values.isEmpty ? nil : values
+        case .composite(let elements): return elements.dictionary(attribute)
         case .transient: return extras?.transients[key]
         case .fetched: return context?.fetchedProperty(key, of: self)
         }
@@ -46,15 +44,28 @@ extension NSManagedObject {
         case .attribute(let index): fits = setAttribute(index, to: value)
         case .toOne(let index): fits = setToOne(index, toValue: value)
         case .toMany(let index): fits = setToMany(index, toValue: value)
-        case .composite(let elements):
-            let values = value as? [String: Any] ?? [:]
-            fits = value == nil || value is [String: Any]
-            for (name, index) in elements { _ = setAttribute(index, to: values[name]) }
+        case .composite(let elements): fits = setComposite(elements, to: value, key)
         case .transient, .fetched:
             withExtras { $0.transients[key] = value }
             fits = true
         }
         if !fits, let value { withExtras { $0.misfits[key] = value } }
+    }
+
+    /// A value that does not fit as a whole, or one of whose elements does not, empties them all.
+    private func setComposite(
+        _ elements: CompositeSlots, to value: Any?, _ key: String
+    ) -> Bool {
+        for name in extras?.misfits.keys.filter({ $0.hasPrefix("\(key).") }) ?? [] {
+            withExtras { $0.misfits[name] = nil }
+        }
+        guard let values = elements.spread(value) else {
+            for slot in elements.all { _ = setAttribute(slot, to: nil) }
+            return false
+        }
+        var fits = true
+        for (slot, value) in values where !setAttribute(slot, to: value) { fits = false }
+        return fits
     }
 
     private func setAttribute(_ index: Int, to value: Any?) -> Bool {
@@ -82,6 +93,21 @@ extension NSManagedObject {
             let present = (value as AnyObject) as? NSObject
         else { return false }
         return former.isEqual(present)
+    }
+
+    /// Gives transient attributes the model's default values.
+    final func beginTransients() {
+        guard !shape.transientDefaults.isEmpty else { return }
+        withExtras { $0.transients = shape.transientDefaults }
+    }
+
+    /// Whether a transient attribute has another value than it began with.
+    final var hasOwnTransients: Bool {
+        guard let transients = extras?.transients, !transients.isEmpty else { return false }
+        return transients.contains { name, value in
+            let beginning = shape.transientDefaults[name] as? AnyHashable
+            return beginning == nil || beginning != value as? AnyHashable
+        }
     }
 
     final func withExtras(_ change: (ObjectExtras) -> Void) {

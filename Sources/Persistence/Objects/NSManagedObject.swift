@@ -44,6 +44,7 @@ open class NSManagedObject: NSObject, NSFetchRequestResult {
         packed = row
         toManys = shape.emptyToManys
         super.init()
+        if packed == nil { beginTransients() }
         if QueueGuard.isOn { state.insert(.guarded) }
         context?.insert(self)
     }

@@ -15,8 +15,7 @@ final class ObjectLayout: @unchecked Sendable {
         case attribute(Int)
         case toOne(Int)
         case toMany(Int)
-        /// Slots of the elements, by element name.
-        case composite([String: Int])
+        case composite(CompositeSlots)
         /// Kept by name in the object only.
         case transient
         case fetched
@@ -35,6 +34,8 @@ final class ObjectLayout: @unchecked Sendable {
     let layout: EntityLayout
     /// What a new object starts with.
     let beginning: ObjectContents
+    /// What its transient attributes start with.
+    let transientDefaults: [String: Any]
     private let toManys: (unloaded: [ToManyMembers], empty: [ToManyMembers])
     let checks: [AttributeCheck]
     /// All modelled property names, in order.
@@ -58,6 +59,8 @@ final class ObjectLayout: @unchecked Sendable {
             attributes: layout.attributes.map {
                 AttributeCoding.accept($0.attribute.defaultValue, for: $0.attribute) ?? .null
             }, toOnes: Array(repeating: nil, count: layout.toOnes.count))
+        transientDefaults = entity.attributesByName.filter { $0.value.isTransient }
+            .compactMapValues(\.defaultValue)
         toManys = (
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered) },
             layout.toManys.map { ToManyMembers(isOrdered: $0.isOrdered, members: []) }
@@ -82,10 +85,11 @@ final class ObjectLayout: @unchecked Sendable {
         var slots: [String: Slot] = [:]
         for (name, property) in entity.propertiesByName {
             if let composite = property as? NSCompositeAttributeDescription {
-                let elements = composite.elements.compactMap { element in
-                    layout.attributeSlot("\(name).\(element.name)").map { (element.name, $0) }
+                let elements = CompositeSlots(of: composite, at: name, in: layout)
+                for (path, inner) in elements.composites(below: name) {
+                    slots[path] = .composite(inner)
                 }
-                slots[name] = .composite(Dictionary(elements, uniquingKeysWith: { $1 }))
+                slots[name] = .composite(elements)
             } else if let slot = layout.attributeSlot(name) {
                 slots[name] = .attribute(slot)
             } else if let slot = layout.toOneSlot(name) {
@@ -123,7 +127,7 @@ final class ObjectLayout: @unchecked Sendable {
         case .attribute(let index): index
         case .toOne(let index): layout.attributes.count + index
         case .toMany(let index): layout.attributes.count + layout.toOnes.count + index
-        case .composite(let elements): elements.values.min() ?? 0
+        case .composite(let elements): elements.all.first ?? 0
         case .transient, .fetched:
             layout.attributes.count + layout.toOnes.count + layout.toManys.count
         }

@@ -24,7 +24,7 @@ struct CacheNodeGraph {
     ) throws -> StoredObject {
         var object = StoredObject(entity: entity.name, key: row.key)
         for place in entity.attributes {
-            let given = Self.value(place.name) { node.value(forKey: $0) }
+            let given = try Self.value(place.name, of: entity) { node.value(forKey: $0) }
             guard let value = AttributeCoding.accept(given, for: place.attribute) else {
                 throw Self.misfit(entity, place.name)
             }
@@ -45,11 +45,16 @@ struct CacheNodeGraph {
         return object
     }
 
-    /// The value of a slot; one of a composite stands in the composite's dictionary.
-    static func value(_ name: String, _ read: (String) -> Any?) -> Any? {
+    /// The value of a slot; one of a composite stands in the composite's dictionary. Throws where
+    /// the store gives something else for the composite.
+    static func value(
+        _ name: String, of entity: EntityLayout, _ read: (String) -> Any?
+    ) throws -> Any? {
         guard let dot = name.firstIndex(of: ".") else { return read(name) }
-        guard let composite = read(String(name[..<dot])) as? [String: Any] else { return nil }
-        return value(String(name[name.index(after: dot)...])) { composite[$0] }
+        let outer = String(name[..<dot])
+        guard let given = read(outer), !(given is NSNull) else { return nil }
+        guard let composite = given as? [String: Any] else { throw misfit(entity, outer) }
+        return try value(String(name[name.index(after: dot)...]), of: entity) { composite[$0] }
     }
 
     /// The rows that a relationship's value leads to; nil for a value that is no link.

@@ -28,7 +28,7 @@ final class IncrementalRows: HistorylessStore {
         var row = Row(id: id, layout: entity)
         row.version = Int64(clamping: node.version)
         for (slot, place) in entity.attributes.enumerated() {
-            let given = CacheNodeGraph.value(place.name) { node.value(named: $0) }
+            let given = try CacheNodeGraph.value(place.name, of: entity) { node.value(named: $0) }
             guard let value = AttributeCoding.accept(given, for: place.attribute) else {
                 throw CacheNodeGraph.misfit(entity, place.name)
             }

@@ -34,12 +34,29 @@ struct AttributeCheck {
         if isFree && integerBounds == nil && rules.isEmpty { return nil }
     }
 
-    private static func integerBounds(of type: NSAttributeType) -> ClosedRange<Int64>? {
+    static func integerBounds(of type: NSAttributeType) -> ClosedRange<Int64>? {
         switch type {
         case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
         case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
         default: nil
         }
+    }
+
+    /// What is wrong with a whole number that its attribute's type has no room for; nil where it
+    /// has. Where nothing else is validated this still is: such a row could not be read again.
+    static func complaint(
+        aboutWidthOf value: AttributeValue, for attribute: NSAttributeDescription
+    ) -> (code: Int, text: String)? {
+        guard case .integer(let integer) = value,
+            let bounds = integerBounds(of: attribute.attributeType), !bounds.contains(integer)
+        else { return nil }
+        return complaint(aboutWide: integer)
+    }
+
+    private static func complaint(aboutWide integer: Int64) -> (code: Int, text: String) {
+        integer > 0
+            ? (NSValidationNumberTooLargeError, "is too large for its type")
+            : (NSValidationNumberTooSmallError, "is too small for its type")
     }
 
     /// A bound as the model writes it: a number, or a date as seconds since 2001 or ISO 8601 text.
@@ -57,9 +74,7 @@ struct AttributeCheck {
             return (NSValidationMissingMandatoryPropertyError, "needs a value")
         case .integer(let integer):
             if let integerBounds, !integerBounds.contains(integer) {
-                return integer > 0
-                    ? (NSValidationNumberTooLargeError, "is too large for its type")
-                    : (NSValidationNumberTooSmallError, "is too small for its type")
+                return Self.complaint(aboutWide: integer)
             }
             return complaint(aboutNumber: Double(integer))
         case .double(let double): return complaint(aboutNumber: double)

@@ -24,13 +24,7 @@ extension NSManagedObject {
 
     private func propertyErrors(for event: ValidationEvent) -> [NSError] {
         if ValidationOverrides.contains(type(of: self)) { return overriddenErrors() }
-        var errors: [NSError] = []
-        for (key, value) in extras?.misfits ?? [:] {
-            errors.append(
-                validationError(
-                    NSManagedObjectValidationError, key,
-                    "cannot hold a value of type \(type(of: value))", value))
-        }
+        var errors = (extras?.misfits ?? [:]).map { misfitError($0.key, $0.value) }
         for check in shape.checks where extras?.misfits[check.name] == nil {
             if let error = error(of: check, about: attributes[check.slot]) { errors.append(error) }
         }
@@ -53,20 +47,27 @@ extension NSManagedObject {
             case .fetched: continue
             case .toMany(let index):
                 let hasRule = shape.layout.toManys[index].hasCountRule
-                guard toManys[index].isLoaded || toManys[index].isChanged || hasRule else {
-                    continue
-                }
+                let isGiven = toManys[index].isChanged || extras?.misfits[name] != nil
+                guard toManys[index].isLoaded || isGiven || hasRule else { continue }
                 load(index)
-                value = toManys[index].isLoaded ? collection(index) : nil
+                value = toManys[index].isLoaded ? read(slot, name) : nil
             case .attribute, .toOne, .composite, .transient: value = read(slot, name)
             }
             do {
                 try validateValue(value, forKey: name)
+                // An override may let pass what no row can take.
+                if let misfit = extras?.misfits[name] { throw misfitError(name, misfit) }
             } catch {
                 errors.append(error as NSError)
             }
         }
         return errors
+    }
+
+    private func misfitError(_ key: String, _ value: Any?) -> NSError {
+        let found = value.map { "\(type(of: $0))" } ?? "nil"
+        return validationError(
+            NSManagedObjectValidationError, key, "cannot hold a value of type \(found)", value)
     }
 
     private func linkError(_ slot: Int) -> NSError? {
@@ -157,15 +158,21 @@ extension NSManagedObject {
         case .attribute(let index): slot = index
         case .toOne(let index): return value == nil ? linkError(index) : nil
         case .toMany(let index): return countError(index)
-        case .composite, .transient, .fetched, nil: return nil
+        case .composite(let elements): return holds(value, elements) ? nil : misfitError(key, value)
+        case .transient, .fetched, nil: return nil
         }
         let attribute = shape.layout.attributes[slot].attribute
         guard let accepted = AttributeCoding.accept(value, for: attribute) else {
-            return validationError(
-                NSManagedObjectValidationError, key,
-                "cannot hold a value of type \(value.map { "\(type(of: $0))" } ?? "nil")", value)
+            return misfitError(key, value)
         }
         return shape.checks.first { $0.slot == slot }.flatMap { error(of: $0, about: accepted) }
+    }
+
+    /// Whether a composite can hold a value. Its elements' rules are theirs: each is a key, too.
+    private func holds(_ value: Any?, _ elements: CompositeSlots) -> Bool {
+        elements.spread(value)?.allSatisfy { slot, value in
+            AttributeCoding.accept(value, for: shape.layout.attributes[slot].attribute) != nil
+        } ?? false
     }
 
     private func validationError(

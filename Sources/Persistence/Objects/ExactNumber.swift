@@ -1,0 +1,29 @@
+internal import Foundation
+
+/// Numbers of any kind as whole ones and decimals; nil where `NSNumber` would give another number,
+/// or trap.
+enum ExactNumber {
+    /// The number without its fraction.
+    static func integer(_ number: NSNumber) -> Int64? {
+        if let decimal = number as? NSDecimalNumber {
+            let value = decimal.decimalValue
+            guard value > Decimal(Int64.min) - 1, value < Decimal(Int64.max) + 1 else { return nil }
+            return decimal.int64Value
+        }
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"):
+            return Int64(exactly: number.doubleValue.rounded(.towardZero))
+        case UInt8(ascii: "Q"): return Int64(exactly: number.uint64Value)
+        default: return number.int64Value
+        }
+    }
+
+    static func decimal(_ number: NSNumber) -> Decimal? {
+        if let decimal = number as? NSDecimalNumber { return decimal.decimalValue }
+        guard number.doubleValue.isFinite else { return nil }
+        let decimal = number.decimalValue
+        return decimal.isNaN ? nil : decimal
+    }
+
+    static func decimal(_ number: Double) -> Decimal? { decimal(NSNumber(value: number)) }
+}

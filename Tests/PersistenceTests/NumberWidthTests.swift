@@ -1,0 +1,115 @@
+import CoreData
+import Foundation
+import Testing
+
+import class CoreData.NSExpression
+
+/// Numbers for which an attribute has no room are refused by name.
+@Suite struct NumberWidthTests {
+    private static let tooWide: [(value: any Sendable, code: Int)] = [
+        (70_000, NSValidationNumberTooLargeError), (-70_000, NSValidationNumberTooSmallError),
+        (1e30, NSManagedObjectValidationError), (UInt64.max, NSManagedObjectValidationError),
+        (Double.nan, NSManagedObjectValidationError),
+        (Decimal(sign: .plus, exponent: 30, significand: 1), NSManagedObjectValidationError),
+    ]
+    private static let cases = tooWide.indices
+
+    private func expect(_ code: Int, _ work: () throws -> Void) throws {
+        let error = try #require(throws: NSError.self) { try work() }
+        #expect(error.domain == NSCocoaErrorDomain && error.code == code)
+        #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "age")
+    }
+
+    private func ages(_ bench: Bench) throws -> [Int16] {
+        let context = bench.newContext()
+        return try context.fetch(NSFetchRequest<Person>(entityName: "Person")).map(\.age).sorted()
+    }
+
+    @Test(arguments: [StoreKind.memory, .sqlite], Self.cases)
+    func batchInsertionsRefuseThem(_ kind: StoreKind, _ place: Int) throws {
+        let (value, code) = Self.tooWide[place]
+        let bench = try Bench(kind)
+        try expect(code) {
+            try bench.context.execute(
+                NSBatchInsertRequest(
+                    entityName: "Person", objects: [["name": "Ada", "age": value]]))
+        }
+        var isDone = false
+        let filling = NSBatchInsertRequest(
+            entity: try bench.named("Person"),
+            managedObjectHandler: { object in
+                defer { isDone = true }
+                object.setValue("Ada", forKey: "name")
+                object.setValue(value, forKey: "age")
+                return isDone
+            })
+        try expect(code) { try bench.context.execute(filling) }
+        #expect(try ages(bench) == [])
+    }
+
+    @Test(arguments: [StoreKind.memory, .sqlite], Self.cases)
+    func batchUpdatesRefuseThem(_ kind: StoreKind, _ place: Int) throws {
+        let (value, code) = Self.tooWide[place]
+        let bench = try Bench(kind)
+        try bench.person("Ada").age = 20
+        try bench.context.save()
+        let update = NSBatchUpdateRequest(entityName: "Person")
+        update.propertiesToUpdate = ["age": value]
+        try expect(code) { try bench.context.execute(update) }
+        #expect(try ages(bench) == [20])
+    }
+
+    @Test(arguments: [StoreKind.memory, .sqlite])
+    func batchUpdatesRefuseToComputeThem(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        for age: Int16 in [10, 20] { try bench.person("P\(age)").age = age }
+        try bench.context.save()
+        let update = NSBatchUpdateRequest(entityName: "Person")
+        update.propertiesToUpdate = ["age": NSExpression(format: "age * 2000")]
+        try expect(NSValidationNumberTooLargeError) { try bench.context.execute(update) }
+        update.propertiesToUpdate = ["age": NSExpression(format: "age * (0 - 2000)")]
+        try expect(NSValidationNumberTooSmallError) { try bench.context.execute(update) }
+        #expect(try ages(bench) == [10, 20])
+        // Of the rows that are chosen alone.
+        update.predicate = NSPredicate(format: "age < 15")
+        update.propertiesToUpdate = ["age": NSExpression(format: "age * 2000")]
+        try bench.context.execute(update)
+        #expect(try ages(bench) == [20, 20_000])
+    }
+
+    @Test(arguments: Self.cases)
+    func savesRefuseThem(_ place: Int) throws {
+        let (value, code) = Self.tooWide[place]
+        let bench = try Bench(.memory)
+        try bench.person("Ada").setValue(value, forKey: "age")
+        try expect(code) { try bench.context.save() }
+    }
+
+    @Test(arguments: [Double.infinity, -.infinity, .nan, 1e200])
+    func decimalsRefuseWhatTheyCannotBe(_ number: Double) throws {
+        let bench = try Bench(.sqlite)
+        let ada = try bench.person("Ada")
+        ada.setValue(number, forKey: "balance")
+        let error = try #require(throws: NSError.self) { try bench.context.save() }
+        #expect(error.userInfo[NSValidationKeyErrorKey] as? String == "balance")
+        ada.setValue(nil, forKey: "balance")
+        ada.score = number
+        try bench.context.save()
+        let update = NSBatchUpdateRequest(entityName: "Person")
+        update.propertiesToUpdate = ["balance": number]
+        #expect(throws: NSError.self) { try bench.context.execute(update) }
+        let team = try bench.make("Department", "Sales")
+        ada.department = team
+        #expect(team.value(forKeyPath: "employees.@sum.score") as? NSNumber != 0)
+        #expect(team.value(forKeyPath: "employees.@avg.score") as? NSNumber != 0)
+    }
+
+    @Test func fractionsAreCutAsEver() throws {
+        let bench = try Bench(.memory)
+        let ada = try bench.person("Ada")
+        for (value, kept): (Any, Int16) in [(7.9, 7), (Decimal(8.5), 8), (UInt8(9), 9), (true, 1)] {
+            ada.setValue(value, forKey: "age")
+            #expect(ada.age == kept)
+        }
+    }
+}

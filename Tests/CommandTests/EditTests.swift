@@ -104,6 +104,36 @@ import Testing
         #expect((jacket["values"] as? [String: Any])?["picture"] as? String == "AAEC/w==")
     }
 
+    @Test func datesAreThoseOfTheCalendarThatExportsHave() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let dates = [
+            ("1500-03-01", "1500-03-01T00:00:00Z"), ("0044-03-15", "0044-03-15T00:00:00Z"),
+            ("1582-10-10T12:00:00Z", "1582-10-10T12:00:00Z"),
+            ("1500-02-28T23:30:00.25-01:00", "1500-03-01T00:30:00.25Z"),
+            ("2000-02-29T01:00:00+0530", "2000-02-28T19:30:00Z"),
+            ("2026-12-31T02:00:00+03", "2026-12-30T23:00:00Z"),
+        ]
+        for (number, (given, _)) in dates.enumerated() {
+            try workshop.edit(library, "insert Author name=a\(number) born=\(given)")
+        }
+        let days = try workshop.sql(library, "select ZBORN from ZPERSON where ZNAME = 'a0'")
+        #expect(Double(days) == -15_804_979_200)
+        for line in try workshop.done(["export", library]).lines {
+            let values = try #require(line["values"] as? [String: Any])
+            let name = try #require(values["name"] as? String)
+            #expect(values["born"] as? String == dates[Int(name.dropFirst()) ?? 0].1)
+        }
+        for wrong in [
+            "2026-02-30", "2025-02-29T00:00:00Z", "2026-13-01", "2026-01-01T24:00:00Z",
+            "2026-01-01T00:00:00+5", "2026-01-01T00:00:00", "2026-01-01T00:00:00+99:00",
+        ] {
+            let run = try workshop.run(
+                "edit", library, "-", input: "insert Author name=x born=\(wrong)")
+            #expect(run.status != 0 && run.complaint.contains("a date"), "\(wrong)")
+        }
+    }
+
     @Test func theLinesMayBeJSON() throws {
         let workshop = try Workshop()
         let library = try workshop.library()

@@ -168,6 +168,31 @@ import Testing
         #expect((run.error["hint"] as? String)?.contains("--moved") == true)
     }
 
+    @Test func aServicesAddressMayBeSpelledInSeveralWays() throws {
+        let workshop = try Workshop()
+        let service = try workshop.service()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Tag name=a")
+        try workshop.done(["sync", library] + service.settings)
+        let url = service.text("url")
+        for spelling in [url + "/", url.replacing("https", with: "HTTPS") + "//"] {
+            let settings = service.settings.map { $0 == url ? spelling : $0 }
+            try workshop.done(["sync", library] + settings)
+            try workshop.done(["verify", library] + settings)
+        }
+        // As an earlier version remembers it.
+        let key = "ZKEY = 'DiptychContainer'"
+        let name = try workshop.sql(
+            library, "select ZSTRINGVALUE from ANSCKMETADATAENTRY where \(key)")
+        #expect(name == "\(url) \(service.text("container"))")
+        _ = try workshop.sql(
+            library,
+            "update ANSCKMETADATAENTRY set ZSTRINGVALUE = replace(ZSTRINGVALUE, ' ', '/ ') "
+                + "where \(key)")
+        try workshop.done(["sync", library] + service.settings)
+        try workshop.done(["verify", library] + service.settings)
+    }
+
     @Test func aServiceMayMove() throws {
         let workshop = try Workshop()
         let service = try workshop.service()

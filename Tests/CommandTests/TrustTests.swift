@@ -4,10 +4,14 @@ import Testing
 /// Settings that lie beside a store may have come with it.
 @Suite struct TrustTests {
     /// A store with a `diptych.conf` beside it that names the service, as a stranger may send it.
-    private func parcel(_ workshop: Workshop, _ service: TestService) throws -> String {
-        let library = try workshop.library()
+    private func parcel(
+        _ workshop: Workshop, _ service: TestService, slash: String = ""
+    ) throws -> String {
+        let library = try workshop.library(slash.isEmpty ? "Library.sqlite" : "Further.sqlite")
         let names = ["service": "url", "container": "container", "ca-file": "caFile"]
-        let lines = names.map { "\($0.key) = \(service.text($0.value))" }
+        let lines = names.map {
+            "\($0.key) = \(service.text($0.value))" + ($0.key == "service" ? slash : "")
+        }
         try workshop.write(lines.joined(separator: "\n"), to: "diptych.conf")
         return library
     }
@@ -33,6 +37,14 @@ import Testing
         #expect(service.child.printed.contains("\"requests\":0"))
         try service.restart()
         try workshop.done(["sync", library, "--trust"])
+        try workshop.done(["sync", library])
+        // An address is known however it is spelled, and an earlier version kept it as it was given.
+        let spelled = try parcel(workshop, service, slash: "/")
+        try workshop.done(["sync", spelled])
+        let known = workshop.path("config/diptych/known-services")
+        let former = try String(contentsOfFile: known, encoding: .utf8)
+        try former.replacing("\t", with: "/\t", maxReplacements: 1)
+            .write(toFile: known, atomically: true, encoding: .utf8)
         try workshop.done(["sync", library])
         // Another token file is another matter.
         let other = try workshop.write(tokens, to: "other.tokens")

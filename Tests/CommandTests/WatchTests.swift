@@ -181,6 +181,26 @@ import Testing
         #expect(try String(contentsOfFile: unit, encoding: .utf8) == "mine")
     }
 
+    @Test func aUnitRunsWithTheKeysAndTheLogThatWereAskedFor() throws {
+        let pass = try workshop.write("horse\n", to: "pass")
+        let (keys, log) = (workshop.path("my keys"), workshop.path("sync.log"))
+        try workshop.done(["key", "create", keys, "--passphrase-file", pass])
+        let asked = ["sync", desk, "--watch", "--install", "--json"] + service.settings
+        let words = [
+            "--log", log, "--log-bytes", "4096", "--log-files", "2", "--key-file", keys,
+            "--passphrase-file", pass,
+        ]
+        let run = try workshop.done(asked + words + ["--insecure-http"])
+        let unit = try #require(run.json["unit"] as? String)
+        let text = try String(contentsOfFile: unit, encoding: .utf8)
+        let command = ([Workshop.command, "sync", desk, "--watch"] + words + ["--insecure-http"])
+            .map { "\"\($0)\"" }.joined(separator: " ")
+        #expect(text.contains("\nExecStart=\(command)\n"))
+        #expect(!text.contains("horse"))
+        let typed = try workshop.run(asked + ["--key-file", keys])
+        #expect(typed.status == 2 && typed.complaint.contains("passphrase-file"))
+    }
+
     @Test func optionsThatMeanNothingAreRefused() throws {
         #expect(try workshop.run(["sync", desk, "--install"] + service.settings).status == 2)
         for words in [

@@ -324,6 +324,27 @@ import Testing
         #expect(error?.code == .otherContainer)
     }
 
+    @Test(arguments: [
+        ("https://shelf.example", "HTTPS://Shelf.Example:443/"),
+        ("http://[::1]", "http://[::1]:80"),
+        ("https://shelf.example:8443/Own", "https://shelf.example:8443/Own//"),
+    ])
+    func anotherSpellingOfTheServiceIsTheSame(one: String, other: String) throws {
+        func name(_ service: String) -> String {
+            MirrorDestination(service: service, container: "iCloud.Own").name
+        }
+        #expect(name(one) == "\(one) iCloud.Own" && name(other) == name(one))
+        // A store of an earlier version remembers the address as it was given.
+        _ = try a.mirrored.prepare(container: "\(other) iCloud.Own")
+        _ = try a.mirrored.prepare(container: name(one))
+        #expect(try a.mirrored.status()?.container == name(one))
+        for elsewhere in ["https://shelf.example/own", "https://shelf.example:8444/Own"] {
+            #expect(throws: MirrorError.self) {
+                try a.mirrored.prepare(container: name(elsewhere))
+            }
+        }
+    }
+
     @Test func aThrottledRoundEndsWithItsReason() throws {
         a.intercept = { _ in
             var error = RecordError(.throttled, "Too many requests.")

@@ -6,7 +6,8 @@ internal import Stores
 
 /// Where a store is mirrored: a container of a service, and a zone in it.
 public struct MirrorDestination: Hashable, Sendable {
-    /// The service's URL as text; with the container it names the place for good.
+    /// The service's URL as text; with the container it names the place for good, however the URL
+    /// is spelled.
     public var service: String
     public var container: String
     /// nil for the zone that NSPersistentCloudKitContainer uses.
@@ -30,7 +31,16 @@ public struct MirrorDestination: Hashable, Sendable {
     }
 
     /// What the ledger remembers of it.
-    package var name: String { "\(service) \(container)" + (isPublic ? Self.publicMark : "") }
+    package var name: String {
+        Self.spelled("\(service) \(container)") + (isPublic ? Self.publicMark : "")
+    }
+
+    /// A name that the ledger remembers, with the address as it is spelled now: earlier versions
+    /// kept it as it was given.
+    static func spelled(_ name: String) -> String {
+        let address = name.prefix { $0 != " " }
+        return ServiceAddress.spelled(String(address)) + name.dropFirst(address.count)
+    }
 
     private static let publicMark = " public"
 
@@ -42,7 +52,7 @@ public struct MirrorDestination: Hashable, Sendable {
 
     /// Service and container of such a name.
     static func place(_ name: String) -> String {
-        isPublic(name) ? String(name.dropLast(publicMark.count)) : name
+        spelled(isPublic(name) ? String(name.dropLast(publicMark.count)) : name)
     }
 
     package var database: MirrorDatabase {

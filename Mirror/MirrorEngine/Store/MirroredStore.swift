@@ -396,7 +396,10 @@ public final class MirroredStore: Sendable {
 
     private func check(_ container: String, _ ledger: Ledger) throws {
         let known = try ledger.setting(.container)?.string
-        guard known == nil || known == container else {
+        let isSame = known.map {
+            MirrorDestination.spelled($0) == MirrorDestination.spelled(container)
+        }
+        guard isSame ?? true else {
             throw MirrorError(
                 .otherContainer,
                 "The store is mirrored with \(known ?? ""), not with \(container). "

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MirrorEngine
 
 /// Where a round goes, with what it shows to get in and whom it believes.
 struct Destination: Sendable, Equatable {
@@ -44,7 +45,10 @@ struct KnownServices: Sendable {
             let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
                 .map(String.init)
             guard parts.count == 3 else { return nil }
-            return Destination(service: parts[0], authorityFile: parts[1], tokenFile: parts[2])
+            // Earlier versions kept the address as it was given.
+            return Destination(
+                service: ServiceAddress.spelled(parts[0]), authorityFile: parts[1],
+                tokenFile: parts[2])
         }
     }
 }

@@ -49,7 +49,8 @@ enum ExactDate {
             guard let moment = Moment(bytes) else {
                 return Double(String(decoding: bytes, as: UTF8.self))
             }
-            guard (1...12).contains(moment.month), (1...31).contains(moment.day), moment.hour < 24,
+            guard (1...12).contains(moment.month), moment.day > 0,
+                moment.day <= length(of: moment.month, in: moment.year), moment.hour < 24,
                 moment.minute < 60, moment.second < 61
             else { return nil }
             let days = days(moment.year, moment.month, moment.day) - epoch
@@ -114,6 +115,10 @@ enum ExactDate {
         let year = month > 2 ? year : year - 1
         let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
         return 365 * year + year / 4 - year / 100 + year / 400 + dayOfYear
+    }
+
+    private static func length(of month: Int, in year: Int) -> Int {
+        month == 12 ? 31 : days(year, month + 1, 1) - days(year, month, 1)
     }
 
     private static func day(

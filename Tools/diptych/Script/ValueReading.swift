@@ -68,22 +68,29 @@ enum ValueReading {
         return Data(base64Encoded: String(text.dropFirst(7)))
     }
 
-    /// ISO 8601, with any number of digits after the second, or a day alone.
+    /// ISO 8601, with any number of digits after the second, or a day alone. The calendar is that of
+    /// `export`: Gregorian at all times, also before there was one.
     static func date(_ text: String) -> Date? {
-        let formatter = ISO8601DateFormatter()
-        guard text.contains("T") else {
-            formatter.formatOptions = [.withFullDate]
-            return formatter.date(from: text)
-        }
-        var plain = text
-        var fraction = 0.0
-        if let dot = text.firstIndex(of: ".") {
-            let digits = text[text.index(after: dot)...].prefix { $0.isNumber }
-            guard !digits.isEmpty, let value = Double("0." + digits) else { return nil }
-            fraction = value
-            plain.removeSubrange(dot..<digits.endIndex)
-        }
-        return formatter.date(from: plain).map { $0.addingTimeInterval(fraction) }
+        guard text.contains("T") else { return moment(text + "T00:00:00Z") }
+        guard !text.hasSuffix("Z") else { return moment(text) }
+        guard let sign = text.lastIndex(where: { "+-".contains($0) }),
+            let east = seconds(east: text[sign...])
+        else { return nil }
+        return moment(text[..<sign] + "Z")?.addingTimeInterval(-east)
+    }
+
+    private static func moment(_ text: String) -> Date? {
+        ExactDate.seconds(text).map { Date(timeIntervalSinceReferenceDate: $0) }
+    }
+
+    /// How far a time that ends with `+02:00`, `+0200` or `+02` is before that of Greenwich.
+    private static func seconds(east zone: Substring) -> Double? {
+        let digits = zone.dropFirst().replacing(":", with: "", maxReplacements: 1)
+        guard [2, 4].contains(digits.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let hours = Double(digits.prefix(2)), let minutes = Double("0" + digits.dropFirst(2)),
+            hours < 24, minutes < 60
+        else { return nil }
+        return (hours * 3600 + minutes * 60) * (zone.hasPrefix("-") ? -1 : 1)
     }
 
     private static func shortened(_ text: String) -> String {

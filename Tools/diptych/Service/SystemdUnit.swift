@@ -4,11 +4,17 @@ internal import Platform
 /// A unit of the user's systemd that keeps one store in sync.
 struct SystemdUnit {
     private let store: URL
+    /// What the unit is to do beside watching the store.
+    private let words: [String]
     private let folder: URL?
     private static let mark = "# Written by diptych sync --watch --install."
 
-    init(store: URL, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    init(
+        store: URL, words: [String],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
         self.store = store
+        self.words = words
         folder = UserFolder.configuration(environment)?.appendingPathComponent("systemd/user")
     }
 
@@ -24,7 +30,8 @@ struct SystemdUnit {
     }
 
     var text: String {
-        let command = [UnitFile.program, "sync", store.path, "--watch"].map(UnitFile.quoted)
+        let command = ([UnitFile.program, "sync", store.path, "--watch"] + words)
+            .map(UnitFile.quoted)
         return """
             \(Self.mark)
             [Unit]

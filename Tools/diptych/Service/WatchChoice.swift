@@ -18,6 +18,8 @@ struct WatchChoice {
     var isMetered = false
     /// Whether a unit is to be written that does it, instead of doing it.
     let isInstalled: Bool
+    /// What such a unit says beside the settings that are kept.
+    private(set) var unitWords: [String] = []
     /// nil where nothing is logged.
     private(set) var logFile: URL?
     private(set) var logBounds = DeviceLog.Bounds()
@@ -34,6 +36,7 @@ struct WatchChoice {
             return nil
         }
         isInstalled = arguments.has(install)
+        if isInstalled { unitWords = try Self.unitWords(arguments) }
         logFile = arguments.file(Self.log)
         if let bytes = try arguments.number(Self.logBytes, in: 1024...(1 << 40)) {
             logBounds.bytesMax = Int64(bytes)
@@ -44,5 +47,23 @@ struct WatchChoice {
         if let seconds = try arguments.number(interval, in: 1...86_400) {
             plan.intervalSeconds = Double(seconds)
         }
+    }
+
+    /// Keys, the log and the way without TLS stand in no `diptych.conf` beside a store, which may
+    /// come with it. Secrets are in files, of which the unit has the paths.
+    private static func unitWords(_ arguments: Arguments) throws -> [String] {
+        if arguments.file(KeySource.keyFile) != nil,
+            arguments.file(KeySource.passphraseFile) == nil
+        {
+            throw CommandError(
+                "usage", "A unit has no terminal to ask for the passphrase of --key-file.",
+                hint: "Name a file that holds it: \(KeySource.passphraseFile.spelling).",
+                status: .usage)
+        }
+        let files = arguments.given(logOptions + KeySource.options).flatMap {
+            ["--\($0.name)", $0.value]
+        }
+        let insecure = ServiceChannel.insecure
+        return files + (arguments.has(insecure) ? ["--\(insecure.name)"] : [])
     }
 }

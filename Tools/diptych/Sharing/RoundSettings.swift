@@ -24,11 +24,9 @@ extension StoreAccess {
 extension Arguments {
     /// What was given of `options`, as `diptych.conf` would have it: files by their whole paths.
     func given(_ options: [Option]) -> [(name: String, value: String)] {
-        let files = [
-            MirrorOptions.tokenFile.name, MirrorOptions.authorityFile.name, Option.model.name,
-        ]
-        return options.compactMap { option in
-            let value = files.contains(option.name) ? file(option)?.path : value(option)
+        options.compactMap { option in
+            let isFile = option.value == "FILE" || option.name == Option.model.name
+            let value = isFile ? file(option)?.path : value(option)
             return value.map { (option.name, $0) }
         }
     }

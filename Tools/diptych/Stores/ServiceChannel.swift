@@ -190,7 +190,7 @@ struct ServiceChannel: Sendable {
                 hint: "Use https; where the way is safe all the same, "
                     + "`diptych \(arguments.manual.name) --insecure-http`.", status: .usage)
         }
-        return url
+        return URL(string: ServiceAddress.spelled(text)) ?? url
     }
 
     private static func isLoopback(_ url: URL) -> Bool {

@@ -129,12 +129,13 @@ struct Sync: Verb {
         access = StoreAccess(arguments)
         zone = try ZoneChoice(arguments)
         policy = try MirrorOptions.mergePolicy(arguments)
+        // It asks for a passphrase, so what cannot be meant is refused before.
+        watching = try WatchChoice(
+            arguments, watch: Self.watch, install: Self.install, interval: Self.interval)
         keys = try KeySource.keys(arguments)
         service = try ServiceChannel(arguments)
         selection = try SelectionOption(arguments)
         hasMoved = arguments.has(Self.moved)
-        watching = try WatchChoice(
-            arguments, watch: Self.watch, install: Self.install, interval: Self.interval)
         let remembers = arguments.has(Self.remember) || watching?.isInstalled == true
         settings = remembers ? arguments.given(Self.kept) : []
         isTrial = arguments.has(Self.trial)
@@ -199,14 +200,15 @@ struct Sync: Verb {
         service.keepDestination(console)
     }
 
-    /// Stays, or writes a unit that does. The unit runs without flags, so the settings are kept.
+    /// Stays, or writes a unit that does. What names no secret, the unit finds in the settings that
+    /// are kept; the rest stands in it.
     private func run(
         _ choice: WatchChoice, _ mirrored: MirroredStore, _ console: Console
     ) async throws {
         if choice.isInstalled { try service.requireTokenFile() }
         try keepSettings(console)
         guard !choice.isInstalled else {
-            return try SystemdUnit(store: access.url).install(console)
+            return try SystemdUnit(store: access.url, words: choice.unitWords).install(console)
         }
         let log = try choice.logFile.map { try DeviceLog($0, choice.logBounds) }
         let report = WatchReport(console: console, store: access.name, log: log)

@@ -38,7 +38,7 @@ import Testing
         try service.restart()
         try workshop.done(["sync", library, "--trust"])
         try workshop.done(["sync", library])
-        // An address is known however it is spelled, and an earlier version kept it as it was given.
+        // An address is known however it is spelled; earlier versions kept it as it was given.
         let spelled = try parcel(workshop, service, slash: "/")
         try workshop.done(["sync", spelled])
         let known = workshop.path("config/diptych/known-services")

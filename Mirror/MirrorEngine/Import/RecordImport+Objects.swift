@@ -183,7 +183,7 @@ extension RecordImport {
             guard try !settleTwin(arrival) else { return }
             return try insert(arrival)
         }
-        guard hasRenamed else { return try merge(arrival) }
+        guard formerNames.areNew else { return try merge(arrival) }
         let name = arrival.record.recordName
         guard let entry = try mirror.ledger.entry(named: name), entry.row == arrival.entry.row
         else { return try logOutdone(arrival.record, arrival.layout) }
@@ -286,9 +286,9 @@ extension RecordImport {
         try write(result.merged, over: row, local: local, arrival)
     }
 
-    /// The state both sides agreed on. Where the service's side moved a link, that is as what befell
-    /// its former target left it here: a link that was cleared with its target, or goes by its
-    /// target's new name, is no edit that could stand against the move.
+    /// The state both sides agreed on. Where the service's side moved a link, that is as what
+    /// befell its former target left it here: a link that was cleared with its target, or goes by
+    /// its target's new name, is no edit that could stand against the move.
     private func withLinksFollowed(
         _ base: ObjectState?, _ local: ObjectState, _ remote: ObjectState
     ) throws -> ObjectState? {

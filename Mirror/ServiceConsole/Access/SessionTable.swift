@@ -11,8 +11,8 @@ struct SessionTable {
     private static let idleSeconds = 30.0 * 60
     private static let lifeSeconds = 12.0 * 3_600
 
-    /// Takes a session in. Ends the one that its bearer used longest ago, where they have many; else,
-    /// where there is no room, that of those who have most. Cost: a look at each session.
+    /// Takes a session in. Ends the one that its bearer used longest ago, where they have many;
+    /// else, where there is no room, that of those who have most. Cost: a look at each session.
     mutating func add(_ session: ConsoleSession, under key: String) {
         sessions = sessions.filter { Self.isOpen($0.value, at: session.began) }
         let own = sessions.filter { $0.value.bearerName == session.bearerName }

@@ -68,8 +68,8 @@ enum ValueReading {
         return Data(base64Encoded: String(text.dropFirst(7)))
     }
 
-    /// ISO 8601, with any number of digits after the second, or a day alone. The calendar is that of
-    /// `export`: Gregorian at all times, also before there was one.
+    /// ISO 8601, with any number of digits after the second, or a day alone. The calendar is that
+    /// of `export`: Gregorian at all times, also before there was one.
     static func date(_ text: String) -> Date? {
         guard text.contains("T") else { return moment(text + "T00:00:00Z") }
         guard !text.hasSuffix("Z") else { return moment(text) }

@@ -131,12 +131,12 @@ extension MigrationCrashTests {
     }
 
     @Test(arguments: [true, false]) func largeValuesOutliveADeedThatFails(_ isMapped: Bool) throws {
-        let (struck, _) = try strike(Trial(isMapped: isMapped), .failing, by: 2)
+        let (struck, _) = try strike(Trial(isMapped: isMapped), .failing, by: 1)
         #expect(struck > 10)
     }
 
     @Test(arguments: [true, false]) func largeValuesOutliveLostWrites(_ isMapped: Bool) throws {
-        let (struck, _) = try strike(Trial(isMapped: isMapped), .losingUnsynced, by: 2)
+        let (struck, _) = try strike(Trial(isMapped: isMapped), .losingUnsynced, by: 1)
         #expect(struck > 10)
     }
 

@@ -86,14 +86,16 @@ struct StoreReplacement {
         let former = Set(files.names())
         let mark = platform.randomness.uuid()
         var staged: [UUID] = []
+        var mayHaveChanged = false
         do {
             try present.replaceContents(with: reading) {
                 try platform.faults.reach("replace.locked")
                 try stage(&staged, mark)
                 try platform.faults.reach("replace.staged")
+                mayHaveChanged = true
             }
         } catch {
-            takeBack(staged, mark)
+            if !mayHaveChanged { takeBack(staged, mark) }
             throw error
         }
         try platform.faults.reach("replace.swapped")
@@ -112,12 +114,14 @@ struct StoreReplacement {
         let former = Set(files.names())
         let mark = platform.randomness.uuid()
         var staged: [UUID] = []
+        var mayHaveChanged = false
         do {
             try stage(&staged, mark)
             try platform.faults.reach("replace.staged")
+            mayHaveChanged = true
             try StorePlacing(place: place).put(draft, replacing: replacing)
         } catch {
-            takeBack(staged, mark)
+            if !mayHaveChanged { takeBack(staged, mark) }
             throw error
         }
         try platform.faults.reach("replace.swapped")
@@ -148,6 +152,8 @@ struct StoreReplacement {
         }
     }
 
+    /// Only before the rows could have changed: a commit that fails may stand on the disk all the
+    /// same. What it leaves then has its mark, and the next opening looks who names it.
     private func takeBack(_ staged: [UUID], _ mark: UUID) {
         for name in staged { files.remove(name) }
         files.removeMark(mark)

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Testing
 
-/// Migrations by mapping models keep the order of members.
+/// Migrations by mapping models keep orders, and lose nothing that no mapping names.
 @Suite struct OrderedMigrationTests {
     static let files = LightweightMigrationTests.files
 
@@ -64,6 +64,39 @@ import Testing
             type: .init(rawValue: kind.type))
         try made.open(new, options: [:]) { context throws in
             #expect(try context.one("List", "L").names("items") == names)
+        }
+    }
+
+    @Test(arguments: files) func objectsWithoutAMappingStopAMigration(_ kind: StoreKind) throws {
+        let (old, new) = (version([]), version([text("note")]))
+        let bench = try MigrationBench(kind)
+        try fill(bench, old)
+        func run(_ entities: [String], removing removed: [String] = []) throws {
+            let model = mapping(old, new, of: entities)
+            for name in removed {
+                let removal = NSEntityMapping()
+                removal.name = "Remove\(name)"
+                removal.mappingType = .removeEntityMappingType
+                removal.sourceEntityName = name
+                model.entityMappings.append(removal)
+            }
+            try ProgressiveMigration(
+                storeAt: bench.url, type: .init(rawValue: kind.type),
+                versions: ModelVersions(
+                    [.init(name: "1", model: old), .init(name: "2", model: new)],
+                    mappings: [model])
+            ).run()
+        }
+        let error = try cocoaError { try run(["List", "Item", "Photo"]) }
+        let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
+        #expect(cause.code == NSMigrationMissingMappingModelError)
+        #expect(cause.userInfo["entity"] as? String == "Note")
+        try bench.open(old, options: [:]) { context throws in
+            #expect(try context.all("Item").count == 12)
+        }
+        try run(["List", "Item", "Photo"], removing: ["Note"])
+        try bench.open(new, options: [:]) { context throws in
+            #expect(try context.all("Item").count == 8)
         }
     }
 }

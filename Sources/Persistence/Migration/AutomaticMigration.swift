@@ -128,14 +128,17 @@ struct AutomaticMigration {
             }
             var writing = parameters
             writing.url = draft
+            func migration(by mapping: NSMappingModel) -> StoreMigration {
+                StoreMigration(
+                    manager: manager, mapping: mapping, source: reading, destination: writing,
+                    addsToDraft: true)
+            }
+            try mappings.first.map(migration)?.refuseLosing(by: mappings)
             for (place, mapping) in mappings.enumerated() {
                 manager.tell = tell.map { tell in
                     { tell((Float(place) + $0) / Float(mappings.count)) }
                 }
-                try StoreMigration(
-                    manager: manager, mapping: mapping, source: reading, destination: writing,
-                    addsToDraft: true
-                ).run()
+                try migration(by: mapping).run()
             }
             try file.replace(
                 url, with: draft, timeout: parameters.sqliteOptions.busyMilliseconds,

@@ -92,6 +92,21 @@ enum MigrationErrors {
             "Persistent store migration failed, missing mapping model: \(detail)", userInfo)
     }
 
+    /// Objects that no mapping names would be lost.
+    static func unmapped(
+        _ entity: String, _ count: Int, _ source: NSManagedObjectModel,
+        _ destination: NSManagedObjectModel
+    ) -> NSError {
+        PersistenceErrors.make(
+            NSMigrationMissingMappingModelError,
+            "No mapping says what becomes of the \(count) objects of \(entity), which would be "
+                + "lost; add an entity mapping for it, of the remove type where they are to go.",
+            [
+                "sourceModel": source, "destinationModel": destination, "entity": entity,
+                "reason": "No entity mapping for \(entity)",
+            ])
+    }
+
     /// Wraps what stopped a migration. The store is as it was.
     static func failed(_ url: URL?, because cause: any Error) -> NSError {
         let cause = (cause as? UpgradeRefusal).map(refused) ?? PersistenceErrors.translate(cause)

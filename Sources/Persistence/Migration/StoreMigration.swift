@@ -29,6 +29,25 @@ struct StoreMigration {
         try StoreFileType(destination.type).firstTaken(at: place) == nil
     }
 
+    /// Throws where the source has objects of an entity that no mapping names: they would be lost
+    /// without a word. A manager that is asked to may migrate a part of a store, as with Apple; a
+    /// migration that puts a new store in the place of the old one may not.
+    func refuseLosing(by mappings: [NSMappingModel]) throws {
+        let coverage = MappingCoverage(mappings)
+        guard let store = try openSource().persistentStores.first else { return }
+        let layout = store.rowStore.layout
+        for entity in manager.sourceModel.entities where !coverage.names(entity) {
+            guard let own = layout.entity(named: entity.name ?? "") else { continue }
+            var query = RowQuery(entity: own.number)
+            query.includesSubentities = false
+            let count = try store.rowStore.count(matching: query)
+            guard count == 0 else {
+                throw MigrationErrors.unmapped(
+                    own.name, count, manager.sourceModel, manager.destinationModel)
+            }
+        }
+    }
+
     // MARK: Stores
 
     private func openSource() throws -> NSPersistentStoreCoordinator {

@@ -102,6 +102,36 @@ import Testing
         #expect(try fixture.service.accounts.holdings().allSatisfy { $0.quota == nil })
     }
 
+    @Test func aMisspelledMemberIsRefusedByItsName() throws {
+        let fixture = try ConsoleFixture()
+        let (container, anna) = (ConsoleFixture.container, fixture.anna.userRecordName)
+        let asked = [
+            ("tokens", #"{"usr":"\#(anna)","container":"\#(container)","label":"x"}"#, "usr"),
+            ("quotas/" + anna, #"{"recordMax":5}"#, "recordMax"),
+            ("users", #"{"label":"Cleo","email":"c@example.org"}"#, "email"),
+            ("containers", #"{"name":"x","Name":"y"}"#, "Name"),
+            ("schemas/" + container, #"{"text":"","texts":""}"#, "texts"),
+            (
+                "roles/\(container)/members", #"{"role":"a","user":"\#(anna)","users":""}"#,
+                "users"
+            ),
+            ("session", #"{"token":"","tokn":""}"#, "tokn"),
+            ("device", #"{"container":"\#(container)","label":"x","lable":"y"}"#, "lable"),
+            ("users", #"{"label":"Cleo","a\u001b[2J\u202e":1}"#, #"a\u{1b}[2J\u{202e}"#),
+        ]
+        for (path, body, name) in asked {
+            let answer = try ask(fixture, "POST", path, body)
+            #expect(answer.status == 400)
+            let reason = try answer.object()["reason"] as? String
+            #expect(reason?.contains("no '\(name)'") == true, "\(answer.text)")
+        }
+        let long = String(repeating: "k", count: 5_000)
+        #expect(try ask(fixture, "POST", "users", #"{"\#(long)":1}"#).text.utf8.count < 300)
+        #expect(try fixture.service.accounts.users().count == 2)
+        let kinds = try fixture.service.accounts.tokens().map(\.kind)
+        #expect(kinds.count { $0 == .administrator } == 1)
+    }
+
     @Test func onlyAdministratorsAsk() throws {
         let fixture = try ConsoleFixture()
         let container = ConsoleFixture.container

@@ -74,8 +74,9 @@ enum Administration {
         case .acts: return try .json(of: accounts.recentActs(limit: Self.actsMax))
         case .quotas: return try Self.quotas(accounts)
         case .setQuota(let user):
-            let wish: UserQuota = try request.wish()
-            try accounts.setQuota(wish == UserQuota() ? nil : wish, of: user)
+            let wish: QuotaWish = try request.wish()
+            let quota = UserQuota(recordsMax: wish.recordsMax, bytesMax: wish.bytesMax)
+            try accounts.setQuota(quota == UserQuota() ? nil : quota, of: user)
             return try Self.quotas(accounts)
         }
     }
@@ -97,7 +98,9 @@ enum Administration {
 }
 
 /// A schema in the language of `.ckdb` files.
-struct SchemaText: Codable {
+struct SchemaText: Wish, Encodable {
+    enum CodingKeys: String, CodingKey, CaseIterable { case text }
+
     var text: String
 }
 
@@ -109,7 +112,11 @@ struct ChangedLines: Encodable {
 }
 
 /// What a role may do with records of a type.
-struct GrantWish: Codable {
+struct GrantWish: Wish, Encodable {
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case recordType, role, creates, reads, writes
+    }
+
     var recordType: String
     var role: String
     var creates: Bool
@@ -131,9 +138,19 @@ struct GrantWish: Codable {
 }
 
 /// A user who has a role.
-struct MemberWish: Codable {
+struct MemberWish: Wish, Encodable {
+    enum CodingKeys: String, CodingKey, CaseIterable { case role, user }
+
     var role: String
     var user: String
+}
+
+/// What a user may have; without a member it is what the service gives to all.
+struct QuotaWish: Wish {
+    enum CodingKeys: String, CodingKey, CaseIterable { case recordsMax, bytesMax }
+
+    var recordsMax: Int64?
+    var bytesMax: Int64?
 }
 
 /// What a user has, and may have where that was set.

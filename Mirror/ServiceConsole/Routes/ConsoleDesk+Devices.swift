@@ -67,20 +67,28 @@ extension ConsoleDesk {
     }
 }
 
-struct DeviceWish: Decodable {
+struct DeviceWish: Wish {
+    enum CodingKeys: String, CodingKey, CaseIterable { case container, label }
+
     var container: String
     var label: String
 }
 
-struct DeviceCodeWish: Decodable {
+struct DeviceCodeWish: Wish {
+    enum CodingKeys: String, CodingKey, CaseIterable { case deviceCode }
+
     var deviceCode: String
 }
 
-struct UserCodeWish: Decodable {
+struct UserCodeWish: Wish {
+    enum CodingKeys: String, CodingKey, CaseIterable { case userCode }
+
     var userCode: String
 }
 
-struct ApprovalWish: Decodable {
+struct ApprovalWish: Wish {
+    enum CodingKeys: String, CodingKey, CaseIterable { case userCode, approves, user }
+
     var userCode: String
     var approves: Bool
     var user: String?

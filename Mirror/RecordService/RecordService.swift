@@ -21,7 +21,7 @@ public final class RecordService: Sendable {
     let damage: DamageReport
     let assets: AssetStore
     private let publicAccess: PublicAccess
-    let courier = CourierDesk()
+    let courier: CourierDesk
     private let listeners = ChangeListeners()
     private let schemas = SchemaMemory()
     let counters = ServiceCounters()
@@ -83,12 +83,14 @@ public final class RecordService: Sendable {
         self.publicAccess = publicAccess
         self.dialect = dialect
         self.limits = limits.bounded(by: dialect)
+        courier = CourierDesk(queuesPerUserMax: limits.work.courierTokensMax)
         accounts = ServiceAccounts(
             backend: backend, platform: platform, secrets: secrets, audit: audit)
         assets = AssetStore(
             files: files, bucket: objects.map { $0.bucket(files, log) }, limits: limits.assets,
             accounts: accounts, secrets: secrets)
         backend.listen { [weak self] in self?.hear($0) }
+        accounts.bell.listen { [weak self] in self?.hear(.access) }
     }
 
     /// Answers `request` of `caller` in the database that `target` names.
@@ -157,7 +159,7 @@ public final class RecordService: Sendable {
         case .zoneChanges(let changes):
             return try zoneChanges(changes, database, caller)
         case .recordChanges(let changes): return try recordChanges(changes, database, caller)
-        case .databaseChanges(let changes): return try databaseChanges(changes, database)
+        case .databaseChanges(let changes): return try databaseChanges(changes, database, caller)
         case .modifyZones(let operations):
             defer { tell(database) }
             guard !database.isShared else { return try leaveZones(operations, database, caller) }
@@ -203,7 +205,10 @@ public final class RecordService: Sendable {
     /// Called once in a while. Cost: nothing where nobody listens, else one look at the file.
     public func noticeOtherWriters() throws(RecordError) {
         guard !listeners.isEmpty || !courier.isEmpty else { return }
-        if try backend.wasChangedElsewhere() { listeners.tellAll() }
+        if try backend.wasChangedElsewhere() {
+            listeners.tellAll()
+            courier.callAll()
+        }
         if courier.takeMissed() { hear(.anything) }
     }
 
@@ -217,6 +222,9 @@ public final class RecordService: Sendable {
     private func hear(_ notice: CommitNotice) {
         switch notice {
         case .database(let key): return listeners.tell(key)
+        case .access:
+            listeners.tellAll()
+            return courier.callAll()
         case .anything: listeners.tellAll()
         case .records, .zones, .shared, .fired: break
         }

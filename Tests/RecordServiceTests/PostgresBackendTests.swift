@@ -298,6 +298,7 @@ struct PostgresBackendTests {
             DROP TABLE zone_usage, shares, share_members, share_grants, profiles, role_grants,
                 role_members, user_quotas, token_uses, schemas,
                 server_keys, user_passwords, user_identities, natural_keys, used_signatures;
+            ALTER TABLE couriers DROP COLUMN token;
             UPDATE diptych_schema SET version = 1, works_with = 1
             """, at: address)
         // Several services are started with the new program.
@@ -318,7 +319,7 @@ struct PostgresBackendTests {
         _ = try again.modify([RecordOperation(.create, SharingFixture.share("s", of: "a"))])
         #expect(
             try TestServer.sql("SELECT version, works_with FROM diptych_schema", at: address)
-                == "7|2\n")
+                == "8|2\n")
         #expect(try TestServer.sql(counted, at: address) == "2\n")
     }
 

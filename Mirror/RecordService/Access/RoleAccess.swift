@@ -38,6 +38,21 @@ final class RoleAccess: RecordAccess {
         seesAll = grants.values.allSatisfy { $0.contains { $0.reads && roles.contains($0.role) } }
     }
 
+    /// It is another when other records are seen than before, and the same at all services.
+    var view: UInt64? {
+        get throws {
+            let types = grants.keys.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+            let hidden = types.compactMap { type -> String? in
+                guard allows(\.reads, type.text, isCreator: false) == false else { return nil }
+                let ofOwn = allows(\.reads, type.text, isCreator: !user.isEmpty) == true
+                return "\(type.text.utf8.count) \(type.text) \(ofOwn ? user : "")"
+            }
+            guard !hidden.isEmpty else { return 0 }
+            let digest = try SecretHash.sha256(hidden.joined(separator: "\n"))
+            return digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        }
+    }
+
     func sees(_ row: RecordRow) -> Bool {
         seesAll || allows(\.reads, row.type, isCreator: isCreator(of: row)) ?? true
     }

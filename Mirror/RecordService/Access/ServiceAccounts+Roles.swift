@@ -66,6 +66,7 @@ extension ServiceAccounts {
                     recordType: grant.recordType, role: grant.role, creates: grant.creates,
                     reads: grant.reads, writes: grant.writes), container: container)
         }
+        tellAccessChanged()
         try audit?.note(
             .grantChanged, grant.recordType,
             [
@@ -84,6 +85,7 @@ extension ServiceAccounts {
                 try $0.removeRoleGrants(of: recordType, container: container)
             })
         else { throw RecordError(.notFound, "Nothing is granted for \(recordType).") }
+        tellAccessChanged()
         try audit?.note(.grantChanged, recordType, ["container": container, "role": "none"])
     }
 
@@ -106,6 +108,7 @@ extension ServiceAccounts {
             throw RecordError(.notFound, "There is no user \(userRecordName); create one first.")
         }
         try backend.write { try $0.addRole(role, to: userRecordName, container: container) }
+        tellAccessChanged()
         try audit?.note(
             .roleChanged, userRecordName, ["container": container, "given": role])
     }
@@ -120,6 +123,7 @@ extension ServiceAccounts {
                 try $0.removeRole(role, from: userRecordName, container: container)
             })
         else { throw RecordError(.notFound, "\(userRecordName) does not have the role \(role).") }
+        tellAccessChanged()
         try audit?.note(
             .roleChanged, userRecordName, ["container": container, "taken": role])
     }

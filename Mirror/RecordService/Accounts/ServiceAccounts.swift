@@ -16,11 +16,13 @@ public final class ServiceAccounts: Sendable {
     private let seen = Lock<Set<ExactName>>([])
     let uses = TokenUses()
     let usedSignatures = UsedSignatures()
+    let bell: AccessBell
 
     init(
         backend: any Backend, platform: Environment, secrets: any SecretSource,
-        audit: AuditLog? = nil
+        audit: AuditLog? = nil, bell: AccessBell = AccessBell()
     ) {
+        self.bell = bell
         self.audit = audit
         self.backend = backend
         self.platform = platform
@@ -30,7 +32,14 @@ public final class ServiceAccounts: Sendable {
     /// The same, by somebody whom the audit log calls `name`.
     package func acting(as name: String) -> ServiceAccounts {
         ServiceAccounts(
-            backend: backend, platform: platform, secrets: secrets, audit: audit?.acting(as: name))
+            backend: backend, platform: platform, secrets: secrets, audit: audit?.acting(as: name),
+            bell: bell)
+    }
+
+    /// Has those looked at again who wait, at all services.
+    func tellAccessChanged() {
+        backend.announce(.access)
+        bell.ring()
     }
 
     /// The last acts that were noted, oldest first; none where no log is kept. Throws
@@ -135,6 +144,7 @@ public final class ServiceAccounts: Sendable {
             throw RecordError(
                 .notFound, "There is no token \(tokenID) that is not revoked already.")
         }
+        tellAccessChanged()
         try audit?.note(.tokenRevoked, tokenID)
     }
 

@@ -12,6 +12,8 @@ enum CommitNotice: Hashable, Sendable {
     case shared(DatabaseKey)
     /// A subscription that fires once did, and is gone; each service has devices to tell.
     case fired(FiredSubscription)
+    /// Who may do what: a token was revoked, or a role given or taken.
+    case access
     /// Nobody knows what.
     case anything
 }

@@ -14,6 +14,15 @@ struct CourierRow: Hashable {
     let environment: String
 }
 
+/// A token of the courier.
+struct CourierTokenRow {
+    let hash: Data
+    let owner: CourierRow
+    /// The user's token or the server's key by which it was asked for; nil for callers that
+    /// somebody else lets in.
+    let tokenID: String?
+}
+
 /// Rows of subscriptions and courier tokens, inside one transaction.
 protocol SubscriptionTransaction: AnyObject {
     func subscriptions(of user: String, in key: DatabaseKey) throws -> [SubscriptionRow]
@@ -23,7 +32,7 @@ protocol SubscriptionTransaction: AnyObject {
     /// Returns whether it was there.
     func removeSubscription(_ id: String, of user: String, in key: DatabaseKey) throws -> Bool
 
-    func courier(_ hash: Data) throws -> CourierRow?
+    func courier(_ hash: Data) throws -> CourierTokenRow?
     /// Keeps the token; of this user's the newest `tokensMax` stay.
-    func save(_ courier: CourierRow, hash: Data, at milliseconds: Int64, tokensMax: Int) throws
+    func save(_ courier: CourierTokenRow, at milliseconds: Int64, tokensMax: Int) throws
 }

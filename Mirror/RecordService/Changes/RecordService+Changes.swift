@@ -33,15 +33,16 @@ extension RecordService {
     }
 
     func databaseChanges(
-        _ changes: DatabaseChanges, _ key: DatabaseKey
+        _ changes: DatabaseChanges, _ key: DatabaseKey, _ caller: Caller
     ) throws(RecordError) -> RecordResponse {
         try backend.read { transaction in
             let row = try transaction.database(key)
             let line = try transaction.line(of: row)
+            let view = try self.rules(for: caller).access(to: key, transaction).view
             // The token of a database without rows stays good when the first row comes.
             let token = changes.syncToken == Self.start ? nil : changes.syncToken
             let (after, began) = try SyncToken.place(
-                in: token, on: line, of: .database, zoneID: nil)
+                in: token, on: line, of: .database, view: view, zoneID: nil)
             let limit = self.limits.pages.resultsCount(changes.resultsLimit)
             let zones = try row.map {
                 try transaction.zones(in: $0.id, changedAfter: after, limit: limit + 1)
@@ -56,7 +57,9 @@ extension RecordService {
                             ?? ZoneID(zoneName: $0.name),
                         deleted: $0.isDeleted)
                 },
-                syncToken: SyncToken(line, of: .database, change: reached, began: began).text,
+                syncToken: SyncToken(
+                    line, of: .database, change: reached, began: began, view: view
+                ).text,
                 moreComing: moreComing)
             reply.isMeta = changes.isMeta
             return .databaseChanges(reply)
@@ -108,9 +111,10 @@ extension RecordService {
         let line = place.line
         try ClientCheck(zone.client, zone: row, zoneID: reply.zoneID, limits: limits)?
             .run(line, transaction)
+        let view = try place.access.view
         let token = zone.syncToken == Self.zoneStart ? nil : zone.syncToken
         let (after, began) = try SyncToken.place(
-            in: token, on: line, of: .zone, zoneID: reply.zoneID)
+            in: token, on: line, of: .zone, view: view, zoneID: reply.zoneID)
         var reached = after
         if zone.syncToken == nil || line.isNews(to: zone.client) { reply.epochs = line }
         reply.echoesWriteIDs = zone.client?.wantsWriteIDs ?? false
@@ -155,7 +159,8 @@ extension RecordService {
         reply.moreComing = moreComing
         reply.syncToken =
             SyncToken(
-                line, of: .zone, change: moreComing ? reached : row.counter, began: began
+                line, of: .zone, change: moreComing ? reached : row.counter, began: began,
+                view: view
             ).text
     }
 

@@ -11,10 +11,16 @@ struct SyncToken: Hashable {
     /// The newest change when the reader began without a token, until that is reached: what was
     /// deleted before, this reader never had.
     let began: ChangeTag?
+    /// What was hidden from the reader (`RecordAccess.view`).
+    let view: UInt64?
 
     /// The token of a reader who has seen the line's changes up to `change`.
-    init(_ line: EpochLine, of kind: CountedPlace, change: Int64, began: ChangeTag? = nil) {
+    init(
+        _ line: EpochLine, of kind: CountedPlace, change: Int64, began: ChangeTag? = nil,
+        view: UInt64? = nil
+    ) {
         self.kind = kind
+        self.view = view
         incarnation = line.incarnation
         seen = line.tag(of: change)
         self.began = began.flatMap { $0.change > change ? $0 : nil }
@@ -23,13 +29,17 @@ struct SyncToken: Hashable {
     // MARK: Text
 
     private static let version: UInt8 = 2
-    private static let bytesCount = 2 + 3 * 8
-    private static let bytesCountOfBeginners = bytesCount + 2 * 8
+    /// With a view at its end.
+    private static let versionOfViews: UInt8 = 3
+    private static let wordsCount = 3
+    private static let wordsCountOfBeginners = wordsCount + 2
 
     var text: String {
-        var bytes: [UInt8] = [Self.version, UInt8(kind.rawValue)]
+        let version = view == nil ? Self.version : Self.versionOfViews
+        var bytes: [UInt8] = [version, UInt8(kind.rawValue)]
         var words = [incarnation, seen.epoch, UInt64(bitPattern: seen.change)]
         if let began { words += [began.epoch, UInt64(bitPattern: began.change)] }
+        if let view { words.append(view) }
         for word in words {
             withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
         }
@@ -39,18 +49,22 @@ struct SyncToken: Hashable {
     /// nil when the text is no token of this version.
     init?(text: String) {
         guard text.utf8.count < 100, let bytes = Base64URL.bytes(text),
-            [Self.bytesCount, Self.bytesCountOfBeginners].contains(bytes.count),
-            bytes[0] == Self.version,
+            bytes.count >= 2, (bytes.count - 2).isMultiple(of: 8),
+            [Self.version, Self.versionOfViews].contains(bytes[0]),
             let kind = CountedPlace(rawValue: Int64(bytes[1]))
         else { return nil }
+        let hasView = bytes[0] == Self.versionOfViews
+        let count = (bytes.count - 2) / 8 - (hasView ? 1 : 0)
+        guard [Self.wordsCount, Self.wordsCountOfBeginners].contains(count) else { return nil }
         func word(_ index: Int) -> UInt64 {
             bytes[2 + index * 8..<10 + index * 8].reduce(0) { $0 << 8 | UInt64($1) }
         }
         self.kind = kind
         incarnation = word(0)
         seen = ChangeTag(epoch: word(1), change: Int64(bitPattern: word(2)))
+        view = hasView ? word(count) : nil
         began =
-            bytes.count == Self.bytesCount
+            count == Self.wordsCount
             ? nil : ChangeTag(epoch: word(3), change: Int64(bitPattern: word(4)))
     }
 
@@ -59,8 +73,13 @@ struct SyncToken: Hashable {
     /// Where a reader goes on: 0 without a token, and what the next token tells as `began`. Throws
     /// CHANGE_TOKEN_EXPIRED unless `text` was given out for this place, in a time that the line
     /// knows, and nothing was forgotten since that the reader may have.
+    ///
+    /// Who sees other records than at the token begins once more, for the token has passed what
+    /// was hidden. It has not expired: to who compares, what is hidden would look as if it was
+    /// lost.
     static func place(
-        in text: String?, on line: EpochLine, of kind: CountedPlace, zoneID: ZoneID?
+        in text: String?, on line: EpochLine, of kind: CountedPlace, view: UInt64?,
+        zoneID: ZoneID?
     ) throws(RecordError) -> (change: Int64, began: ChangeTag?) {
         guard let text else { return (0, line.tag(of: line.newest)) }
         guard let token = SyncToken(text: text) else {
@@ -80,6 +99,7 @@ struct SyncToken: Hashable {
         guard max(token.seen.change, began?.change ?? 0) >= line.floor else {
             throw expired("is older than the deletions that the service remembers", zoneID)
         }
+        guard token.view == view else { return (0, began ?? token.seen) }
         return (token.seen.change, began)
     }
 

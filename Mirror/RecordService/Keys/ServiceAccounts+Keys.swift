@@ -54,6 +54,7 @@ extension ServiceAccounts {
             throw RecordError(
                 .notFound, "There is no key \(serverKeyID) that is not revoked already.")
         }
+        tellAccessChanged()
         try audit?.note(.serverKeyRevoked, serverKeyID)
     }
 

@@ -142,7 +142,8 @@ private struct QuerySession {
         reply.damagedRecords = page.damaged
         reply.continuationMarker = try page.next.map { try ContinuationMarker($0).text(scope) }
         if let zone, key.hasFeed(zone), let line = zones.first?.line {
-            reply.syncToken = SyncToken(line, of: .zone, change: line.newest).text
+            reply.syncToken =
+                SyncToken(line, of: .zone, change: line.newest, view: try access.view).text
         }
         return reply
     }

@@ -77,8 +77,8 @@ final class FieldTypeSession {
     private func checkSchema(
         _ fields: RecordFields, of recordType: String
     ) throws(RecordError) {
-        // The service's own types, such as shares, are in no schema.
-        guard let schema, !recordType.hasPrefix("cloudkit.") else { return }
+        // Shares are in no schema.
+        guard let schema, !recordType.isExactly(Record.shareType) else { return }
         guard let type = schema[recordType] else {
             throw Self.undeployed("the record type \(recordType)")
         }

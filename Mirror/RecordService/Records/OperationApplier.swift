@@ -330,6 +330,7 @@ struct OperationApplier {
     private func recordType(of given: Record, over live: RecordRow?) throws -> String {
         guard let live else {
             try limits.checkName(given.recordType, of: "record type")
+            guard !given.isOfReservedType else { throw Self.reserved }
             return given.recordType
         }
         let type = given.recordType
@@ -341,6 +342,11 @@ struct OperationApplier {
         }
         return live.type
     }
+
+    private static let reserved = RecordError(
+        .badRequest,
+        "Record types that begin with cloudkit. are the protocol's own; of those the service keeps "
+            + "\(Record.shareType) alone. Choose another name.")
 
     @discardableResult
     private mutating func checkTag(of operation: RecordOperation, _ row: RecordRow) throws -> String

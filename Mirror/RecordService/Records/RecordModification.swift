@@ -83,7 +83,8 @@ struct RecordModification {
         let check = ClientCheck(client, zone: zoneRow, zoneID: zone, limits: limits)
         try check?.run(known, transaction)
         let line = try transaction.lineForWriting(known)
-        let before = token(zoneRow.counter, place.line, key)
+        let view = try place.access.view
+        let before = token(zoneRow.counter, place.line, view)
         let sessions = try sessions(in: place, transaction)
         var change = OperationApplier(
             zone: zone, stamp: stamp, limits: limits, manner: manner(known), sessions: sessions,
@@ -126,7 +127,7 @@ struct RecordModification {
         after.newest = change.counter
         var shown = after
         shown.incarnation = place.line.incarnation
-        reply.syncToken = token(own, shown, key)
+        reply.syncToken = token(own, shown, view)
         // The client has not heard of what went with its operations: it reads on from its writes.
         if change.counter > own || !change.besides.isEmpty { reply.previousSyncToken = nil }
         if shown.isNews(to: client) { reply.epochs = shown }
@@ -180,8 +181,9 @@ struct RecordModification {
         try change.sessions.indexes.save(in: zoneRow.id)
     }
 
-    private func token(_ change: Int64, _ line: EpochLine, _ key: DatabaseKey) -> String? {
-        key.hasFeed(zone) ? SyncToken(line, of: .zone, change: change).text : nil
+    private func token(_ change: Int64, _ line: EpochLine, _ view: UInt64?) -> String? {
+        guard address.key.hasFeed(zone) else { return nil }
+        return SyncToken(line, of: .zone, change: change, view: view).text
     }
 
     /// The row of a record. One on a broken page is not touched twice.

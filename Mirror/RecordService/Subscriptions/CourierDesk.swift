@@ -5,30 +5,53 @@ internal import RecordWire
 
 /// Notices for those who wait at the courier, until they are fetched.
 ///
-/// It lives in memory: after a start, who comes first hears that anything may have changed. What a
-/// full queue drops is told the same way.
+/// It lives in memory: after a start, who comes first hears that anything may have changed. So does
+/// whose queue was given up for another's.
 final class CourierDesk: Sendable {
     private typealias Call = @Sendable () -> Void
 
     private struct Queue {
         let owner: CourierRow
+        /// Raised each time: who was away longest has the lowest.
+        var lastFetched: UInt64
         var notices: [CourierNotice] = []
         var calls: [UInt64: Call] = [:]
+
+        /// Of a full queue the subscription loses a notice that has most of them, so that what
+        /// many write to one place hides nothing of another.
+        mutating func add(_ notice: CourierNotice) {
+            guard !notices.contains(notice) else { return }
+            notices.append(notice)
+            guard notices.count > CourierDesk.noticesMax else { return }
+            let counts = Dictionary(grouping: notices.indices) { notices[$0].subscriptionID }
+            let largest = counts.values.max { ($0.count, $1[0]) < ($1.count, $0[0]) }
+            if let first = largest?.first { notices.remove(at: first) }
+        }
     }
 
     private struct State {
         /// By the hash of the token.
         var queues: [Data: Queue] = [:]
-        /// Tokens, those fetched from last at the end.
-        var order: [Data] = []
         var last: UInt64 = 0
+
+        mutating func next() -> UInt64 {
+            last += 1
+            return last
+        }
     }
 
     private let state = Lock(State())
     private let missed = Lock(false)
     private let queue = DispatchQueue(label: "record-service.courier")
-    private static let queuesMax = 2_000
+    private let queuesPerUserMax: Int
+    private let queuesMax: Int
     private static let noticesMax = 100
+
+    /// `queuesPerUserMax`: as many as a user has tokens.
+    init(queuesPerUserMax: Int, queuesMax: Int = 2_000) {
+        self.queuesPerUserMax = queuesPerUserMax
+        self.queuesMax = queuesMax
+    }
 
     /// Users who have a queue, in a container and its environment.
     func users(container: String, environment: String) -> Set<String> {
@@ -61,15 +84,46 @@ final class CourierDesk: Sendable {
 
     func knows(_ hash: Data) -> Bool { state.withLock { $0.queues[hash] != nil } }
 
-    /// Begins to keep notices for a token. Those who were away longest lose theirs.
+    /// Begins to keep notices for a token. Where there are too many queues, of the user's or of
+    /// all, who has most loses the one that was away longest.
     func open(_ hash: Data, _ owner: CourierRow, with notices: [CourierNotice]) {
-        state.withLock { state in
-            guard state.queues[hash] == nil else { return }
-            state.queues[hash] = Queue(owner: owner, notices: notices)
-            state.order.append(hash)
-            while state.order.count > Self.queuesMax {
-                state.queues[state.order.removeFirst()] = nil
-            }
+        let calls = state.withLock { state -> [Call] in
+            guard state.queues[hash] == nil else { return [] }
+            state.queues[hash] = Queue(
+                owner: owner, lastFetched: state.next(), notices: notices)
+            guard let lost = surplus(state.queues, of: owner.user) else { return [] }
+            return Array(state.queues.removeValue(forKey: lost)?.calls.values ?? [:].values)
+        }
+        for call in calls { call() }
+    }
+
+    /// Ends what is kept for a token that is good no more, and calls who waits for it.
+    func close(_ hash: Data) {
+        let calls = state.withLock { $0.queues.removeValue(forKey: hash)?.calls.values }
+        for call in calls.map(Array.init) ?? [] { call() }
+    }
+
+    /// Calls all who wait: they are to be looked at again.
+    func callAll() {
+        let calls = state.withLock { $0.queues.values.flatMap(\.calls.values) }
+        for call in calls { call() }
+    }
+
+    /// The queue that is one too many after a user got one. Cost: reads all queues.
+    private func surplus(_ queues: [Data: Queue], of user: String) -> Data? {
+        let perUser = Dictionary(grouping: queues.keys) { queues[$0]?.owner.user ?? "" }
+        let own = perUser[user] ?? []
+        let candidates: [Data]
+        if own.count > queuesPerUserMax {
+            candidates = own
+        } else if queues.count > queuesMax {
+            let largest = perUser.values.map(\.count).max()
+            candidates = perUser.values.filter { $0.count == largest }.flatMap { $0 }
+        } else {
+            return nil
+        }
+        return candidates.min {
+            queues[$0]?.lastFetched ?? 0 < queues[$1]?.lastFetched ?? 0
         }
     }
 
@@ -77,12 +131,9 @@ final class CourierDesk: Sendable {
     func put(_ notice: CourierNotice, for owner: CourierRow) {
         let calls = state.withLock { state in
             var calls: [Call] = []
-            for hash in state.order where state.queues[hash]?.owner == owner {
+            for hash in state.queues.keys where state.queues[hash]?.owner == owner {
                 guard state.queues[hash]?.notices.contains(notice) == false else { continue }
-                state.queues[hash]?.notices.append(notice)
-                if state.queues[hash]?.notices.count ?? 0 > Self.noticesMax {
-                    state.queues[hash]?.notices.removeFirst()
-                }
+                state.queues[hash]?.add(notice)
                 calls += state.queues[hash].map { Array($0.calls.values) } ?? []
             }
             return calls
@@ -93,6 +144,8 @@ final class CourierDesk: Sendable {
     /// The oldest notice of a token, which is then forgotten.
     func take(_ hash: Data) -> CourierNotice? {
         state.withLock { state in
+            let number = state.next()
+            state.queues[hash]?.lastFetched = number
             guard state.queues[hash]?.notices.isEmpty == false else { return nil }
             return state.queues[hash]?.notices.removeFirst()
         }
@@ -101,9 +154,9 @@ final class CourierDesk: Sendable {
     /// Calls `call` for each notice of a token until the listening ends.
     func listen(_ hash: Data, _ call: @escaping @Sendable () -> Void) -> ChangeListening {
         let number = state.withLock { state in
-            state.last += 1
-            state.queues[hash]?.calls[state.last] = call
-            return state.last
+            let number = state.next()
+            state.queues[hash]?.calls[number] = call
+            return number
         }
         return ChangeListening { [weak self] in
             self?.state.withLock { $0.queues[hash]?.calls[number] = nil }

@@ -15,7 +15,9 @@ extension RecordService {
         let hash = try Self.hash(text)
         let now = platform.milliseconds
         try backend.write {
-            try $0.save(owner, hash: hash, at: now, tokensMax: self.limits.work.courierTokensMax)
+            try $0.save(
+                CourierTokenRow(hash: hash, owner: owner, tokenID: caller.tokenID), at: now,
+                tokensMax: self.limits.work.courierTokensMax)
         }
         courier.open(hash, owner, with: [])
         return .courierToken(token)
@@ -41,16 +43,25 @@ extension RecordService {
         try admit(token).owner.user
     }
 
-    /// Who comes first after a start may have missed anything, and hears so.
+    /// Who comes first after a start may have missed anything, and hears so. With the token or key
+    /// by which it was asked for, a courier's token ends.
     private func admit(
         _ token: String
     ) throws(RecordError) -> (hash: Data, owner: CourierRow) {
         let hash = try Self.hash(token)
-        guard let owner = try backend.read({ try $0.courier(hash) }) else {
+        guard let row = try backend.read({ try $0.courier(hash) }) else {
+            courier.close(hash)
             throw RecordError(
                 .authenticationFailed,
                 "The courier does not know the token; get one from tokens/create.")
         }
+        do {
+            try accounts.requireGood(tokenID: row.tokenID)
+        } catch {
+            if error.code == .authenticationFailed { courier.close(hash) }
+            throw error
+        }
+        let owner = row.owner
         if !courier.knows(hash) {
             courier.open(hash, owner, with: try backend.read { try Self.all(of: owner, $0) })
         }
@@ -106,7 +117,7 @@ extension RecordService {
     /// Tells those who wait here what another service did.
     func bring(_ notice: CommitNotice) {
         switch notice {
-        case .database: return
+        case .database, .access: return
         case .records(let written):
             guard let rows = try? backend.read({ try written.rows($0) }) else {
                 return courier.miss()
@@ -130,40 +141,54 @@ extension RecordService {
 
     private func bring(_ rows: [RecordRow], in zone: ZoneID, _ key: DatabaseKey) {
         guard !courier.isEmpty, !rows.isEmpty else { return }
-        bring(in: key) { subscription, transaction in
-            try SubscriptionMatch(subscription, key, transaction).causes(of: rows, in: zone)
+        bring(in: key) { user, transaction in
+            let access = try self.rules(for: Caller(userRecordName: user))
+                .access(to: key, transaction)
+            let seen = access.seesAll ? rows : try rows.filter { try access.sees($0) }
+            return { subscription in
+                guard !seen.isEmpty else { return [] }
+                return try SubscriptionMatch(subscription, key, transaction)
+                    .causes(of: seen, in: zone)
+            }
         }
     }
 
     private func bring(_ zones: [String], _ key: DatabaseKey) {
         guard !courier.isEmpty else { return }
-        bring(in: key) { subscription, _ in
-            switch subscription.kind {
-            case .database: [.database]
-            case .zone:
-                zones.filter { $0 == subscription.zoneID?.zoneName }.map { .zone($0) }
-            case .query: []
+        bring(in: key) { _, _ in
+            { subscription in
+                switch subscription.kind {
+                case .database: [.database]
+                case .zone:
+                    zones.filter { $0 == subscription.zoneID?.zoneName }.map { .zone($0) }
+                case .query: []
+                }
             }
         }
     }
 
     private func bringChange(in key: DatabaseKey) {
         guard !courier.isEmpty else { return }
-        bring(in: key) { subscription, _ in subscription.kind == .database ? [.database] : [] }
+        bring(in: key) { _, _ in { $0.kind == .database ? [.database] : [] } }
     }
 
+    /// What happened, as far as one user may know of it, to a subscription of theirs.
+    private typealias Causes = (RecordSubscription) throws -> [CourierNotice.Cause]
+
     private func bring(
-        in key: DatabaseKey,
-        _ causes: (RecordSubscription, any BackendTransaction) throws -> [CourierNotice.Cause]
+        in key: DatabaseKey, _ causes: (String, any BackendTransaction) throws -> Causes
     ) {
         var users = courier.users(container: key.container, environment: key.environment)
         if !key.isPublic { users.formIntersection([key.owner]) }
         for user in users {
             let found = try? backend.read { transaction in
-                try transaction.subscriptions(of: user, in: key).compactMap { row in
-                    try (try? WireCodec.decodeSubscription(row.body)).map {
-                        ($0, try causes($0, transaction))
-                    }
+                let subscriptions = try transaction.subscriptions(of: user, in: key)
+                guard !subscriptions.isEmpty else {
+                    return [(RecordSubscription, [CourierNotice.Cause])]()
+                }
+                let causes = try causes(user, transaction)
+                return try subscriptions.compactMap { row in
+                    try (try? WireCodec.decodeSubscription(row.body)).map { ($0, try causes($0)) }
                 }
             }
             let owner = CourierRow(
@@ -214,9 +239,14 @@ private struct SubscriptionMatch {
         }
         let database = try transaction.database(key)
         let types = try query.filters.map { filter -> String? in
-            guard case .field(let name) = filter.field, let database else { return nil }
-            return try transaction.fieldUse(
-                FieldKey(name, of: query.recordType), in: database.id)?.type
+            switch filter.field {
+            case .system(let system): return system.type.rawValue
+            case .anyText: return nil
+            case .field(let name):
+                return try database.flatMap {
+                    try transaction.fieldUse(FieldKey(name, of: query.recordType), in: $0.id)?.type
+                }
+            }
         }
         filters = try? zip(query.filters, types).map { try QueryFilter($0, type: $1) }
     }

@@ -107,7 +107,11 @@ extension RecordService {
             throw RecordError(
                 .limitExceeded, "A query takes at most \(limits.work.filtersMax) filters.")
         }
-        for filter in query.filters { _ = try QueryFilter(filter, type: nil) }
+        for filter in query.filters {
+            let system: String? =
+                if case .system(let field) = filter.field { field.type.rawValue } else { nil }
+            _ = try QueryFilter(filter, type: system)
+        }
     }
 
     private static func noSubscription(_ id: String) -> RecordError {

@@ -61,6 +61,11 @@ struct FieldReading {
         if name.hasSuffix("_LIST"), let type = Self.type(named: String(name.dropLast(5))) {
             return try list(type, value)
         }
+        switch name {
+        case "BOOLEAN": return try boolean(value)
+        case "BOOLEAN_LIST": return try list(.int64, value, boolean)
+        default: break
+        }
         if name == "UNKNOWN_LIST", try value.array().isAtEnd {
             return .list(type: .string, [])
         }
@@ -95,6 +100,20 @@ struct FieldReading {
         }
     }
 
+    /// CloudKit JS has a name for Booleans; the protocol keeps them as INT64.
+    private func boolean(_ value: JSONValue) throws -> FieldValue {
+        switch value.kind {
+        case .yes: return .int64(1)
+        case .no: return .int64(0)
+        case .text, .whole, .number, .object, .array, .null:
+            let number = try value.wholeNumber { field.refusal(Self.value, $0) }
+            guard (0...1).contains(number) else {
+                throw field.refusal(Self.value, "is no BOOLEAN: true, false, 1 or 0")
+            }
+            return .int64(number)
+        }
+    }
+
     private func bytes(_ value: JSONValue) throws -> Data {
         guard let data = Data(base64Encoded: try value.string()) else {
             throw WireProblem.at(value.place, "is no base64 text")
@@ -103,13 +122,18 @@ struct FieldReading {
     }
 
     private func list(_ type: FieldType, _ value: JSONValue) throws -> FieldValue {
+        try list(type, value) { try single(type, $0, isElement: true) }
+    }
+
+    private func list(
+        _ type: FieldType, _ value: JSONValue, _ element: (JSONValue) throws -> FieldValue
+    ) throws -> FieldValue {
         let elements = try value.array()
         guard value.count <= WireLimits.elementsMax else {
             throw field.refusal(
                 Self.value, "has more than \(WireLimits.elementsMax) elements; send fewer")
         }
-        return .list(
-            type: type, try elements.map { try single(type, $0, isElement: true) })
+        return .list(type: type, try elements.map(element))
     }
 
     // MARK: Compound values

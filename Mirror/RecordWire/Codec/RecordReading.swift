@@ -26,7 +26,7 @@ extension WireObject {
     func asRecord() throws -> Record {
         try allow(Self.allRecordKeys)
         var record = Record(
-            recordName: try string("recordName") ?? "", recordType: try string("recordType") ?? "",
+            recordName: try string("recordName") ?? "", recordType: try recordType(),
             recordChangeTag: try string("recordChangeTag"), fields: try fields())
         record.writeID = try string("writeID")
         record.recentWriteIDs = try strings("writeIDs") ?? []
@@ -40,6 +40,12 @@ extension WireObject {
         }
         if !isPlain { try readSharing(into: &record) }
         return record
+    }
+
+    /// The protocol's own pages spell the type of shares in two ways.
+    private func recordType() throws -> String {
+        let type = try string("recordType") ?? ""
+        return type.isExactly("cloudKit.share") ? Record.shareType : type
     }
 
     private func fields() throws -> RecordFields {

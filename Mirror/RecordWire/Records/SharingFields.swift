@@ -47,6 +47,14 @@ extension Record {
 
     public var isShare: Bool { recordType.isExactly(Self.shareType) }
 
+    /// Whether the type is one of the protocol's own that nobody may have records of.
+    package var isOfReservedType: Bool {
+        !isShare && recordType.utf8.count >= Self.reservedPrefix.utf8.count
+            && recordType.lowercased().hasPrefix(Self.reservedPrefix)
+    }
+
+    private static let reservedPrefix = "cloudkit."
+
     /// The name of the record above this one. Setting nil asks for there to be none; a request that
     /// says nothing of it leaves it as it is.
     public var parent: String? {

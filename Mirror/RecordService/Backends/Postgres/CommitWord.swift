@@ -6,6 +6,7 @@ internal import RecordWire
 /// anything.
 enum CommitWord {
     private static let anything = "*"
+    private static let access = ["access"]
     private static let databaseParts = 4
     /// What a notice shows that is longer than this is left out of the word.
     private static let shownBytesMax = 4_000
@@ -13,6 +14,7 @@ enum CommitWord {
     static func word(_ notice: CommitNotice) -> String {
         switch notice {
         case .anything: anything
+        case .access: text(access)
         case .database(let key): text(parts(key))
         case .shared(let key): text(["shared"] + parts(key))
         case .zones(let names, let key): text(["zones"] + parts(key) + names)
@@ -35,6 +37,7 @@ enum CommitWord {
         let parts = word.split(separator: ".", omittingEmptySubsequences: false)
             .compactMap { Base64URL.bytes(String($0)) }
             .map { String(decoding: $0, as: UTF8.self) }
+        if parts == access { return .access }
         if parts.count == databaseParts { return .database(key(parts[...])) }
         guard parts.count > databaseParts else { return .anything }
         let key = key(parts.dropFirst())

@@ -26,6 +26,7 @@ enum PostgresSchema {
         // A program of version 5 writes beside the keys: they are declared when all know them.
         Migration(version: 6, worksWith: 2, statements: PostgresTables.naturalKeys),
         Migration(version: 7, worksWith: 2, statements: PostgresTables.usedSignatures),
+        Migration(version: 8, worksWith: 2, statements: PostgresTables.tokensOfCouriers),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

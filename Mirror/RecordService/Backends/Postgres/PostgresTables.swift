@@ -58,6 +58,12 @@ enum PostgresTables {
         "CREATE INDEX used_signatures_by_end ON used_signatures(until)",
     ]
 
+    /// By which token those were asked for that are there is not known: they end.
+    static let tokensOfCouriers = [
+        "DELETE FROM couriers",
+        "ALTER TABLE couriers ADD COLUMN token bytea",
+    ]
+
     private static let places = [
         "CREATE TABLE service(one bigint PRIMARY KEY, id bigint NOT NULL, epoch bigint NOT NULL)",
         """

@@ -45,36 +45,41 @@ extension PostgresTransaction {
             Self.values(key, user) + [.name(id)])
     }
 
-    func courier(_ hash: Data) throws -> CourierRow? {
+    func courier(_ hash: Data) throws -> CourierTokenRow? {
         try first(
-            "SELECT user_name, container, environment FROM couriers WHERE hash = $1",
+            "SELECT user_name, container, environment, token FROM couriers WHERE hash = $1",
             [.bytes(hash)]
         ) {
-            CourierRow(
-                user: $0.text(at: 0), container: $0.text(at: 1), environment: $0.text(at: 2))
+            CourierTokenRow(
+                hash: hash,
+                owner: CourierRow(
+                    user: $0.text(at: 0), container: $0.text(at: 1), environment: $0.text(at: 2)),
+                tokenID: $0.textIfAny(at: 3))
         }
     }
 
     func save(
-        _ courier: CourierRow, hash: Data, at milliseconds: Int64, tokensMax: Int
+        _ courier: CourierTokenRow, at milliseconds: Int64, tokensMax: Int
     ) throws {
+        let owner = courier.owner
         try connection.send(
             """
-            INSERT INTO couriers(hash, user_name, container, environment, created_at)
-            VALUES ($1, $2, $3, $4, $5)
+            INSERT INTO couriers(hash, user_name, container, environment, created_at, token)
+            VALUES ($1, $2, $3, $4, $5, $6)
             ON CONFLICT (hash) DO UPDATE SET user_name = excluded.user_name,
                 container = excluded.container, environment = excluded.environment,
-                created_at = excluded.created_at
+                created_at = excluded.created_at, token = excluded.token
             """,
             [
-                .bytes(hash), .name(courier.user), .name(courier.container),
-                .name(courier.environment), .integer(milliseconds),
+                .bytes(courier.hash), .name(owner.user), .name(owner.container),
+                .name(owner.environment), .integer(milliseconds),
+                PostgresValue(nameOf: courier.tokenID),
             ])
         try connection.send(
             """
             DELETE FROM couriers WHERE user_name = $1 AND hash NOT IN (
                 SELECT hash FROM couriers WHERE user_name = $1
                 ORDER BY created_at DESC, hash LIMIT $2)
-            """, [.name(courier.user), PostgresValue(tokensMax)])
+            """, [.name(owner.user), PostgresValue(tokensMax)])
     }
 }

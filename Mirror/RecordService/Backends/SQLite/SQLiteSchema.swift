@@ -45,7 +45,7 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.assetTables)
         try connection.script(SQLiteTransaction.queryTables)
         try connection.script(SQLiteTransaction.linkTable)
-        try connection.script(SQLiteTransaction.subscriptionTables)
+        try SQLiteTransaction.prepareSubscriptions(connection)
         try connection.script(SQLiteTransaction.profileTable)
         try connection.script(SQLiteTransaction.shareTables)
         try connection.script(SQLiteTransaction.roleTables)

@@ -5,6 +5,8 @@ internal import RecordService
 final class IncomingRequest: @unchecked Sendable {
     // @unchecked: belongs to the daemon thread that owns its connection, from begin to completion.
     private(set) var request: HTTPRequest
+    /// Of the path and the query as they came.
+    let targetBytes: Int
     let began: Date
     /// The memory its body and its answer take.
     let hold: BufferLedger.Hold
@@ -50,6 +52,7 @@ final class IncomingRequest: @unchecked Sendable {
         target: String, address: ClientAddress, began: Date, limits: HTTPConfiguration,
         hold: BufferLedger.Hold
     ) {
+        targetBytes = target.utf8.count
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         request = HTTPRequest(
             method: "", path: String(parts[0]), query: HTTPQuery(parts.count > 1 ? parts[1] : ""))

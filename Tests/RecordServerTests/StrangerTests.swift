@@ -214,6 +214,54 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "GET /health\0x HTTP/1.1", "GET /health\0 HTTP/1.1", "GET /health?\0x HTTP/1.1",
+        "GET /health%20\0x HTTP/1.1", "GET\0 /health HTTP/1.1", "GET\0x /health HTTP/1.1",
+        "GET /health HTTP/1.1\0x",
+    ])
+    func whatStandsBehindANulInTheFirstLineIsRefused(_ first: String) throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        client.send("\(first)\r\nHost: h\r\n\r\n")
+        let text = client.read()
+        #expect(text.hasPrefix("HTTP/1.1 400") && client.wasClosed, "\(text)")
+    }
+
+    @Test(arguments: [
+        "GET  /health HTTP/1.1", "GET /health HTTP/1.0", "GET /%68ealth?a=%00&b=%41 HTTP/1.1",
+        "GET /health? HTTP/1.1",
+    ])
+    func aFirstLineOfOddSpellingIsTakenStill(_ first: String) throws {
+        let (server, port) = try plain()
+        defer { server.server.stop() }
+        let client = try RawClient(port: port)
+        client.send("\(first)\r\nHost: h\r\nConnection: close\r\n\r\n")
+        #expect(client.read().hasPrefix("HTTP/1.1 200"))
+    }
+
+    @Test func eachAnswerHasAnID() throws {
+        let ids = Lock<[String?]>([])
+        let (server, port) = try plain {
+            $0.annex = { request in
+                request.path == "/annex" ? .answer(HTTPResponse(status: 200)) : nil
+            }
+            $0.accessLog = { entry in ids.withLock { $0.append(entry.facts.requestID) } }
+        }
+        defer { server.server.stop() }
+        for line in [
+            "GET /annex HTTP/1.1\r\nHost: h", "GET /health HTTP/1.1\r\nHost: h\r\nHost: i",
+            "GET /health HTTP/1.1\r\nHost: h", "GET /nowhere HTTP/1.1\r\nHost: h",
+        ] {
+            let client = try RawClient(port: port)
+            client.send("\(line)\r\nConnection: close\r\n\r\n")
+            let found = client.read().split(separator: "\r\n")
+                .filter { $0.hasPrefix("X-Apple-Request-UUID: ") }
+            #expect(found.count == 1, "\(line)")
+            #expect(ids.withLock { $0.last }?.map { found.first?.hasSuffix($0) == true } == true)
+        }
+    }
+
     @Test func manyHeadersAreAnsweredAtOnce() throws {
         let (server, port) = try plain()
         defer { server.server.stop() }

@@ -108,7 +108,7 @@ final class HTTPDaemon: Sendable {
 
     /// Advances a request by what has come: its head, a piece of its body, or its end.
     func advance(
-        _ incoming: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>,
+        _ incoming: IncomingRequest, on connection: OpaquePointer, line: RequestLine,
         bytes: UnsafeRawBufferPointer
     ) -> MHD_Result {
         guard !incoming.isAnswered else { return .YES }
@@ -117,7 +117,7 @@ final class HTTPDaemon: Sendable {
         }
         let step: IncomingRequest.Step
         if incoming.awaitsHead {
-            step = takeHead(incoming, on: connection, method: method)
+            step = takeHead(incoming, on: connection, line)
         } else if bytes.isEmpty {
             step = .answer
         } else {
@@ -132,20 +132,21 @@ final class HTTPDaemon: Sendable {
     }
 
     private func takeHead(
-        _ incoming: IncomingRequest, on connection: OpaquePointer, method: UnsafePointer<CChar>
+        _ incoming: IncomingRequest, on connection: OpaquePointer, _ line: RequestLine
     ) -> IncomingRequest.Step {
         connections.enter(.body(received: 0), UInt(bitPattern: connection))
-        let (head, bytes) = RequestHead.of(connection, method: method)
+        let (head, bytes) = RequestHead.of(
+            connection, line: line, targetBytes: incoming.targetBytes)
+        let method = String(cString: line.method)
         if let refusal = refusal(of: head, bytes: bytes, queryItems: incoming.request.query.count) {
-            incoming.refuse(refusal, method: String(cString: method))
+            incoming.refuse(refusal, method: method)
             return .answer
         }
         let peer = HostAddress(diptych_mhd_address(connection))
         if let sender = proxies.sender(behind: peer, head.headers) {
             incoming.comes(from: sender.client)
         }
-        let step = incoming.takeHead(
-            method: String(cString: method), headers: head.headers, admit: admit)
+        let step = incoming.takeHead(method: method, headers: head.headers, admit: admit)
         if incoming.isStreamed {
             connections.enter(.upload(received: 0), UInt(bitPattern: connection))
         }
@@ -245,11 +246,21 @@ final class HTTPDaemon: Sendable {
     ) -> MHD_Result {
         let id = UInt(bitPattern: connection)
         incoming.isAnswered = true
-        let response = incoming.holding(response)
+        let response = named(incoming.holding(response))
         counts.withLock { $0.requests += 1 }
         note(response, bytes: response.byteCount, to: incoming, wasHeld: wasHeld)
         connections.enter(.sending(bytes: response.byteCount), id)
         return HTTPDaemon.queue(response, on: connection)
+    }
+
+    /// Gives an answer an id where whoever made it gave none.
+    private func named(_ response: HTTPResponse) -> HTTPResponse {
+        guard response.headers[HTTPResponse.requestIDHeader] == nil else { return response }
+        var response = response
+        let id = response.facts.requestID ?? platform.randomness.uuid().uuidString
+        response.headers.append(HTTPResponse.requestIDHeader, id)
+        response.facts.requestID = id
+        return response
     }
 
     private func note(

@@ -49,6 +49,9 @@ package struct HTTPResponse: Sendable {
         self.body = body
     }
 
+    /// What each answer is called, for who asks about it.
+    static let requestIDHeader = "X-Apple-Request-UUID"
+
     /// How many bytes are sent after the head.
     var byteCount: Int { pieces?.byteCount ?? file?.range.count ?? body.count }
 }

@@ -145,15 +145,15 @@ private let begin:
         }
 
 private let advance: MHD_AccessHandlerCallback = {
-    context, connection, _, method, _, bytes, count, state in
-    guard let daemon = daemon(context), let connection, let method, let count,
-        let incoming = state?.pointee
+    context, connection, target, method, version, bytes, count, state in
+    guard let daemon = daemon(context), let connection, let target, let method, let version,
+        let count, let incoming = state?.pointee
     else { return .NO }
     let buffer = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
     count.pointee = 0
     return daemon.advance(
         Unmanaged<IncomingRequest>.fromOpaque(incoming).takeUnretainedValue(), on: connection,
-        method: method, bytes: buffer)
+        line: RequestLine(method: method, target: target, version: version), bytes: buffer)
 }
 
 private let completed: MHD_RequestCompletedCallback = { context, connection, state, _ in

@@ -5,15 +5,15 @@ internal import RecordService
 final class IncomingRequest: @unchecked Sendable {
     // @unchecked: belongs to the daemon thread that owns its connection, from begin to completion.
     private(set) var request: HTTPRequest
+    /// Of the path and the query as they came.
+    let targetBytes: Int
     let began: Date
     /// The memory its body and its answer take.
     let hold: BufferLedger.Hold
     private let limits: HTTPConfiguration
     private var admission: Admission?
     private var kept = Kept()
-    private var received = 0
-    /// Of the body, those that went elsewhere than into memory.
-    private var streamed = 0
+    private var counts = BodyBytes()
     /// Why nothing of the body is kept any more.
     private var dropped: HTTPBody?
     var isAnswered = false
@@ -21,6 +21,13 @@ final class IncomingRequest: @unchecked Sendable {
     var waiting: Waiting?
     /// The answer that goes on.
     var stream: EventStream?
+
+    /// How much of the body came.
+    private struct BodyBytes {
+        var received = 0
+        /// What went elsewhere than into memory.
+        var streamed = 0
+    }
 
     /// The body so far.
     private struct Kept {
@@ -50,6 +57,7 @@ final class IncomingRequest: @unchecked Sendable {
         target: String, address: ClientAddress, began: Date, limits: HTTPConfiguration,
         hold: BufferLedger.Hold
     ) {
+        targetBytes = target.utf8.count
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         request = HTTPRequest(
             method: "", path: String(parts[0]), query: HTTPQuery(parts.count > 1 ? parts[1] : ""))
@@ -101,7 +109,7 @@ final class IncomingRequest: @unchecked Sendable {
     var isStreamed: Bool { if case .stream? = admission { true } else { false } }
 
     /// Bytes of the body that came.
-    var bodyBytes: Int { received + streamed }
+    var bodyBytes: Int { counts.received + counts.streamed }
 
     /// Refuses the request by its head alone.
     func refuse(_ response: HTTPResponse, method: String) {
@@ -112,15 +120,15 @@ final class IncomingRequest: @unchecked Sendable {
     /// Takes the next bytes of the body, or counts them where there are too many already.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Step {
         if case .stream(let stream)? = admission {
-            streamed += bytes.count
+            counts.streamed += bytes.count
             guard let refusal = stream.take(bytes) else { return .readOn }
             admission = .answer(refusal)
             dropped = .bytes(Data())
             return .readOn
         }
-        received += bytes.count
+        counts.received += bytes.count
         if dropped == nil {
-            if received > limits.bodyBytesMax {
+            if counts.received > limits.bodyBytesMax {
                 drop(.tooLarge)
             } else if !hold.grow(by: bytes.count) {
                 drop(.noRoom)
@@ -129,7 +137,7 @@ final class IncomingRequest: @unchecked Sendable {
                 kept.bytes.append(contentsOf: bytes)
             }
         }
-        let isFlood = received - limits.bodyBytesMax > limits.discardedBytesMax
+        let isFlood = counts.received - limits.bodyBytesMax > limits.discardedBytesMax
         return isFlood ? .drop : .readOn
     }
 

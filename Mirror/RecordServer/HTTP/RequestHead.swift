@@ -19,11 +19,13 @@ struct RequestHead {
 
     init() {}
 
-    /// Reads the head of a request, whose first byte is `method`.
+    /// Reads the head of a request, whose first byte is that of its method. `targetBytes`: how many
+    /// its target had when it came.
     static func of(
-        _ connection: OpaquePointer, method: UnsafePointer<CChar>
+        _ connection: OpaquePointer, line: RequestLine, targetBytes: Int
     ) -> (head: RequestHead, bytes: Int) {
         var head = RequestHead()
+        head.hasHiddenBytes = line.hidesBytes(targetBytes: targetBytes)
         let size = diptych_mhd_head_size(connection)
         withUnsafeMutablePointer(to: &head) { pointer in
             _ = MHD_get_connection_values_n(
@@ -35,7 +37,7 @@ struct RequestHead {
                     return .YES
                 }, pointer)
         }
-        head.finish(at: UnsafeRawPointer(method) + size)
+        head.finish(at: UnsafeRawPointer(line.method) + size)
         return (head, size)
     }
 

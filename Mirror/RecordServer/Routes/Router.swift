@@ -63,7 +63,7 @@ package struct Router: Sendable {
         case .askSigned(let operation, let target, let guest):
             return signed(operation, target, guest, request, uuid)
         case .file(var response):
-            response.headers.append("X-Apple-Request-UUID", uuid)
+            response.headers.append(HTTPResponse.requestIDHeader, uuid)
             return .answer(response)
         case .upload(let upload): return .stream(stream(upload, request, uuid))
         case .answered(let response): return .answer(finished(response, request, uuid))
@@ -278,7 +278,7 @@ package struct Router: Sendable {
         format: WireFormat = .json
     ) -> HTTPResponse {
         var response = response
-        response.headers.append("X-Apple-Request-UUID", uuid)
+        response.headers.append(HTTPResponse.requestIDHeader, uuid)
         response.headers.append(
             "Content-Type",
             format == .json ? "application/json; charset=utf-8" : format.mediaType)
@@ -370,7 +370,7 @@ package struct Router: Sendable {
             guard let listen = caller.listen else { throw RouteRefusal.notHere }
             try events.begin(ask)
             var head = HTTPResponse(status: 200)
-            head.headers.append("X-Apple-Request-UUID", uuid)
+            head.headers.append(HTTPResponse.requestIDHeader, uuid)
             head.headers.append("Content-Type", ChangeEvents.contentType)
             head.headers.append("Cache-Control", "no-store")
             // A proxy that collects an answer would never pass it on.

@@ -26,6 +26,7 @@ struct SiteFile {
         "overview.js": (PackageResources.overview_js, script),
         "records.js": (PackageResources.records_js, script),
         "record.js": (PackageResources.record_js, script),
+        "values.js": (PackageResources.values_js, script),
         "changes.js": (PackageResources.changes_js, script),
         "people.js": (PackageResources.people_js, script),
         "shares.js": (PackageResources.shares_js, script),

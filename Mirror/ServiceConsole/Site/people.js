@@ -69,6 +69,9 @@ class People {
                 if (input.value !== "") wish[input.name] = Number(input.value);
             }
             trying(async () => {
+                if (!Object.values(wish).every(Number.isSafeInteger)) {
+                    throw new Error("That is more than a browser counts exactly.");
+                }
                 await service.setQuota(user.userRecordName, wish);
                 dialog.close();
                 await this.refresh();

@@ -2,34 +2,31 @@
 
 import { button, confirmed, element, labelled, tell, time, trying } from "/console/elements.js";
 import { service } from "/console/service.js";
+import { editableText, editedValue, valueText } from "/console/values.js";
 
-const editable = { STRING: "text", INT64: "number", DOUBLE: "number", TIMESTAMP: "number" };
-
-/** A field's value as text, for people. */
-export function valueText(field) {
-    if (field.type === "TIMESTAMP") return new Date(field.value).toISOString();
-    if (field.isEncrypted) return "(sealed on the device)";
-    return typeof field.value === "object" ? JSON.stringify(field.value) : String(field.value);
-}
+const longTextMin = 60;
 
 function fieldEditor(name, field, edited) {
-    const kind = field.isEncrypted ? undefined : editable[field.type];
-    if (!kind) {
+    const text = editableText(field);
+    if (text === undefined) {
         return element("div", {}, element("span", { class: "soft" }, `${name} (${field.type})`),
             element("code", {}, valueText(field)));
     }
-    const read = (text) => {
-        if (field.type === "STRING") return text;
-        return field.type === "DOUBLE" ? Number.parseFloat(text) : Number.parseInt(text, 10);
-    };
-    const change = (event) => edited.set(name, { ...field, value: read(event.target.value) });
-    const box = kind === "text" && String(field.value).length > 60
-        ? element("textarea", { value: field.value, onchange: change })
+    const change = (event) => edited.set(name, { field, text: event.target.value });
+    const isText = field.type === "STRING";
+    // A box of one line has no line feeds.
+    const box = isText && (text.length > longTextMin || text.includes("\n"))
+        ? element("textarea", { value: text, onchange: change })
         : element("input", {
-            type: kind, value: field.value, onchange: change,
-            step: field.type === "DOUBLE" ? "any" : undefined,
+            type: "text", value: text, onchange: change, inputmode: isText ? undefined : "decimal",
         });
     return element("div", {}, labelled(`${name} (${field.type})`, box));
+}
+
+/** The fields as they are sent. Throws for what is no value of its field. */
+function changedFields(edited) {
+    return Object.fromEntries([...edited].map(([name, { field, text }]) =>
+        [name, { ...field, value: editedValue(field, text) }]));
 }
 
 async function modify(place, zone, operation) {
@@ -46,10 +43,11 @@ export function recordView(place, zone, record, ways) {
     // In a public database who made a record may change it.
     const acting = place.database === "public" && record.created?.userRecordName
         ? { ...place, owner: record.created.userRecordName } : place;
-    const fields = Object.entries(record.fields ?? {})
+    const editors = Object.entries(record.fields ?? {})
         .map(([name, field]) => fieldEditor(name, field, edited));
     const save = () => trying(async () => {
         if (edited.size === 0) return tell("Nothing was changed.");
+        const fields = changedFields(edited);
         if (!await confirmed(
             `Change ${edited.size} fields? All devices of the user take the change.`, "Change")) {
             return undefined;
@@ -58,7 +56,7 @@ export function recordView(place, zone, record, ways) {
             operationType: "update",
             record: {
                 recordName: record.recordName, recordType: record.recordType,
-                recordChangeTag: record.recordChangeTag, fields: Object.fromEntries(edited),
+                recordChangeTag: record.recordChangeTag, fields,
             },
         });
         ways.changed();
@@ -80,7 +78,7 @@ export function recordView(place, zone, record, ways) {
             ` by ${record.modified?.userRecordName ?? "nobody known"}`,
             record.modified?.deviceID ? ` on ${record.modified.deviceID}` : "",
             ", made ", time(record.created?.timestamp), "."),
-        element("div", { class: "fields" }, fields),
+        element("div", { class: "fields" }, editors),
         element("div", { class: "actions" }, button("Save", save, "main"),
             button("Delete", remove, "bad"), button("Back", ways.back)));
 }

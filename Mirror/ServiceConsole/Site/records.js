@@ -2,7 +2,8 @@
 
 import { button, choice, element, labelled, table, time, trying } from "/console/elements.js";
 import { service } from "/console/service.js";
-import { recordView, valueText } from "/console/record.js";
+import { recordView } from "/console/record.js";
+import { typedValue, valueText } from "/console/values.js";
 
 const pageSize = 50;
 
@@ -42,12 +43,6 @@ const comparators = [
     ["GREATER_THAN", "is greater than"], ["BEGINS_WITH", "begins with"],
 ];
 
-function typedValue(text, type) {
-    if (type === "INT64" || type === "TIMESTAMP") return { value: Number.parseInt(text, 10), type };
-    if (type === "DOUBLE") return { value: Number.parseFloat(text), type };
-    return { value: text, type: type ?? "STRING" };
-}
-
 class Browser {
     constructor(place, types, zones, list, context) {
         Object.assign(this, { place, types, zones, list, context });
@@ -79,7 +74,8 @@ class Browser {
                 element("option", { value: field.name }, `${field.name} (${field.type})`)));
     }
 
-    async find(wish, marker, before = []) {
+    /** What is asked. Throws for a text that is no value of its field. */
+    question(wish, marker) {
         const query = { recordType: wish.type };
         if (wish.field) {
             const type = this.types.find((type) => type.name === wish.type);
@@ -89,10 +85,15 @@ class Browser {
                 fieldValue: typedValue(wish.value, field.type),
             }];
         }
-        const answer = await trying(() => service.operation(this.place, "records/query", {
+        return {
             zoneID: { zoneName: wish.zone }, query, resultsLimit: pageSize,
-            continuationMarker: marker,
-        }));
+            continuationMarker: marker, numbersAsStrings: true,
+        };
+    }
+
+    async find(wish, marker, before = []) {
+        const answer = await trying(() => service.operation(
+            this.place, "records/query", this.question(wish, marker)));
         if (!answer) return;
         const records = before.concat(answer.records);
         this.show(records, wish);

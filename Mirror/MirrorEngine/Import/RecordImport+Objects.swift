@@ -183,7 +183,7 @@ extension RecordImport {
             guard try !settleTwin(arrival) else { return }
             return try insert(arrival)
         }
-        guard formerNames.areNew else { return try merge(arrival) }
+        guard mergedNames.areNew else { return try merge(arrival) }
         let name = arrival.record.recordName
         guard let entry = try mirror.ledger.entry(named: name), entry.row == arrival.entry.row
         else { return try logOutdone(arrival.record, arrival.layout) }

@@ -65,7 +65,7 @@ extension RecordImport {
             var update = RowUpdate(id: source)
             update.toOnes = [(slot, link)]
             changes.updates.append(update)
-            formerNames.misnaming.insert(try mirror.ledger.recordName(for: source))
+            mergedNames.misnaming.insert(try mirror.ledger.recordName(for: source))
         }
         try flush()
     }
@@ -120,7 +120,7 @@ extension RecordImport {
 
     /// Gives the object here the identity of the record that arrived, whose name is smaller.
     private mutating func adopt(_ arrival: Arrival, by twin: RecordEntry) throws {
-        formerNames.areNew = true
+        mergedNames.areNew = true
         let mayBeKnown = try twin.base != nil || mirror.ledger.lastInFlight(twin.recordName) != nil
         let owners = try oneWayOwners(of: twin.recordName)
         for pair in try mirror.ledger.pairs(of: twin.recordName) {
@@ -158,7 +158,7 @@ extension RecordImport {
 
     /// Moves what points at the loser to the survivor and removes the loser; its values are logged.
     private mutating func absorb(_ loser: RecordEntry, into survivor: RecordEntry) throws {
-        formerNames.areNew = true
+        mergedNames.areNew = true
         try flush()
         try logAbsorbed(loser, into: survivor)
         for (source, slot) in try mirror.store.referrers(of: loser.row) where source != loser.row {

@@ -27,7 +27,7 @@ struct RecordImport {
     /// Rows that are being settled, with what they are to become.
     var settling: [RowID: ObjectState] = [:]
     /// What came of names that were merged into others.
-    var formerNames = FormerNames()
+    var mergedNames = MergedNames()
     /// False where no record waits for a later model; nil until somebody asks.
     private var mayHaveAside: Bool?
     /// Keys that were reserved for new rows of an entity, and how many at once the next time.
@@ -128,7 +128,7 @@ struct RecordImport {
             return nil
         }
         try mirror.ledger.dropPending(name, property: relationship.name)
-        if place.isRenamed { formerNames.misnaming.insert(name) }
+        if place.isRenamed { mergedNames.misnaming.insert(name) }
         // An object that absorbed the target may be of another entity.
         guard try mirror.layout(of: place.row).entity.fits(relationship) else { return nil }
         return Link(place.row, orderKey: link.orderKey)
@@ -136,10 +136,10 @@ struct RecordImport {
 
     /// Marks the objects for export whose records call a target by a former name.
     private mutating func sendNames() throws {
-        for name in formerNames.misnaming.sorted() {
+        for name in mergedNames.misnaming.sorted() {
             if let row = try mirror.ledger.row(named: name) { try mirror.enqueueUpload(row) }
         }
-        formerNames.misnaming = []
+        mergedNames.misnaming = []
     }
 
     /// Lets what waited for the object called `name`, which is here again, find it.
@@ -183,7 +183,7 @@ struct RecordImport {
             update.toOnes = [(slot, Link(target, orderKey: pending.target.orderKey))]
             changes.updates.append(update)
             noteList(of: source, slot: slot, target: target)
-            if isRenamed { formerNames.misnaming.insert(pending.recordName) }
+            if isRenamed { mergedNames.misnaming.insert(pending.recordName) }
         }
     }
 
@@ -205,7 +205,7 @@ struct RecordImport {
 }
 
 /// Names of records that stand for other objects now.
-struct FormerNames {
+struct MergedNames {
     /// A name was merged into another since this page began.
     var areNew = false
     /// Objects whose records call a target by such a name: they are sent with its own, which stays

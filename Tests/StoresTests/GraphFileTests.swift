@@ -50,6 +50,55 @@ import Testing
         #expect(try allRows(of: kind.open(scratch.file)).count == 2)
     }
 
+    /// Does something when a point is reached for the first time.
+    private final class Once: FaultPoints, @unchecked Sendable {
+        // @unchecked: used by one store on one thread.
+        private let point: String
+        var deed: (() throws -> Void)?
+
+        init(at point: String) { self.point = point }
+
+        func reach(_ name: String) throws {
+            guard name == point, let deed else { return }
+            self.deed = nil
+            try deed()
+        }
+    }
+
+    /// Before the file is put in its place, and before its facts are remembered.
+    @Test(arguments: GraphKind.allCases, ["store.beforePlacing", "store.placed"])
+    func aChangeInTheMiddleOfASaveIsNotOverwritten(kind: GraphKind, point: String) throws {
+        let scratch = try Scratch()
+        let meanwhile = Once(at: point)
+        var platform = Environment.system
+        platform.faults = meanwhile
+        let store = try kind.open(scratch.file, platform: platform)
+        meanwhile.deed = { try insert("theirs", into: kind.open(scratch.file)) }
+        let isFirst = point == "store.placed"
+        if isFirst { try insert("ours", into: store) }
+        let error = #expect(throws: StoreError.self) { try insert("late", into: store) }
+        #expect(error?.code == .busy && scratch.names == ["store"])
+        #expect(try allRows(of: kind.open(scratch.file)).count == (isFirst ? 2 : 1))
+    }
+
+    @Test(arguments: GraphKind.allCases)
+    func manyWritersLoseNothing(kind: GraphKind) throws {
+        let scratch = try Scratch()
+        let file = scratch.file
+        _ = try kind.open(file)
+        DispatchQueue.concurrentPerform(iterations: 4) { writer in
+            for number in 0..<20 {
+                // Another may be faster, but not for ever.
+                for _ in 0..<1_000 {
+                    let title = "\(writer), \(number)"
+                    do { try insert(title, into: kind.open(file)) } catch { continue }
+                    break
+                }
+            }
+        }
+        #expect(try allRows(of: kind.open(file)).count == 80)
+    }
+
     /// Whoever writes the file writes another file, even one of the same bytes.
     @Test(arguments: GraphKind.allCases)
     func aFileOfTheSameSizeIsAnotherFile(kind: GraphKind) throws {

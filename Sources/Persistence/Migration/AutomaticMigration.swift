@@ -119,6 +119,8 @@ struct AutomaticMigration {
         let draft = StoreFileType.draft(of: url, platform: parameters.platform)
         defer { file.discard(draft) }
         do {
+            // What others save while the store is read is in no draft.
+            let witness = try file.witness(of: url)
             let manager = NSMigrationManager(sourceModel: source, destinationModel: model)
             manager.platform = parameters.platform
             var reading = parameters
@@ -141,7 +143,8 @@ struct AutomaticMigration {
                 try migration(by: mapping).run()
             }
             try file.replace(
-                url, with: draft, timeout: parameters.sqliteOptions.busyMilliseconds,
+                url, with: draft, unlessChangedSince: witness,
+                timeout: parameters.sqliteOptions.busyMilliseconds,
                 platform: parameters.platform)
         } catch {
             throw MigrationErrors.failed(url, because: error)

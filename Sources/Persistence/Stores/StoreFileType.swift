@@ -125,9 +125,17 @@ struct StoreFileType {
         return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
     }
 
-    /// Puts a copy of the store at `source` in the place of the one at `destination`.
+    /// What the store at `url` is now, to tell whether another program changes it meanwhile.
+    func witness(of url: URL) throws -> StoreFileWitness {
+        type == NSSQLiteStoreType
+            ? .database(try SQLiteStoreWitness(of: url)) : .file(GraphFileWitness(of: url))
+    }
+
+    /// Puts a copy of the store at `source` in the place of the one at `destination`. With a
+    /// `witness` of that one it throws `.busy` where somebody changed it since.
     func replace(
-        _ destination: URL, with source: URL, timeout: Int32, platform: Environment
+        _ destination: URL, with source: URL, unlessChangedSince witness: StoreFileWitness? = nil,
+        timeout: Int32, platform: Environment
     ) throws {
         _ = try metadata(at: source)
         let places = [destination, source].map { $0.resolvingSymlinksInPath().path }
@@ -135,16 +143,20 @@ struct StoreFileType {
         try checked(source) {
             if type == NSSQLiteStoreType {
                 try SQLiteRowStore.replace(
-                    destination, with: source, busyMilliseconds: timeout, platform: platform)
+                    destination, with: source, unlessChangedSince: witness?.database,
+                    busyMilliseconds: timeout, platform: platform)
             } else {
-                try replaceFile(destination, with: source, platform: platform)
+                try replaceFile(
+                    destination, with: source, unlessChangedSince: witness?.file,
+                    platform: platform)
             }
         }
     }
 
     /// A store that is one file: the copy is whole and on the disk before it takes its place.
     private func replaceFile(
-        _ destination: URL, with source: URL, platform: Environment
+        _ destination: URL, with source: URL, unlessChangedSince witness: GraphFileWitness?,
+        platform: Environment
     ) throws {
         let files = FileManager.default
         // A link stays a link: what it leads to is replaced.
@@ -162,11 +174,13 @@ struct StoreFileType {
         try handle.synchronize()
         try handle.close()
         try platform.faults.reach("replace.staged")
-        guard rename(draft.path, destination.path) == 0 else {
-            throw PersistenceErrors.make(
-                NSPersistentStoreOperationError,
-                "The store cannot be put in its place; check the folder's access.",
-                [NSFilePathErrorKey: destination.path])
+        try (witness ?? GraphFileWitness(of: destination)).whileUnchanged {
+            guard rename(draft.path, destination.path) == 0 else {
+                throw PersistenceErrors.make(
+                    NSPersistentStoreOperationError,
+                    "The store cannot be put in its place; check the folder's access.",
+                    [NSFilePathErrorKey: destination.path])
+            }
         }
         try platform.faults.reach("replace.swapped")
     }

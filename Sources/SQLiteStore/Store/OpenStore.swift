@@ -22,6 +22,7 @@ final class OpenStore {
     var writesHistory: Bool { writer.history != nil }
     private let log: HistoryLog
     let path: String
+    private let model: ModelWatch
     /// How often this connection committed.
     var commits: Int64 = 0
     /// The roots whose keys were compared with the rows that are there.
@@ -36,6 +37,7 @@ final class OpenStore {
         self.connection = connection
         self.schema = schema
         path = file.path
+        model = try ModelWatch(connection, path: file.path)
         let keys = KeyRegister(connection: connection)
         self.keys = keys
         let files = file.url.map { ExternalFiles(store: $0) }
@@ -65,6 +67,9 @@ final class OpenStore {
             history = try reading.historyReader().map { (log, $0) }
         }
     }
+
+    /// Throws `.modelMismatch` where another program migrated the file meanwhile.
+    func expectSameModel() throws { try model.check() }
 
     /// Whether the file's history is in use and saves do not write it. Cost: next to nothing for a
     /// file that has no tables of a history.

@@ -10,14 +10,16 @@ extension SQLiteRowStore {
     /// crash the destination is whole, the old or the new.
     ///
     /// Throws `StoreError`: `.busy` where somebody holds a lock on either for longer than
-    /// `busyMilliseconds`, and the failures of opening and writing. Cost: copies the file page by
-    /// page, and each large value.
+    /// `busyMilliseconds`, or wrote to the destination since `witness` saw it, and the failures of
+    /// opening and writing. Cost: copies the file page by page, and each large value.
     public static func replace(
-        _ destination: URL, with source: URL, busyMilliseconds: Int32 = 10_000,
+        _ destination: URL, with source: URL,
+        unlessChangedSince witness: SQLiteStoreWitness? = nil, busyMilliseconds: Int32 = 10_000,
         platform: Environment = .system
     ) throws {
         try StoreReplacement(
-            of: destination, with: source, busyMilliseconds: busyMilliseconds, platform: platform
+            of: destination, with: source, witness: witness, busyMilliseconds: busyMilliseconds,
+            platform: platform
         ).run()
     }
 

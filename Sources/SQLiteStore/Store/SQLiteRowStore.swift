@@ -182,6 +182,7 @@ public final class SQLiteRowStore: RowStore, @unchecked Sendable {
     ) throws -> Result {
         let isJoined = open.connection.isInTransaction
         return try open.connection.transaction(.immediate) {
+            if !isJoined { try open.expectSameModel() }
             if !isJoined, try open.hasUnwrittenHistory() {
                 throw permission.tracksHistory == nil
                     ? HistoryHasBegun() : WritePermission.wouldLeaveGap(path: open.path)

@@ -13,10 +13,16 @@ struct StoreReplacement {
     let target: StoreFile
     let place: URL
     let platform: Environment
+    /// Of the target, where it must not have changed.
+    private let witness: SQLiteStoreWitness?
     private let fresh: ExternalFiles
     private let files: ExternalFiles
 
-    init(of place: URL, with origin: URL, busyMilliseconds: Int32, platform: Environment) {
+    init(
+        of place: URL, with origin: URL, witness: SQLiteStoreWitness? = nil,
+        busyMilliseconds: Int32, platform: Environment
+    ) {
+        self.witness = witness
         // A link stays a link: what it leads to is replaced.
         let place = place.resolvingSymlinksInPath()
         var options = SQLiteStoreOptions()
@@ -79,16 +85,25 @@ struct StoreReplacement {
 
     private func overwrite(_ present: Connection, with reading: Connection) throws {
         try present.script("PRAGMA synchronous = FULL")
+        let seen = try witness.map { witness in
+            let seen = try present.commitsOfOthers()
+            try witness.expectUnchanged()
+            return seen
+        }
         if try present.pragma("page_size") != reading.pragma("page_size") {
             // Only without a log can the size of pages change, and only where nobody else is.
+            witness?.close()
             try present.script("PRAGMA journal_mode = DELETE")
         }
+        let hasLog = try present.pragma("journal_mode") == "wal"
+        if let seen, !hasLog { try keepOthersOut(of: present, unlessChangedSince: seen) }
         let former = Set(files.names())
         let mark = platform.randomness.uuid()
         var staged: [UUID] = []
         var mayHaveChanged = false
         do {
             try present.replaceContents(with: reading) {
+                if hasLog { try witness?.expectUnchanged() }
                 try platform.faults.reach("replace.locked")
                 try stage(&staged, mark)
                 try platform.faults.reach("replace.staged")
@@ -101,6 +116,17 @@ struct StoreReplacement {
         try platform.faults.reach("replace.swapped")
         let old = former.subtracting(fresh.names())
         if try old.isEmpty || present.hasNoOlderReaders() { discard(old, mark) }
+    }
+
+    /// Takes the lock and keeps it: without a log nobody, not even the witness, could read while
+    /// the file is replaced.
+    private func keepOthersOut(of present: Connection, unlessChangedSince seen: Int64) throws {
+        try present.script("PRAGMA locking_mode = EXCLUSIVE")
+        try present.transaction(.exclusive) {
+            guard try present.commitsOfOthers() == seen else {
+                throw SQLiteStoreWitness.changed(target.path)
+            }
+        }
     }
 
     // MARK: As a new file

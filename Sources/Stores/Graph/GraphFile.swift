@@ -9,6 +9,13 @@ struct GraphFile {
         var size: Int64
         var seconds: Int
         var nanoseconds: Int
+
+        init(_ facts: stat) {
+            inode = UInt64(facts.st_ino)
+            size = Int64(facts.st_size)
+            seconds = Int(facts.st_mtim.tv_sec)
+            nanoseconds = Int(facts.st_mtim.tv_nsec)
+        }
     }
 
     let path: String
@@ -23,10 +30,7 @@ struct GraphFile {
 
     var stamp: Stamp? {
         var facts = stat()
-        guard stat(path, &facts) == 0 else { return nil }
-        return Stamp(
-            inode: UInt64(facts.st_ino), size: Int64(facts.st_size),
-            seconds: Int(facts.st_mtim.tv_sec), nanoseconds: Int(facts.st_mtim.tv_nsec))
+        return stat(path, &facts) == 0 ? Stamp(facts) : nil
     }
 
     func read() throws -> Data {
@@ -41,12 +45,7 @@ struct GraphFile {
             throw failure(
                 .notAStore, "The file is empty; remove it, and the store is made in its place.")
         }
-        guard facts.st_size <= Self.bytesMax else {
-            throw failure(
-                .unsupported,
-                "The file is larger than \(Self.bytesMax >> 20) MiB; use a SQLite store for that."
-            )
-        }
+        guard facts.st_size <= Self.bytesMax else { throw tooLarge("The file is") }
         do {
             return try Data(contentsOf: URL(fileURLWithPath: path))
         } catch {
@@ -56,38 +55,65 @@ struct GraphFile {
 
     // MARK: Replacing
 
-    /// Puts `data` in the file's place. After a crash there is the old file or the new one.
-    func replace(with data: Data, platform: Environment) throws {
+    /// Puts `data` in the place of the file that bears `stamp`; of none for nil. After a crash there
+    /// is the old file or the new one. Returns the new one's stamp. Throws `.busy` where another
+    /// program was faster: whoever replaces a file holds the lock of the one that is there.
+    func replace(
+        with data: Data, unlessChangedSince stamp: Stamp?, platform: Environment
+    ) throws -> Stamp {
         let (folder, name) = split
         let draft = "\(folder)/.\(name).\(platform.randomness.uuid().uuidString)"
+        let written: Stamp
         do {
-            try write(data, to: draft)
+            written = try write(data, to: draft)
             try platform.faults.reach("store.beforePlacing")
             guard [.nothing, .file].contains(FileKind(at: path)) else {
                 throw FileKind.refusal(at: path)
             }
+            let lock = lock()
+            defer { lock?.release() }
+            guard self.stamp == stamp else { throw changed }
             guard rename(draft, path) == 0 else { throw refusal() }
         } catch {
             unlink(draft)
             throw error
         }
         synchronize(folder)
+        try platform.faults.reach("store.placed")
+        return written
     }
 
-    /// Puts `data` in a file that must not be there yet; false where another program was faster.
-    func create(with data: Data, platform: Environment) throws -> Bool {
+    /// Puts `data` in a file that must not be there yet. Returns its stamp; nil where another
+    /// program was faster.
+    func create(with data: Data, platform: Environment) throws -> Stamp? {
         let (folder, name) = split
         let draft = "\(folder)/.\(name).\(platform.randomness.uuid().uuidString)"
         defer { unlink(draft) }
-        try write(data, to: draft)
+        let written = try write(data, to: draft)
         try platform.faults.reach("store.beforePlacing")
         if link(draft, path) != 0 {
-            if errno == EEXIST { return false }
+            if errno == EEXIST { return nil }
             // Some file systems have no hard links.
             guard !exists, rename(draft, path) == 0 else { throw refusal() }
         }
         synchronize(folder)
-        return true
+        return written
+    }
+
+    /// The lock of the file that is there.
+    struct Lock {
+        fileprivate let descriptor: Int32
+
+        func release() { close(descriptor) }
+    }
+
+    /// Waits for the lock of the file; nil where there is no file. Where a file system has no
+    /// locks, the stamps are all there is.
+    func lock() -> Lock? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
+        return Lock(descriptor: descriptor)
     }
 
     private var split: (folder: String, name: String) {
@@ -95,7 +121,9 @@ struct GraphFile {
         return (url.deletingLastPathComponent().path, url.lastPathComponent)
     }
 
-    private func write(_ data: Data, to draft: String) throws {
+    /// Returns the stamp of what was written, which it keeps wherever it is put.
+    private func write(_ data: Data, to draft: String) throws -> Stamp {
+        guard data.count <= Self.bytesMax else { throw tooLarge("The store would be") }
         var facts = stat()
         let mode = stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0o644
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -108,7 +136,8 @@ struct GraphFile {
             guard count > 0 else { throw refusal() }
             rest = rest.dropFirst(count)
         }
-        guard fsync(file) == 0 else { throw refusal() }
+        guard fsync(file) == 0, fstat(file, &facts) == 0 else { throw refusal() }
+        return Stamp(facts)
     }
 
     /// Makes the folder's change last, too. Some file systems cannot; the file is whole anyway.
@@ -120,6 +149,19 @@ struct GraphFile {
     }
 
     // MARK: Errors
+
+    var changed: StoreError {
+        failure(
+            .busy,
+            "Another program changed the store's file since it was opened; close the store and "
+                + "open it again, so that neither change is lost.")
+    }
+
+    private func tooLarge(_ what: String) -> StoreError {
+        failure(
+            .unsupported,
+            "\(what) larger than \(Self.bytesMax >> 20) MiB; use a SQLite store for that.")
+    }
 
     private func refusal() -> StoreError {
         let number = errno

@@ -70,9 +70,8 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
             }
             var graph = StoredGraph(identifier: platform.randomness.uuid().uuidString)
             graph.metadata = GraphMetadata(for: layout, type: Format.storeType).values
-            if try file.create(with: Format.write(graph), platform: platform) {
-                return (graph, file.stamp)
-            }
+            let made = try file.create(with: Format.write(graph), platform: platform)
+            if let made { return (graph, made) }
         }
         let stamp = file.stamp
         let graph = try Format.read(file.read(), path: file.path)
@@ -108,8 +107,8 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
         var graph = StoredGraph(identifier: identifier, lastKey: state.lastKey)
         graph.metadata = state.metadata.values
         graph.objects = GraphDrawing<Format>(tables, layout: layout).objects
-        try state.file.replace(with: Format.write(graph), platform: platform)
-        state.stamp = state.file.stamp
+        state.stamp = try state.file.replace(
+            with: Format.write(graph), unlessChangedSince: state.stamp, platform: platform)
     }
 
     private func checkWritable(_ state: State) throws {
@@ -117,12 +116,7 @@ public final class GraphRowStore<Format: GraphFormat>: HistorylessStore {
             throw state.file.failure(
                 .readOnly, "The store was opened read-only; open it for writing to save.")
         }
-        guard state.stamp == state.file.stamp else {
-            throw state.file.failure(
-                .busy,
-                "Another program changed the store's file since it was opened; close the store and "
-                    + "open it again, so that neither change is lost.")
-        }
+        guard state.stamp == state.file.stamp else { throw state.file.changed }
     }
 
     /// Lets later saves write to `url`, over whatever is there then.
@@ -196,11 +190,13 @@ extension GraphRowStore {
         _ metadata: [String: Any], at url: URL, platform: Environment = .system
     ) throws {
         let file = GraphFile(url)
+        let stamp = file.stamp
         var graph = try Format.read(file.read(), path: file.path)
         var changed = GraphMetadata(graph.metadata)
         changed.replaceApplicationKeys(with: metadata)
         graph.metadata = changed.values
-        try file.replace(with: Format.write(graph), platform: platform)
+        _ = try file.replace(
+            with: Format.write(graph), unlessChangedSince: stamp, platform: platform)
     }
 
     /// All that the file at `url` says; no model is needed. Throws `StoreError` `.cannotOpen`,

@@ -1,0 +1,43 @@
+internal import Foundation
+internal import SQLiteDriver
+internal import Stores
+
+/// Notices that another program made the file one of another model: rows would stand there under
+/// numbers that mean other entities. Used under the store's lock, within a transaction.
+final class ModelWatch {
+    private let connection: Connection
+    private let path: String
+    private let numbers: [String: Int32]
+    private let hashes: [String: Data]
+    /// SQLite's count of commits by others, up to which nothing had changed.
+    private var seenVersion: Int64
+
+    init(_ connection: Connection, path: String) throws {
+        self.connection = connection
+        self.path = path
+        seenVersion = try Self.version(connection)
+        numbers = try BookkeepingTables.numbers(in: connection)
+        hashes = try StoreMetadata(reading: connection, path: path).hashes
+    }
+
+    private static func version(_ connection: Connection) throws -> Int64 {
+        try connection.pragma("data_version")?.int64 ?? 0
+    }
+
+    /// Throws `StoreError` `.modelMismatch` where the file is another model's by now. Cost: a look
+    /// at a number; where others wrote meanwhile, reads the metadata and the entities' numbers.
+    func check() throws {
+        let version = try Self.version(connection)
+        guard version != seenVersion else { return }
+        guard try numbers == BookkeepingTables.numbers(in: connection),
+            try hashes == StoreMetadata(reading: connection, path: path).hashes
+        else {
+            throw StoreError(
+                .modelMismatch,
+                "Another program migrated the store to another version of its model since it was "
+                    + "opened here; close the store, and open it with that version.",
+                fields: ["path": path])
+        }
+        seenVersion = version
+    }
+}

@@ -66,10 +66,11 @@ extension RecordImport {
     }
 
     /// A member of a to-many without inverse has one owner. Where two devices gave it two, the pair
-    /// with the smaller name stays and the service drops the other. Returns whether `entry` stays.
+    /// with the smaller name stays and the service drops the other; one that is not to be sent
+    /// gives way. Returns whether `entry` stays.
     private mutating func outdoesRivals(_ entry: PairEntry, _ kind: PairKind) throws -> Bool {
         let rivals = try mirror.ledger.rivals(of: entry.pair, kind: kind).filter { !$0.isPending }
-        if let winner = rivals.first(where: { $0.recordName < entry.recordName }) {
+        if let winner = try rivals.first(where: { try !outdoes(entry, $0) }) {
             try logLostMember(of: entry, kind, to: winner)
             try mirror.ledger.queuePairDeletion(entry)
             return false
@@ -79,6 +80,20 @@ extension RecordImport {
             try mirror.ledger.queuePairDeletion(rival)
         }
         return true
+    }
+
+    private func outdoes(_ entry: PairEntry, _ rival: PairEntry) throws -> Bool {
+        let isAlone = try isKnownHereAlone(entry)
+        return try isAlone == isKnownHereAlone(rival)
+            ? entry.recordName < rival.recordName : !isAlone
+    }
+
+    /// Whether nobody else can have heard of the pair: the selection leaves one of its ends out.
+    private func isKnownHereAlone(_ entry: PairEntry) throws -> Bool {
+        guard !entry.isUploaded, entry.base == nil,
+            try mirror.ledger.lastInFlight(entry.recordName) == nil
+        else { return false }
+        return try [entry.pair.first, entry.pair.second].contains(where: mirror.ledger.isOutside)
     }
 
     /// The owner that loses a member to another one finds it in the log.

@@ -5,7 +5,7 @@ internal import Stores
 
 /// The same natural key made on two devices becomes one object on all: the smaller record name
 /// keeps its identity, relationships move to it, and the service drops the larger name. Every
-/// device computes alike.
+/// device computes alike; a name that one device alone knows gives way.
 extension RecordImport {
     /// Merges a record whose unique key an object here has already. Returns false when there is
     /// none.
@@ -21,6 +21,8 @@ extension RecordImport {
         }
         let ownName = try mirror.ledger.recordName(for: holder)
         guard let twin = try mirror.ledger.entry(named: ownName) else { return false }
+        let adopts = try arrival.record.recordName < ownName || isKnownHereAlone(twin)
+        let name = adopts ? arrival.record.recordName : ownName
         let local = try mirror.state(of: row, named: ownName)
         let result = try objectMerge(of: arrival, with: ownName).merge(
             base: mirror.mapping.untouched(by: arrival.record, entity: arrival.layout),
@@ -29,12 +31,10 @@ extension RecordImport {
         try mirror.ledger.removeEntry(arrival.entry)
         // After the line, whose end settles what waited under its name: the survivor may bear it.
         for conflict in result.conflicts {
-            try log(
-                conflict, arrival.layout, min(ownName, arrival.record.recordName),
-                by: arrival.record.modified)
+            try log(conflict, arrival.layout, name, by: arrival.record.modified)
         }
         try redirectLinks(from: arrival.entry.row, to: holder)
-        if arrival.record.recordName < ownName {
+        if adopts {
             try mirror.keepForeign(of: twin.base, for: holder, isRenamed: true)
             try adopt(arrival, by: twin)
             let hasMore = try !mirror.ledger.foreign(of: holder).isEmpty
@@ -46,7 +46,6 @@ extension RecordImport {
             try mirror.keepForeign(of: arrival.record, for: holder, isRenamed: true)
             try mirror.enqueueUpload(holder)
         }
-        let name = min(ownName, arrival.record.recordName)
         try keepTimes(of: arrival, named: name, merged: result.merged)
         arrived += [ownName, arrival.record.recordName]
         guard let survivor = try mirror.ledger.entry(named: name),
@@ -89,6 +88,19 @@ extension RecordImport {
             named: arrival.record.recordName)
     }
 
+    /// Whether nobody else can have heard of the object: the selection leaves it out.
+    private func isKnownHereAlone(_ entry: RecordEntry) throws -> Bool {
+        try entry.base == nil && mirror.ledger.isOutside(entry.recordName)
+            && mirror.ledger.lastInFlight(entry.recordName) == nil
+    }
+
+    /// Whether of two objects that become one `entry` is the one that stays.
+    private func keepsName(_ entry: RecordEntry, besides other: RecordEntry) throws -> Bool {
+        let isAlone = try isKnownHereAlone(entry)
+        return try isAlone == isKnownHereAlone(other)
+            ? entry.recordName < other.recordName : !isAlone
+    }
+
     /// Absorbs whoever holds a unique key of `state`, which is to become that of `entry`, or lets
     /// it absorb `entry`: the smaller record name stays. Returns whether `entry` is still there.
     mutating func makeRoom(
@@ -108,7 +120,7 @@ extension RecordImport {
             let holder = found.row
             let name = try mirror.ledger.recordName(for: holder)
             guard let other = try mirror.ledger.entry(named: name) else { return true }
-            if entry.recordName < name {
+            if try keepsName(entry, besides: other) {
                 try absorb(other, into: entry)
             } else {
                 try absorb(entry, into: other)
@@ -159,6 +171,7 @@ extension RecordImport {
     /// Moves what points at the loser to the survivor and removes the loser; its values are logged.
     private mutating func absorb(_ loser: RecordEntry, into survivor: RecordEntry) throws {
         mergedNames.areNew = true
+        let isAlone = try isKnownHereAlone(loser)
         try flush()
         try logAbsorbed(loser, into: survivor)
         for (source, slot) in try mirror.store.referrers(of: loser.row) where source != loser.row {
@@ -178,8 +191,10 @@ extension RecordImport {
         }
         try mirror.ledger.moveAliases(from: loser.key, to: survivor.key)
         try mirror.ledger.removeEntry(loser)
-        try mirror.ledger.keepAlias(
-            loser.recordName, mergedInto: survivor.key, at: loser.base?.recordChangeTag)
+        if !isAlone {
+            try mirror.ledger.keepAlias(
+                loser.recordName, mergedInto: survivor.key, at: loser.base?.recordChangeTag)
+        }
         for row in [survivor.row] + owners { try mirror.comparePairs(of: row) }
         outcome.merged += 1
     }

@@ -27,7 +27,8 @@ struct Reconciliation {
             try reconcile($0, &importing)
         }
         try importing.flush()
-        try mirror.ledger.forgetUnseenDrops()
+        // A role may hide them: whether they are gone tells the answer to their deletion.
+        if !mirror.settings.scope.isPublic { try mirror.ledger.forgetUnseenDrops() }
         try mirror.ledger.forgetUnseenAside()
         try mirror.ledger.forgetUnseenShares()
         try mirror.ledger.endReconciling()
@@ -48,6 +49,7 @@ struct Reconciliation {
 
     private func reconcile(_ entry: RecordEntry, _ importing: inout RecordImport) throws {
         let name = entry.recordName
+        if isHidden(entry.base, orPurged: entry.needsCloudDelete) { return }
         if entry.needsCloudDelete {
             try mirror.ledger.noteDeleted(name, tag: entry.base?.recordChangeTag)
             return try importing.forget(entry)
@@ -69,6 +71,7 @@ struct Reconciliation {
     }
 
     private func reconcile(_ entry: PairEntry, _ importing: inout RecordImport) throws {
+        if isHidden(entry.base, orPurged: entry.needsDelete) { return }
         if entry.needsDelete {
             try mirror.ledger.noteDeleted(entry.recordName, tag: entry.base?.recordChangeTag)
             return try mirror.ledger.removePair(entry)
@@ -79,6 +82,16 @@ struct Reconciliation {
         }
         try mirror.ledger.clearPairBase(key: entry.key)
         importing.outcome.sentAgain += 1
+    }
+
+    /// Whether a role hides a record that the service has: a zone of the public database is read
+    /// anew whenever the user's roles change. It stands here as it did, and a deletion of it is
+    /// still to be sent; what is older than the oldest deletion that is told may as well be gone.
+    private func isHidden(_ base: Record?, orPurged: Bool) -> Bool {
+        guard mirror.settings.scope.isPublic, let lostTime, let base, !base.deleted,
+            let tag = base.recordChangeTag.flatMap(ChangeTag.init)
+        else { return false }
+        return lostTime.line.contains(tag) && (orPurged || tag.change > lostTime.line.floor)
     }
 
     /// Whether a record that the zone does not show was deleted so long ago that the deletion is

@@ -177,7 +177,8 @@ import Testing
     private static let shareBounds: [(WorldStatistics.Event, Double)] = [
         (.conflictAnswer, 11), (.existsAnswer, 4), (.recordError, 4), (.lostReply, 25),
         (.lostRequest, 18), (.lateCopy, 15), (.deviceKill, 18), (.crashPoint, 20),
-        (.rolledBackSave, 10), (.serviceKill, 6), (.tokenExpired, 5), (.continuedPage, 30),
+        (.rolledBackSave, 10), (.undoneDeletion, 6), (.serviceKill, 6), (.tokenExpired, 5),
+        (.continuedPage, 30),
         (.fullBatch, 30), (.keyCollision, 10), (.keyChain, 1), (.twinPair, 0.3),
         (.assetUploaded, 20), (.assetFetched, 18), (.assetLost, 3),
         (.loggedConflict, 10), (.loggedDeletion, 10), (.loggedUnique, 0.5), (.loggedOneToOne, 0.5),

@@ -20,6 +20,8 @@ struct EditMemory {
 
     private(set) var alive: Set<String> = []
     private(set) var dead: Set<String> = []
+    /// Names of objects whose deletion was undone: they are there under these names or others.
+    private(set) var undone: Set<String> = []
     private(set) var entities: [String: Int32] = [:]
     private(set) var writes: [Property: [Write]] = [:]
     /// Properties that somebody decided under the rule `error`.
@@ -69,6 +71,14 @@ struct EditMemory {
         alive.remove(name)
         dead.insert(name)
         seenAtDeletion[name, default: []].append(seen)
+    }
+
+    mutating func undone(_ name: String) {
+        alive.remove(name)
+        dead.remove(name)
+        undone.insert(name)
+        counts[name] = nil
+        writes = writes.filter { $0.key.recordName != name }
     }
 
     // MARK: Asking

@@ -93,9 +93,18 @@ extension GraphEditor {
         guard let row = try anyRow(on: device, where: { device.sendsAll(of: $0.entity) }),
             layout.entity(row.id.entity).map({ device.sendsAll(of: $0.entity) }) == true
         else { return nil }
+        var changes = ChangeSet()
         let name = try edit(row.id, on: device) {
-            try LinkEdit(layout: layout, store: $0).delete(row)
+            changes = try LinkEdit(layout: layout, store: $0).delete(row)
+            return changes
         }
+        let deletion = DeletionMemory.Deletion(
+            row: row, name: name, device: device.name, file: device.file,
+            isLater: device.isLater,
+            referrers: changes.updates.flatMap { update in
+                update.toOnes.map { (update.id, $0.slot) }
+            })
+        if let former = deletions.note(deletion) { memory.undone(former) }
         if let entity = layout.entity(row.id.entity) {
             memory.deleted(name, seen: try seen(row, entity, on: device))
             for key in keys(of: row, entity) { memory.keys.spoil(key) }

@@ -19,9 +19,12 @@ struct GraphEditor {
     private var concrete: [EntityLayout] { version.concrete }
     private let weights: EditWeights
     var memory = EditMemory()
+    var deletions: DeletionMemory
     /// How often a save is taken back.
     var rollbackPercent = 0
     private(set) var takenBack = 0
+    /// How many deletions were undone.
+    private(set) var undoneCount = 0
     /// The device that is edited may not see what is sealed.
     var hidesSealed = false
     /// The next text that is drawn is longer than this.
@@ -29,8 +32,10 @@ struct GraphEditor {
 
     init(
         randomness: SeededRandomness, model: NSManagedObjectModel,
-        later: NSManagedObjectModel? = nil, weights: EditWeights = EditWeights()
+        later: NSManagedObjectModel? = nil, weights: EditWeights = EditWeights(),
+        undoDice: SeededRandomness = SeededRandomness(seed: 0)
     ) {
+        deletions = DeletionMemory(dice: undoDice)
         self.randomness = randomness
         self.weights = weights
         values = ValueGenerator(randomness: randomness, keysCount: weights.keysCount)
@@ -52,6 +57,12 @@ struct GraphEditor {
         turn(to: device)
         defer { turnToLast() }
         do {
+            if weights.undoPercent > 0, deletions.dice.chance(percent: weights.undoPercent),
+                let line = try undoDeletion(on: device)
+            {
+                undoneCount += 1
+                return line
+            }
             return try drawEdit(on: device)
         } catch is UniquenessViolation {
             return nil

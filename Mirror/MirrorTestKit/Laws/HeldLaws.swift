@@ -16,7 +16,9 @@ struct HeldLaws {
             guard let entity = states.first?.entity, !world.mayMerge(entity) else { continue }
             if let state = image.objects[name] {
                 broken += valuesHold(name, states, state)
-            } else if !world.editor.memory.dead.contains(name) {
+            } else if !world.editor.memory.dead.contains(name),
+                !world.editor.memory.undone.contains(name)
+            {
                 broken.append(
                     "The object \(name.suffix(6)) was held by a device when faults ended, and is "
                         + "lost.")

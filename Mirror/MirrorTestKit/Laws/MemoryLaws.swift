@@ -11,8 +11,8 @@ struct MemoryLaws {
 
     private var memory: EditMemory { world.editor.memory }
 
-    func check() -> [String] {
-        var broken = objectsHold() + pairsHold()
+    func check() throws -> [String] {
+        var broken = try objectsHold() + undoneHold() + pairsHold()
         guard !world.overrulesWholeObjects else { return broken }
         for (name, state) in image.objects.sorted(by: { $0.key < $1.key })
         where memory.alive.contains(name) && !world.mayMerge(state.entity) {
@@ -38,6 +38,21 @@ struct MemoryLaws {
         return broken
     }
 
+    /// An object whose deletion was undone is there, unless another device deleted it too, or the
+    /// same one once more.
+    private func undoneHold() throws -> [String] {
+        // Somebody deleted an object that goes on under another name.
+        let areTold = memory.seenAtDeletion.keys.allSatisfy { memory.entities[$0] != nil }
+        guard areTold, !world.share.wasRevoked else { return [] }
+        return try world.undoneObjects().compactMap { deletion, name in
+            let deletions = memory.seenAtDeletion[deletion.name]?.count ?? 0
+            guard name == nil, deletions == 1, !world.mayMerge(deletion.row.id.entity) else {
+                return nil
+            }
+            return "The deletion of \(deletion.name.suffix(6)) was undone, and it is lost."
+        }
+    }
+
     /// Whether both objects of a pair were made by the world's own edits, so that it remembers who
     /// paired them; a store may have been filled before.
     private func wereMadeHere(_ pair: String) -> Bool {
@@ -57,7 +72,8 @@ struct MemoryLaws {
         for (pair, history) in memory.pairs.histories.sorted(by: { $0.key < $1.key }) {
             let isWhole = history.ends.allSatisfy { name in
                 guard let state = image.objects[name] else { return false }
-                return !memory.dead.contains(name) && !world.mayMerge(state.entity)
+                return !memory.dead.contains(name) && !memory.undone.contains(name)
+                    && !world.mayMerge(state.entity)
             }
             guard isWhole, !world.isOneWay(pair), !world.share.wasRevoked else { continue }
             let isThere = image.pairs.contains(pair)

@@ -35,7 +35,7 @@ struct WorldLaws {
         if world.settings.faults.lostTime.isPossible {
             broken += HeldLaws(world: world, image: first.image).check()
         } else {
-            broken += MemoryLaws(world: world, image: first.image, log: log).check()
+            broken += try MemoryLaws(world: world, image: first.image, log: log).check()
             broken += RuleLaws(world: world, image: first.image, log: log).check()
             broken += LogLaws(world: world, image: first.image, log: log).check()
             broken += SealLaws(world: world, image: first.image, log: log).check()

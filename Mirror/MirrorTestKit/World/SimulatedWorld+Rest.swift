@@ -12,6 +12,8 @@ extension SimulatedWorld {
             if settings.faults.endsProcesses { try device.restart(calm: true) }
             device.session.abandonRound()
         }
+        // An object that came back is held under a name of its own, too.
+        try forgetUndone()
         try updateAll()
         try giveAllKeys()
         try endSelections()

@@ -52,7 +52,7 @@ public final class SimulatedWorld {
             seed: seed, settings: settings, clock: clock, randomness: randomness, folder: folder)
         editor = GraphEditor(
             randomness: randomness, model: settings.model, later: settings.laterModel,
-            weights: settings.edits)
+            weights: settings.edits, undoDice: SeededRandomness(seed: seed &* 961_748_941))
         editor.rollbackPercent = settings.faults.rollbackPercent
         try makeDevices(in: folder)
         network.arm()
@@ -104,6 +104,7 @@ public final class SimulatedWorld {
         for _ in 0..<settings.steps { try step() }
         try calmDown()
         try settle()
+        try forgetUndone()
         if broken.isEmpty { broken = try WorldLaws(world: self).check() }
         statistics.merge(network.statistics)
         if !broken.isEmpty { try tellLogs() }
@@ -148,6 +149,7 @@ public final class SimulatedWorld {
             }
         }
         if editor.takenBack > 0 { statistics.count(.rolledBackSave) }
+        if editor.undoneCount > 0 { statistics.count(.undoneDeletion) }
     }
 
     func armDevices() {

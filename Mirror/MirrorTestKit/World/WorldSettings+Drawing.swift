@@ -35,7 +35,9 @@ extension WorldSettings {
         if dice.chance(percent: 30) {
             settings.faults.devices.clockSkewSecondsMax = 1 + dice.below(4_000)
         }
-        // By dice of its own, so that a seed is the same world but for it.
+        // By dice of their own, so that a seed is the same world but for them.
+        let undoDice = SeededRandomness(seed: seed &* 982_451_653)
+        if undoDice.chance(percent: 30) { settings.edits.undoPercent = undoDice.among(3...20) }
         settings.worksAhead = SeededRandomness(seed: seed &* 6_700_417).chance(percent: 50)
         if settings.usesWire, dialect == .extended,
             SeededRandomness(seed: seed &* 15_485_863).chance(percent: 60)

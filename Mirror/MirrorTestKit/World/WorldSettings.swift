@@ -178,6 +178,8 @@ public struct EditWeights: Hashable, Sendable {
     public var key = 0
     /// How many unique keys there are to draw from.
     public var keysCount = 12
+    /// A deletion is undone after it was saved, in percent of the edits.
+    public var undoPercent = 0
     /// Edits go to so many of the oldest objects of each entity, where devices meet; 0 for all.
     public var focus = 0
 

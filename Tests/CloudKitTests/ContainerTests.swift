@@ -123,12 +123,19 @@ import Testing
         let desk = try service.container("desk")
         try desk.write("one")
         #expect(try await desk.container.sync())
-        let told = desk.events.withLock { $0 }
+        let all = desk.events.withLock { $0 }
+        let told = all.filter { $0.endDate != nil }
         #expect(Set(told.map(\.type)) == [.setup, .export])
-        #expect(
-            told.allSatisfy {
-                $0.succeeded && $0.endDate != nil && $0.storeIdentifier == desk.store.identifier
-            })
+        #expect(told.allSatisfy { $0.succeeded })
+        #expect(all.allSatisfy { $0.storeIdentifier == desk.store.identifier })
+        // Each was told when it began, too.
+        let begun = all.filter { $0.endDate == nil }
+        #expect(begun.allSatisfy { !$0.succeeded })
+        #expect(Set(begun.map(\.identifier)) == Set(told.map(\.identifier)))
+        for event in told {
+            let places = all.indices.filter { all[$0].identifier == event.identifier }
+            #expect(places.map { all[$0].endDate != nil } == [false, true])
+        }
         let kept = try desk.fetchEvents(.fetchEvents(after: Date.distantPast))
         #expect(kept.map(\.identifier) == told.map(\.identifier))
         let rest = try desk.fetchEvents(.fetchEvents(after: kept[0]))
@@ -140,6 +147,24 @@ import Testing
         let count = try context.performAndWait { try context.execute(counted) }
         #expect(
             (count as? NSPersistentCloudKitContainerEventResult)?.result as? Int == kept.count)
+    }
+
+    /// However many pages and batches it takes.
+    @Test func whatARoundExportsAndImportsIsOneEventEach() async throws {
+        let service = try LocalService()
+        let (desk, phone) = (try service.container("desk"), try service.container("phone"))
+        for round in 0..<2 {
+            for number in 0..<3 { try desk.write("\(round) \(number)") }
+            #expect(try await desk.container.sync())
+            try phone.write("mine \(round)")
+            #expect(try await phone.container.sync())
+        }
+        let told = phone.events.withLock { $0 }.filter { $0.endDate != nil }
+        #expect(told.map(\.type) == [.setup, .import, .export, .import, .export])
+        let mirrored = try #require(phone.container.mirroredStore(of: phone.store))
+        let kept = try mirrored.events()
+        #expect(kept.map(\.affected) == [0, 3, 1, 3, 1])
+        #expect(Set(kept.map(\.identifier)) == Set(told.map(\.identifier)))
     }
 
     @Test func eventsAreFoundByPredicateAndSorted() async throws {

@@ -11,15 +11,12 @@ final class StoreMirror: Sendable {
     let storeIdentifier: String
     let address: RecordServiceAddress
     private let given: GivenOptions
-    /// What the session was doing last, to say of a failure whether it was an import or export.
-    private let step: Lock<MirrorEvent.Kind>
+    private let events: EventReport
     private let scheduler = Lock<MirrorScheduler?>(nil)
     /// A second way to the service, for requests that wait.
     private let watching: any RecordChannel
     /// A third, for what is asked beside the rounds.
     private let asking: any RecordChannel
-    private let report: @Sendable (NSPersistentCloudKitContainer.Event) -> Void
-    private let known: Lock<Set<UUID>>
     /// The record name of the signed-in user, once the service told it.
     private let user = Lock<String?>(nil)
     /// Called once the store's zone is shared no more.
@@ -31,9 +28,7 @@ final class StoreMirror: Sendable {
         ended: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     ) throws {
-        let step = Lock(MirrorEvent.Kind.setup)
-        let events = try MirroredStore.known(of: store)?.events() ?? []
-        known = Lock(Set(events.map(\.identifier)))
+        let events = try EventReport(of: store, post: report)
         func channel() throws -> CurlChannel {
             try address.channel(
                 container: options.containerIdentifier, deviceID: MirrorSession.deviceID(of: store),
@@ -56,13 +51,13 @@ final class StoreMirror: Sendable {
             assetValueBytesMax: options.assetValueBytesMax,
             observe: { progress in
                 switch progress {
-                case .importing: step.withLock { $0 = .import }
-                case .exporting: step.withLock { $0 = .export }
+                case .importing(let records) where records > 0: events.begin(.import)
+                case .importing: break
+                case .exporting: events.begin(.export)
                 case .waiting: break
                 }
             })
-        self.step = step
-        self.report = report
+        self.events = events
         storeIdentifier = store.identifier
     }
 
@@ -97,23 +92,22 @@ final class StoreMirror: Sendable {
     }
 
     private func reported(_ work: () async throws -> SyncSummary) async throws -> SyncSummary {
-        step.withLock { $0 = .import }
-        let failure: any Error
-        do {
-            try await learnUser()
-            let summary = try await work()
-            tellEvents(failure: nil)
-            return summary
-        } catch {
-            failure = error
+        try await events.round {
+            do {
+                try await learnUser()
+                let summary = try await work()
+                events.end(session.store, failure: nil)
+                return summary
+            } catch {
+                let failure = CKError(error)
+                RoundIdentifier.$current.withValue(session.roundIdentifier) {
+                    events.keep(failure, in: session.store)
+                }
+                events.end(session.store, failure: failure)
+                if (error as? MirrorError)?.code == .shareEnded { ended() }
+                throw failure
+            }
         }
-        let error = CKError(failure)
-        RoundIdentifier.$current.withValue(session.roundIdentifier) {
-            try? session.store.logFailure(step.withLock { $0 }, message: error.message)
-        }
-        tellEvents(failure: error)
-        if (failure as? MirrorError)?.code == .shareEnded { ended() }
-        throw error
     }
 
     /// In the public database it counts who made a record.
@@ -122,19 +116,6 @@ final class StoreMirror: Sendable {
             case .caller(let caller) = try await asking.send(.caller)
         else { return }
         user.withLock { $0 = caller.userRecordName }
-    }
-
-    private func tellEvents(failure: CKError?) {
-        // Events that cannot be read are told by the next round that can read them.
-        let events = (try? session.store.events()) ?? []
-        let new = known.withLock { known in
-            let new = events.filter { !known.contains($0.identifier) }
-            known = Set(events.map(\.identifier))
-            return new
-        }
-        for event in new {
-            report(.init(event, of: storeIdentifier, error: event.succeeded ? nil : failure))
-        }
     }
 
     /// Asks something beside the rounds. Throws `CKError`.

@@ -1,7 +1,8 @@
 public import Foundation
 
 extension NSPersistentCloudKitContainer {
-    /// Posted for each step of mirroring that has ended, beside `eventChangedNotification`.
+    /// Posted for each step of mirroring when it begins and when it has ended, beside
+    /// `eventChangedNotification`.
     /// Source: Apple, NSPersistentCloudKitContainer.EventChangedMessage.
     ///
     /// Delivered asynchronously, from a thread of the mirror.

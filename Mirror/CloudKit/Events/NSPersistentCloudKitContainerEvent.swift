@@ -1,5 +1,6 @@
 public import Foundation
 internal import MirrorEngine
+internal import RecordWire
 
 extension NSPersistentCloudKitContainer {
     /// What the mirror did. Raw values are Apple's.
@@ -9,10 +10,11 @@ extension NSPersistentCloudKitContainer {
         case export = 2
     }
 
-    /// One step of mirroring. Source: Apple, NSPersistentCloudKitContainer.Event.
+    /// One step of mirroring: all that a round imports is one, and all that it exports. Source:
+    /// Apple, NSPersistentCloudKitContainer.Event.
     ///
-    /// Difference from Apple: an event is posted and kept when it has ended, so `endDate` is never
-    /// nil.
+    /// It is posted when it begins, with no `endDate`, and once more when it has ended. Both have
+    /// its `identifier`.
     public final class Event: NSObject, Sendable {
         public let identifier: UUID
         /// The identifier of the mirrored store.
@@ -38,13 +40,28 @@ extension NSPersistentCloudKitContainer {
             self.error = error ?? event.error.map { CKError(.internalError, $0) }
         }
 
+        /// One that runs, or one of which nothing came to be written.
+        init(
+            _ begun: RoundEvents.Begun, of store: String, ended: Date? = nil,
+            error: CKError? = nil
+        ) {
+            identifier = begun.identifier
+            storeIdentifier = store
+            type = EventType(rawValue: Int(begun.kind.rawValue)) ?? .setup
+            startDate = begun.started
+            endDate = ended
+            succeeded = ended != nil && error == nil
+            roundIdentifier = RoundIdentifier.current
+            self.error = error
+        }
+
         public override var description: String {
             "\(type) from \(startDate)"
                 + (error.map { ", failed: \($0.localizedDescription)" } ?? "")
         }
     }
 
-    /// Posted by the container for each event; `userInfo` has it under
+    /// Posted by the container when an event begins and when it has ended; `userInfo` has it under
     /// `eventNotificationUserInfoKey`. Posted on a thread of the mirror.
     public static let eventChangedNotification = NSNotification.Name(
         "NSPersistentCloudKitContainerEventChangedNotification")

@@ -1,99 +1,76 @@
 public import Foundation
-internal import MirrorEngine
-internal import RecordWire
 
 /// The domain of CloudKit's errors.
 public let CKErrorDomain = "CKErrorDomain"
+/// How many seconds to wait before another try, in an error's user info.
+public let CKErrorRetryAfterKey = "CKErrorRetryAfterKey"
+/// The record as the service has it, in the user info of `serverRecordChanged`.
+public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
+/// The record that was to be sent, in the user info of `serverRecordChanged`.
+public let CKRecordChangedErrorClientRecordKey = "ClientRecord"
+/// The record that both were made from, in the user info of `serverRecordChanged`.
+public let CKRecordChangedErrorAncestorRecordKey = "AncestorRecord"
+/// The errors of single items, by their IDs, in the user info of `partialFailure`.
+public let CKPartialErrorsByItemIDKey = "CKPartialErrors"
 
-/// What the service, or the way to it, refused. Codes are Apple's. Source: Apple, CKError.
-public struct CKError: CustomNSError, LocalizedError, Sendable {
-    /// The codes that are thrown here, with Apple's numbers.
-    public enum Code: Int, Sendable {
-        case internalError = 1
-        case networkUnavailable = 3
-        case badContainer = 5
-        case serviceUnavailable = 6
-        case requestRateLimited = 7
-        case permissionFailure = 10
-        case unknownItem = 11
-        case invalidArguments = 12
-        case serverRecordChanged = 14
-        case serverRejectedRequest = 15
-        case incompatibleVersion = 18
-        case operationCancelled = 20
-        case zoneBusy = 23
-        case zoneNotFound = 26
-        case alreadyShared = 30
-    }
-
+/// What the service, or the way to it, refused. Source: Apple, CKError.
+public struct CKError: CustomNSError, LocalizedError, @unchecked Sendable {
+    // @unchecked: nobody changes the user info once it is given.
     public let code: Code
     /// What failed and what to do.
     public let message: String
     public let underlying: (any Error)?
+    private let further: [String: Any]
 
+    /// An error with a message of its own.
     public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+        self.init(code, message, underlying: underlying, further: [:])
+    }
+
+    /// An error as Apple's initializer makes it.
+    public init(_ code: Code, userInfo: [String: Any] = [:]) {
+        self.init(
+            code, userInfo[NSLocalizedDescriptionKey] as? String ?? "CloudKit failed: \(code).",
+            underlying: userInfo[NSUnderlyingErrorKey] as? any Error, further: userInfo)
+    }
+
+    init(
+        _ code: Code, _ message: String, underlying: (any Error)?, further: [String: Any]
+    ) {
         self.code = code
         self.message = message
         self.underlying = underlying
+        self.further = further
     }
 
     public static var errorDomain: String { CKErrorDomain }
     public var errorCode: Int { code.rawValue }
     public var errorDescription: String? { message }
     public var errorUserInfo: [String: Any] {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: message]
+        var info = further
+        info[NSLocalizedDescriptionKey] = message
         if let underlying { info[NSUnderlyingErrorKey] = underlying }
         return info
     }
-}
 
-extension CKError {
-    /// Any failure of a round, as CloudKit would tell it.
-    init(_ error: any Error) {
-        switch error {
-        case let error as CKError: self = error
-        case let error as RecordError:
-            self.init(Self.code(of: error.code), error.reason, underlying: error)
-        case let error as any ChannelFailure:
-            self.init(.networkUnavailable, error.message, underlying: error)
-        case let error as MirrorError:
-            self.init(Self.code(of: error.code), error.message, underlying: error)
-        case is CancellationError:
-            self.init(.operationCancelled, "The sync was cancelled; the next one goes on.")
-        default:
-            self.init(.internalError, "The sync failed: \(error)", underlying: error)
-        }
+    /// The user info. Source: Apple, CKError.
+    public var userInfo: [String: Any] { errorUserInfo }
+    /// Seconds to wait before another try; nil where none would help.
+    public var retryAfterSeconds: Double? { further[CKErrorRetryAfterKey] as? Double }
+    /// The record as the service has it, where it was changed there meanwhile.
+    public var serverRecord: CKRecord? {
+        further[CKRecordChangedErrorServerRecordKey] as? CKRecord
     }
-
-    static let noService = CKError(
-        .serviceUnavailable,
-        "No record service is named. Set NSPersistentCloudKitContainer.recordService before the "
-            + "stores are loaded; 'diptych serve' runs one.")
-    static let unexpected = CKError(
-        .serverRejectedRequest, "The service answered with something else than was asked for.")
-
-    private static func code(of code: RecordError.Code) -> Code {
-        switch code.canonical {
-        case .accessDenied, .authenticationFailed, .authenticationRequired: .permissionFailure
-        case .notFound: .unknownItem
-        case .conflict, .exists: .serverRecordChanged
-        case .throttled: .requestRateLimited
-        case .zoneNotFound: .zoneNotFound
-        default: .serverRejectedRequest
-        }
+    /// The record that was to be sent; nil, since the mirror merges records itself.
+    public var clientRecord: CKRecord? {
+        further[CKRecordChangedErrorClientRecordKey] as? CKRecord
     }
-
-    private static func code(of code: MirrorError.Code) -> Code {
-        switch code {
-        case .offline: .networkUnavailable
-        case .throttled: .requestRateLimited
-        case .serviceRefused: .serverRejectedRequest
-        case .otherContainer: .badContainer
-        case .fieldMismatch, .unknownEntity: .incompatibleVersion
-        case .storeNotMirrorable: .invalidArguments
-        case .shareEnded: .zoneNotFound
-        case .alreadyShared: .alreadyShared
-        default: .internalError
-        }
+    /// The record that both were made from; nil, likewise.
+    public var ancestorRecord: CKRecord? {
+        further[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
+    }
+    /// The errors of single items, in a `partialFailure`.
+    public var partialErrorsByItemID: [AnyHashable: any Error]? {
+        further[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error]
     }
 }

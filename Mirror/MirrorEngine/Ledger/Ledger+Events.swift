@@ -26,12 +26,13 @@ public struct MirrorEvent: Sendable {
 }
 
 extension Ledger {
-    /// Writes an event that has ended.
+    /// Writes an event that has ended, or adds to the one that was begun for the round.
     package func log(
         _ kind: MirrorEvent.Kind, started: Date, affected: Int, finished: Int, error: String? = nil
     ) throws {
-        let identifier = platform.randomness.uuid().uuid
-        let bytes = withUnsafeBytes(of: identifier) { Data($0) }
+        let begun = RoundEvents.current?.identifier(of: kind)
+        let bytes = withUnsafeBytes(of: (begun ?? platform.randomness.uuid()).uuid) { Data($0) }
+        if begun != nil, try add(to: bytes, affected, finished, error) { return }
         try connection.run(
             "INSERT INTO ANSCKEVENT (Z_ENT, Z_OPT, ZCLOUDKITEVENTTYPE, ZCOUNTAFFECTEDOBJECTS, "
                 + "ZCOUNTFINISHEDOBJECTS, ZSUCCEEDED, ZSTARTEDAT, ZENDEDAT, ZERRORDOMAIN, "
@@ -50,6 +51,21 @@ extension Ledger {
             [.integer(key), .text(round)])
         try connection.run(
             "DELETE FROM ADIPTYCHEVENTROUND WHERE Z_PK <= ?", [.integer(key - Self.eventsMax)])
+    }
+
+    /// Returns false where there is no such event yet.
+    private func add(
+        to identifier: Data, _ affected: Int, _ finished: Int, _ error: String?
+    ) throws -> Bool {
+        try connection.run(
+            "UPDATE ANSCKEVENT SET ZCOUNTAFFECTEDOBJECTS = ZCOUNTAFFECTEDOBJECTS + ?, "
+                + "ZCOUNTFINISHEDOBJECTS = ZCOUNTFINISHEDOBJECTS + ?, ZSUCCEEDED = ?, "
+                + "ZENDEDAT = ?, ZERRORDOMAIN = ? WHERE ZEVENTIDENTIFIER = ?",
+            [
+                SQLiteValue(affected), SQLiteValue(finished), SQLiteValue(error == nil),
+                SQLiteValue(platform.clock.now()), SQLiteValue(error), .blob(identifier),
+            ])
+        return connection.changes > 0
     }
 
     /// The rounds of events; none in the tables of an older version of this library.

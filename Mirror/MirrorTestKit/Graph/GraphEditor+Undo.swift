@@ -104,8 +104,8 @@ extension SimulatedWorld {
         }
     }
 
-    /// The deletions that were undone on files which are as they were, and the names of their objects
-    /// now; nil for those that are gone.
+    /// The deletions that were undone on files which are as they were, and the names of their
+    /// objects now; nil for those that are gone.
     func undoneObjects() throws -> [(deletion: DeletionMemory.Deletion, name: String?)] {
         try editor.deletions.undone.compactMap { deletion in
             guard

@@ -6,7 +6,8 @@ internal import Stores
 /// numbers that mean other entities. Used under the store's lock, within a transaction.
 final class ModelWatch {
     private let connection: Connection
-    private let path: String
+    /// Of the file.
+    let path: String
     private let numbers: [String: Int32]
     private let hashes: [String: Data]
     /// SQLite's count of commits by others, up to which nothing had changed.

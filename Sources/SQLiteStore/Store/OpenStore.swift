@@ -21,7 +21,7 @@ final class OpenStore {
     /// Whether saves write history.
     var writesHistory: Bool { writer.history != nil }
     private let log: HistoryLog
-    let path: String
+    var path: String { model.path }
     private let model: ModelWatch
     /// How often this connection committed.
     var commits: Int64 = 0
@@ -36,7 +36,6 @@ final class OpenStore {
     ) throws {
         self.connection = connection
         self.schema = schema
-        path = file.path
         model = try ModelWatch(connection, path: file.path)
         let keys = KeyRegister(connection: connection)
         self.keys = keys

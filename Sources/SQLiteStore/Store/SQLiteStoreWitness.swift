@@ -2,7 +2,9 @@ public import Foundation
 internal import SQLiteDriver
 internal import Stores
 
-/// Remembers a store's file, to tell whether anybody wrote to it since. Not thread-safe.
+/// Remembers a store's file, to tell whether anybody wrote to it since.
+///
+/// Queue: one thread at a time.
 public final class SQLiteStoreWitness {
     private var connection: Connection?
     private let path: String

@@ -55,9 +55,9 @@ struct GraphFile {
 
     // MARK: Replacing
 
-    /// Puts `data` in the place of the file that bears `stamp`; of none for nil. After a crash there
-    /// is the old file or the new one. Returns the new one's stamp. Throws `.busy` where another
-    /// program was faster: whoever replaces a file holds the lock of the one that is there.
+    /// Puts `data` in the place of the file that bears `stamp`; of none for nil. After a crash
+    /// there is the old file or the new one. Returns the new one's stamp. Throws `.busy` where
+    /// another program was faster: whoever replaces a file holds the lock of the one that is there.
     func replace(
         with data: Data, unlessChangedSince stamp: Stamp?, platform: Environment
     ) throws -> Stamp {

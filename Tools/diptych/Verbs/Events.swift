@@ -64,10 +64,16 @@ struct Events: Verb {
         _ mirrored: MirroredStore, after shown: [MirrorEvent], _ console: Console
     ) async throws {
         var known = Set(shown.map(\.identifier))
+        // An app's round adds to its events until it is over: what grows is looked at again.
+        var ends: [UUID: Date] = [:]
         while true {
             try await Task.sleep(for: .seconds(1))
             let events = try mirrored.events()
-            for event in events where event.ended != nil && !known.contains(event.identifier) {
+            defer { ends = ended(events) }
+            for event in events
+            where !known.contains(event.identifier) && event.ended != nil
+                && ends[event.identifier] == event.ended
+            {
                 if console.isJSON {
                     console.emit(json(event))
                 } else {
@@ -78,6 +84,10 @@ struct Events: Verb {
             // As many as the store keeps, and no more.
             known.formIntersection(events.map(\.identifier))
         }
+    }
+
+    private func ended(_ events: [MirrorEvent]) -> [UUID: Date] {
+        events.reduce(into: [:]) { $0[$1.identifier] = $1.ended }
     }
 
     private func json(_ event: MirrorEvent) -> JSON {

@@ -1,0 +1,75 @@
+internal import Foundation
+internal import MirrorEngine
+internal import Persistence
+internal import Platform
+
+/// Tells of a store's events: each once when it begins and once when it has ended.
+final class EventReport: Sendable {
+    private typealias Event = NSPersistentCloudKitContainer.Event
+
+    /// What the session was doing last, to say of a failure whether it was an import or export.
+    private let step = Lock(MirrorEvent.Kind.setup)
+    /// The events that have ended and were told.
+    private let told: Lock<Set<UUID>>
+    private let storeIdentifier: String
+    private let platform: Environment
+    private let post: @Sendable (NSPersistentCloudKitContainer.Event) -> Void
+
+    init(
+        of store: NSPersistentStore, platform: Environment = .system,
+        post: @escaping @Sendable (NSPersistentCloudKitContainer.Event) -> Void
+    ) throws {
+        let events = try MirroredStore.known(of: store)?.events() ?? []
+        told = Lock(Set(events.map(\.identifier)))
+        storeIdentifier = store.identifier
+        self.platform = platform
+        self.post = post
+    }
+
+    /// A round begins. What `work` does is told until `end` is called.
+    func round<Result>(_ work: () async throws -> Result) async throws -> Result {
+        step.withLock { $0 = .import }
+        return try await RoundEvents.$current.withValue(RoundEvents(), operation: work)
+    }
+
+    /// The round does something of a kind, for the first time or again.
+    func begin(_ kind: MirrorEvent.Kind) {
+        step.withLock { $0 = kind }
+        guard let begun = RoundEvents.current?.begin(kind, platform) else { return }
+        post(Event(begun, of: storeIdentifier))
+    }
+
+    /// The round is over: what it did is told, and what others did meanwhile.
+    func end(_ store: MirroredStore, failure: CKError?) {
+        let begun = RoundEvents.current?.all ?? []
+        // Events that cannot be read are told by the next round that can read them.
+        let events = (try? store.events()) ?? []
+        let new = told.withLock { told in
+            let new = events.filter { !told.contains($0.identifier) }
+            told = Set(events.map(\.identifier))
+            return new
+        }
+        let beginnings = Set(begun.map(\.identifier))
+        for event in new {
+            if !beginnings.contains(event.identifier) {
+                post(Event(event.begun, of: storeIdentifier))
+            }
+            post(Event(event, of: storeIdentifier, error: event.succeeded ? nil : failure))
+        }
+        let written = Set(new.map(\.identifier))
+        for event in begun where !written.contains(event.identifier) {
+            post(Event(event, of: storeIdentifier, ended: platform.clock.now(), error: failure))
+        }
+    }
+
+    /// Keeps a failure as an event of what the round was doing.
+    func keep(_ failure: CKError, in store: MirroredStore) {
+        try? store.logFailure(step.withLock { $0 }, message: failure.message)
+    }
+}
+
+extension MirrorEvent {
+    fileprivate var begun: RoundEvents.Begun {
+        RoundEvents.Begun(identifier: identifier, kind: kind, started: started)
+    }
+}

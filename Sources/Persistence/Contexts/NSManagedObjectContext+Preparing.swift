@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
     /// Throws what validation throws, unless it is not asked for, and 134060 where it never ends.
     final func prepareSave(validating: Bool) throws -> EventObjects {
         propagateDeletions()
+        forgetGoneObjects()
         let event = postEvent()
         try settle(pending.objects, validating: validating)
         try checkWatched()
@@ -67,7 +68,6 @@ extension NSManagedObjectContext {
             conflicts.append(NSMergeConflict(object, stored: stored))
         }
         guard !conflicts.isEmpty else { return }
-        try settings.mergePolicy.resolve(mergeConflicts: conflicts)
-        for conflict in conflicts { conflict.accept() }
+        try settle(conflicts)
     }
 }

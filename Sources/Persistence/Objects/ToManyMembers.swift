@@ -146,6 +146,23 @@ struct ToManyMembers {
         sequence.removeAll { $0 == member }
     }
 
+    /// The same for several, whether the stored members were read or not.
+    mutating func forget(_ gone: Set<Reference>) {
+        for member in gone where touches([member]) { forget(member) }
+    }
+
+    /// Whether one of several is a member, or was added or removed.
+    func touches(_ others: Set<Reference>) -> Bool {
+        others.contains { contains($0) == true || added.contains($0) || removed.contains($0) }
+    }
+
+    /// Counts a member that the store has no more as added again.
+    mutating func restore(_ member: Reference) {
+        held = nil
+        settle()
+        if contains(member) == true { added.insert(member) } else { add(member) }
+    }
+
     /// Keeps the members' objects for as long as the members stay the same.
     mutating func hold(_ collection: Any) { held = HeldMembers(collection) }
 

@@ -84,7 +84,9 @@ extension NSManagedObject {
             return false
         }
         let isLinked = leads(toOnes, to: gone)
-        let hasMembers = toManys.contains { self.toManys[$0].touches(gone.references) }
+        let hasMembers = toManys.contains {
+            !self.toManys[$0].touched(by: gone.references).isEmpty
+        }
         guard isLinked || hasMembers else { return false }
         observing {
             if isLinked { for slot in toOnes { forget(gone, at: slot) } }

@@ -148,12 +148,19 @@ struct ToManyMembers {
 
     /// The same for several, whether the stored members were read or not.
     mutating func forget(_ gone: Set<Reference>) {
-        for member in gone where touches([member]) { forget(member) }
+        for member in touched(by: gone) { forget(member) }
     }
 
-    /// Whether one of several is a member, or was added or removed.
-    func touches(_ others: Set<Reference>) -> Bool {
-        others.contains { contains($0) == true || added.contains($0) || removed.contains($0) }
+    /// Those of several that are members, or were added or removed. Cost: O(members) or O(others),
+    /// whichever is less; nothing where no member was read or changed.
+    func touched(by others: Set<Reference>) -> Set<Reference> {
+        guard isLoaded || !added.isEmpty || !removed.isEmpty else { return [] }
+        guard others.count > count + added.count + removed.count else {
+            return others.filter {
+                contains($0) == true || added.contains($0) || removed.contains($0)
+            }
+        }
+        return others.intersection(all).union(others.intersection(added.union(removed)))
     }
 
     /// Counts a member that the store has no more as added again.

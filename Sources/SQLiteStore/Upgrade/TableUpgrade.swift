@@ -20,6 +20,8 @@ struct TableUpgrade {
     mutating func run(telling tell: ((Float) -> Void)? = nil) throws {
         try connection.script("PRAGMA legacy_alter_table = ON")
         try decide()
+        try UnknownRows(schema: plan.old, connection: connection).refuse(
+            in: plan.setAside, givenAnew: plan.new.layout.members.map(\.number))
         try dropTriggers()
         for table in plan.setAside.sorted() {
             try connection.script("ALTER TABLE \(table) RENAME TO \(plan.former(table))")

@@ -319,4 +319,31 @@ import Testing
         #expect(bench.order(listTwin.value(forKey: "songs")) == ["b", "c", "d"])
         #expect(try Self.danglingLinks(bench) == [])
     }
+
+    /// A program that wants to hear of faults without rows hears of each save that leads to one.
+    @Test(arguments: kinds)
+    func linksToFaultsThatAreNoDeletionsFailEachSave(_ kind: StoreKind) throws {
+        let bench = try Bench(kind)
+        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
+        try bench.context.save()
+        let other = bench.newContext()
+        other.shouldDeleteInaccessibleFaults = false
+        let bobsTwin = try bench.twin(bob, in: other)
+        let fault = try #require(other.object(with: ada.objectID) as? Person)
+        bench.context.delete(ada)
+        try bench.context.save()
+        bobsTwin.setValue(fault, forKey: "manager")
+        bobsTwin.friends = [fault]
+        for _ in 0..<3 {
+            let error = try #require(throws: NSError.self) { try other.save() }
+            #expect(error.code == NSManagedObjectReferentialIntegrityError)
+        }
+        #expect(try Self.danglingLinks(bench) == [])
+        bobsTwin.setValue(nil, forKey: "manager")
+        bobsTwin.friends = []
+        bobsTwin.age = 4
+        other.refresh(fault, mergeChanges: false)
+        try other.save()
+        #expect(try bench.twin(bob, in: bench.newContext()).age == 4)
+    }
 }

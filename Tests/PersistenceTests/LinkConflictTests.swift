@@ -93,4 +93,32 @@ import Testing
         let stored = try bench.twin(bob, in: bench.newContext())
         #expect((stored.value(forKey: "manager") as? Person)?.name == "Cid" && stored.age == 7)
     }
+
+    /// Another context gave Bob another manager and another spouse, ours changed his age.
+    @Test(
+        arguments: kinds,
+        [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .rollback])
+    func otherEndsFollowWhatTheStoreMoved(_ kind: StoreKind, _ policy: NSMergePolicy) throws {
+        let (bench, other, twins) = try people(kind, policy)
+        let (ada, bob, eve) = (twins[0], twins[1], twins[2])
+        let (first, evesFirst) = (
+            try bench.twin(bob, in: bench.context), try bench.twin(eve, in: bench.context)
+        )
+        #expect(bench.names(ada.value(forKey: "reports")) == ["Bob"] && ada.spouse === bob)
+        #expect(bench.names(eve.value(forKey: "reports")) == [] && eve.spouse == nil)
+        first.setValue(evesFirst, forKey: "manager")
+        first.spouse = evesFirst
+        bob.age = 7
+        try bench.context.save()
+        try other.save()
+        #expect(bob.value(forKey: "manager") as? Person === eve && bob.spouse === eve)
+        #expect(bench.names(ada.value(forKey: "reports")) == [] && ada.spouse == nil)
+        #expect(bench.names(eve.value(forKey: "reports")) == ["Bob"] && eve.spouse === bob)
+        #expect(!other.hasChanges)
+        ada.age = 3
+        eve.age = 4
+        try other.save()
+        let stored = try bench.twin(bob, in: bench.newContext())
+        #expect(stored.spouse?.name == "Eve" && stored.spouse?.spouse === stored)
+    }
 }

@@ -32,6 +32,27 @@ extension NSManagedObject {
         if let old { related(old)?.relink(self, into: inverse.name) }
     }
 
+    /// Lets those that the object led to, or leads to now by what the store says, read anew what
+    /// they say of it. What they changed stays.
+    final func letEndsFollow(from former: [NSManagedObjectID?]) {
+        guard let context, !isFault, former.count == toOnes.count else { return }
+        for (slot, relationship) in shape.layout.toOnes.enumerated()
+        where former[slot] !== toOnes[slot] {
+            guard let inverse = relationship.inverseRelationship else { continue }
+            for id in [former[slot], toOnes[slot]] {
+                guard let other = id.flatMap(context.registry.object), !other.isFault,
+                    !other.isInserted, !other.isDeleted
+                else { continue }
+                if case .toMany(let members) = other.shape.slot(inverse.name) {
+                    other.observing { other.toManys[members].unload() }
+                    context.pending.note(.refreshedNow, of: other)
+                } else if !other.hasChanges {
+                    context.refresh(other, mergeChanges: true)
+                }
+            }
+        }
+    }
+
     /// Leads back to `object`, as the store has it.
     private func relink(_ object: NSManagedObject, into name: String) {
         if isFault { fire() }

@@ -57,6 +57,7 @@ open class NSMergeConflict: NSObject {
     final func resolve(_ type: NSMergePolicyType) {
         guard let stored else { return settleDeletion(type) }
         let object = sourceObject
+        let shown = object.isFault ? [] : object.toOnes
         switch type {
         case .errorMergePolicyType: break
         case .overwriteMergePolicyType: object.snapshot = stored
@@ -70,6 +71,7 @@ open class NSMergeConflict: NSObject {
             object.snapshot = stored
             object.revert()
         }
+        object.letEndsFollow(from: shown)
         object.awake(fromSnapshotEvents: .mergePolicy)
     }
 

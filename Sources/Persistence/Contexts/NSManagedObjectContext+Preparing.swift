@@ -12,7 +12,6 @@ extension NSManagedObjectContext {
     /// Throws what validation throws, unless it is not asked for, and 134060 where it never ends.
     final func prepareSave(validating: Bool) throws -> EventObjects {
         propagateDeletions()
-        forgetGoneObjects()
         let event = postEvent()
         try settle(pending.objects, validating: validating)
         try checkWatched()

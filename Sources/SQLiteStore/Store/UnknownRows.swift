@@ -11,9 +11,11 @@ struct UnknownRows {
     let connection: Connection
 
     /// Throws `StoreError` `.corrupt` where there are any, with their count: in all tables, or in
-    /// those of `tables`, and elsewhere where a row has one of the numbers that are given anew.
-    /// Cost: one pass through the tables that several entities share.
-    func refuse(in tables: Set<String>? = nil, givenAnew fresh: [Int32] = []) throws {
+    /// those of `tables`, and elsewhere where a row has a number that its table is to give anew.
+    /// Cost: one pass through those of the tables that several entities share.
+    func refuse(
+        in tables: Set<String>? = nil, givenAnew fresh: [String: Set<Int32>] = [:]
+    ) throws {
         var numbers: [String: Set<Int32>] = [:]
         for (_, number) in schema.layout.members {
             // A table of one entity is read whatever it says.
@@ -25,7 +27,11 @@ struct UnknownRows {
         for (table, numbers) in numbers.sorted(by: { $0.key < $1.key }) {
             var unknown =
                 "FROM \(table) WHERE (Z_ENT IS NULL OR Z_ENT NOT IN (\(Self.list(numbers))))"
-            if tables?.contains(table) == false { unknown += " AND Z_ENT IN (\(Self.list(fresh)))" }
+            if tables?.contains(table) == false {
+                let taken = fresh[table, default: []].subtracting(numbers)
+                guard !taken.isEmpty else { continue }
+                unknown += " AND Z_ENT IN (\(Self.list(taken)))"
+            }
             let count = try connection.value("SELECT count(*) \(unknown)")?.int64 ?? 0
             guard count > 0 else { continue }
             let first = try connection.value("SELECT Z_ENT \(unknown) LIMIT 1")?.int64

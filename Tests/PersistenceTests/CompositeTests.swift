@@ -68,6 +68,34 @@ import Testing
         #expect(third.value(forKeyPath: "address.geo.lat") as? Double == 51.5)
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func predicatesReachInnerElements(_ kind: StoreKind) throws {
+        let bench = try Bench(kind, model: Self.model())
+        for (lat, row) in [(51.5, 7), (40, 8)] {
+            try bench.make("Place").setValue(address(lat, row), forKey: "address")
+        }
+        try bench.make("Place")
+        try bench.context.save()
+        for format in [
+            "address.geo.grid.row == 7", "address.geo.lat > 50", "address.geo.grid.row < 8",
+            "address.geo.grid.square == 'TQ' AND address.geo.lat == 51.5",
+        ] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
+            request.predicate = NSPredicate(format: format)
+            let found = try bench.newContext().fetch(request)
+            #expect(found.map { row(of: $0.value(forKey: "address")) } == [7], "\(format)")
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
+        request.predicate = NSPredicate(format: "address.geo.grid.row == nil")
+        #expect(try bench.newContext().fetch(request).count == 1)
+        request.predicate = nil
+        request.sortDescriptors = [NSSortDescriptor(key: "address.geo.grid.row", ascending: false)]
+        let rows = try bench.newContext().fetch(request).map {
+            row(of: $0.value(forKey: "address"))
+        }
+        #expect(rows == [8, 7, nil])
+    }
+
     @Test func dictionariesNestAsObjectsDo() throws {
         let bench = try Bench(.sqlite, model: Self.model())
         try bench.make("Place").setValue(address(), forKey: "address")

@@ -104,6 +104,39 @@ import class CoreData.NSExpression
         #expect(team.value(forKeyPath: "employees.@avg.score") as? NSNumber != 0)
     }
 
+    /// What stands there until a save refuses it is cut as `NSNumber` cuts it, and ends nothing.
+    @Test func accessorsReadThemBeforeTheSave() throws {
+        let bench = try Bench(.memory)
+        let ada = try bench.person("Ada")
+        let employee = try #require(try bench.make("Employee", "Bob") as? Employee)
+        let values: [(value: Any, age: Int16)] = [
+            (70_000, 4464), (-70_000, -4464), (UInt64.max, -1), (Int64.max, -1),
+            (Int64.min, 0), (UInt16.max, -1), (Decimal(70_000), 4464), (70_000.9, 4464),
+        ]
+        for (value, age) in values {
+            ada.setValue(value, forKey: "age")
+            #expect(ada.age == age, "\(value)")
+        }
+        for value: Any in [
+            1e30, -1e30, Double.nan, Double.infinity, Decimal.nan,
+            Decimal(sign: .plus, exponent: 30, significand: 1),
+        ] as [Any] {
+            ada.setValue(value, forKey: "age")
+            employee.setValue(value, forKey: "salary")
+            // Whatever they read, they read something, and the save refuses what was set.
+            _ = (ada.age, employee.salary, ada.managedValue(forKey: "age") as Int)
+            _ = (ada.managedValue(forKey: "age") as Bool, ada.managedValue(forKey: "age") as Float)
+            _ = (ada.managedValue(forKey: "age") as Double, ada.managedValue(forKey: "age") as Int?)
+            _ = (ada.managedValue(forKey: "age") as UInt8, ada.managedValue(forKey: "age") as Int64)
+        }
+        #expect(throws: NSError.self) { try bench.context.save() }
+        ada.setValue(40, forKey: "age")
+        employee.setValue(Int64(5_000_000_000), forKey: "salary")
+        #expect(employee.salary == 705_032_704)
+        ada.setValue(300, forKey: "age")
+        #expect(ada.managedValue(forKey: "age") as Int8 == 44)
+    }
+
     @Test func fractionsAreCutAsEver() throws {
         let bench = try Bench(.memory)
         let ada = try bench.person("Ada")

@@ -105,6 +105,9 @@ import Testing
         ("SUBQUERY(a, b, c == 1).@count > 0", 12, "$x"), ("a BETWEEN {1, 2", 15, "\"}\""),
         ("a == 99999999999999999999x", 25, "AND, OR"), ("NOT", 3, "an expression"),
         ("CAST(a) == 1", 0, "CAST("), ("a UTI-LIKE 'x'", 2, "comparison operator"),
+        ("(a & 1) == 1", 3, "bitwiseAnd:with:"), ("a | 1 == 1", 2, "bitwiseOr:with:"),
+        ("a ^ 1 == 1", 2, "bitwiseXor:with:"), ("~a == 1", 0, "onesComplement:"),
+        ("a << 1 == 2", 2, "leftshift:by:"), ("a >> 1 == 2", 2, "rightshift:by:"),
         ("add:to: == 1", 8, "\"(\""), ("TERNARY(a == 1, 2) == 1", 17, "\",\""),
     ])
     func aBadFormatSaysWhereAndWhatWasExpected(

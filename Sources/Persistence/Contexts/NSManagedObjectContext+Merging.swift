@@ -54,6 +54,7 @@ extension NSManagedObjectContext {
         readAhead.forgetRows()
         pin?.advance()
         for id in changes.deleted { mergeDeletion(of: id) }
+        pending.gone += changes.deleted
         var refreshed: [NSManagedObjectID] = []
         if changes.count > Self.mergeCountMax {
             refreshAllObjects()
@@ -64,6 +65,7 @@ extension NSManagedObjectContext {
                 return []
             }
         }
+        forgetGoneInChanges()
         if relaxed { unloadUnchangedMembers() }
         postEvent(isUndoable: false)
         var userInfo = changes.userInfo

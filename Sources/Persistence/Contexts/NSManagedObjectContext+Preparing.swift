@@ -67,7 +67,6 @@ extension NSManagedObjectContext {
             conflicts.append(NSMergeConflict(object, stored: stored))
         }
         guard !conflicts.isEmpty else { return }
-        try settings.mergePolicy.resolve(mergeConflicts: conflicts)
-        for conflict in conflicts { conflict.accept() }
+        try settle(conflicts)
     }
 }

@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
     @discardableResult
     final func postEvent(isUndoable: Bool = true) -> EventObjects {
         if settings.propagatesDeletesAtEndOfEvent { propagateDeletions() }
+        forgetGoneObjects()
         var event = pending.takeEvent()
         defer { pending.endPosting(event) }
         if isUndoable, let undo = settings.undo { undo.register(event) }

@@ -63,8 +63,11 @@ extension NSManagedObjectContext {
                     try object.validateForDelete()
                 } else if object.isInserted {
                     try object.validateForInsert()
-                } else {
+                } else if !object.state.contains(.inaccessible) {
                     try object.validateForUpdate()
+                } else {
+                    // Its values went with its row: what they lack is not what is wrong.
+                    throw PersistenceErrors.missingObject(object.objectID)
                 }
             } catch let error as NSError {
                 let several = error.code == NSValidationMultipleErrorsError

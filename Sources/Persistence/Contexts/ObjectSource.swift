@@ -105,6 +105,7 @@ extension NSManagedObjectContext {
             return
         }
         object.state.insert(.deleted)
+        pending.gone.append(object.objectID)
         pending.note(.deletedNow, of: object)
     }
 }

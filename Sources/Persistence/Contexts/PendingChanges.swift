@@ -18,6 +18,8 @@ struct PendingChanges {
     var watched: [NSManagedObject] = []
     /// Stored members that to-manys were read without.
     var hidden: Set<HiddenMember> = []
+    /// Objects whose rows turned out to be gone, and that others may still lead to.
+    var gone: [NSManagedObjectID] = []
     /// What went wrong while a fault was filled in; the next save throws it.
     var failure: (any Error)?
     /// Changes of objects that could not be read yet.

@@ -13,8 +13,9 @@ extension NSPersistentStoreCoordinator {
     /// and its files stay. Nothing may be at the new place yet. Where it fails, the old store stays
     /// open and the new files are gone. Throws 134070 for a store of another coordinator or a place
     /// that is taken, 134000 for an unknown type, 134030 for a full disk, 134091 for what the other
-    /// type cannot hold. Cost: O(rows), written in one transaction; what is read is let go of on
-    /// the way.
+    /// type cannot hold, and for a file with rows of entities that the model does not have, which
+    /// the copy would be without. Cost: O(rows), written in one transaction; what is read is let go
+    /// of on the way.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
@@ -92,6 +93,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func fill(_ rows: any RowStore, from store: NSPersistentStore) throws {
+        try (store.rowStore as? SQLiteRowStore)?.checkEntityNumbers()
         let missing = try StoreCopy.run(from: store.rowStore, to: rows)
         guard missing > 0 else { return }
         MissingValueNotice.write(

@@ -25,10 +25,8 @@ struct ConflictResolution {
                 open.append(merge)
             }
         }
-        guard !open.isEmpty else { return }
-        try context.settings.mergePolicy.resolve(mergeConflicts: open)
-        context.propagateDeletions()
-        for conflict in open { conflict.accept() }
+        guard !open.isEmpty else { return try context.forgetGoneWhileSaving() }
+        try context.settle(open)
     }
 
     /// Brings all conflicts of the violated constraint before the policy at once.

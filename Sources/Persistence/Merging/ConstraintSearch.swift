@@ -89,7 +89,7 @@ struct ConstraintSearch {
         }
         query.predicate = .and(parts)
         // The rows of new objects are not there yet, whatever keys were reserved for them.
-        let stored = context.pending.objects.lazy.filter { !$0.isInserted }
+        let stored = context.pending.objects.lazy.filter { $0.isPending && !$0.isInserted }
         let rewritten = Set(stored.compactMap { $0.identity?.reservedRow })
         var holders: [[Part]: RowID] = [:]
         for row in try store.rowStore.rows(matching: query) where !rewritten.contains(row.id) {

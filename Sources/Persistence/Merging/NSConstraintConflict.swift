@@ -48,10 +48,12 @@ open class NSConstraintConflict: NSObject {
     ///
     /// A new object gives its values and links to the stored one under object-trump and overwrite,
     /// its links under store-trump, and nothing under rollback; then it is deleted. A changed
-    /// stored object takes its former values back, or takes the place of the other.
+    /// stored object takes the place of the other under object-trump and overwrite, with the links
+    /// of both and the other's values where it has none; under store-trump it takes its former
+    /// unique values back, under rollback all of them.
     final func resolve(_ type: NSMergePolicyType) {
         let objects = conflictingObjects.filter { !$0.isDeleted }
-        guard let keeper = databaseObject ?? objects.first(where: holdsStored) ?? objects.first
+        guard var keeper = databaseObject ?? objects.first(where: holdsStored) ?? objects.first
         else { return }
         let objectWins =
             type == .overwriteMergePolicyType || type == .mergeByPropertyObjectTrumpMergePolicyType
@@ -63,9 +65,14 @@ open class NSConstraintConflict: NSObject {
                 }
                 object.context?.delete(object)
             } else if objectWins {
+                object.takeMissing(of: keeper)
                 keeper.context?.delete(keeper)
+                keeper = object
+            } else if type == .rollbackMergePolicyType {
+                object.restoreEnds()
+                object.observing { object.revert() }
             } else {
-                object.revert()
+                for name in constraint { object.takeBack(name) }
             }
         }
     }
@@ -86,6 +93,32 @@ extension NSManagedObject {
         }
     }
 
+    /// Takes the place of the other object: its links, and its values where this one has none.
+    final func takeMissing(of other: NSManagedObject) {
+        for (slot, place) in other.shape.layout.attributes.enumerated()
+        where !other.attributes[slot].isNull {
+            guard case .attribute(let own) = shape.slot(place.name), attributes[own].isNull,
+                !isChanged(attribute: own)
+            else { continue }
+            setValue(other.value(forKey: place.name), forKey: place.name)
+        }
+        takeLinks(of: other, replacing: false)
+    }
+
+    /// Takes the value of a property back that was last read or saved.
+    fileprivate final func takeBack(_ name: String) {
+        guard let snapshot else { return }
+        switch shape.slot(name) {
+        case .attribute(let slot) where isChanged(attribute: slot):
+            willChangeValue(forKey: name)
+            attributes[slot] = snapshot.attributes[slot]
+            didChangeValue(forKey: name)
+        case .toOne(let slot) where toOnes[slot] !== snapshot.toOnes[slot]:
+            setValue(snapshot.toOnes[slot].flatMap(related), forKey: name)
+        default: break
+        }
+    }
+
     /// Takes the other object's links; to-one links that are set already only where `replacing`.
     final func takeLinks(of other: NSManagedObject, replacing: Bool) {
         for (slot, relationship) in other.shape.layout.toOnes.enumerated()
@@ -96,6 +129,7 @@ extension NSManagedObject {
         }
         for (slot, relationship) in other.shape.layout.toManys.enumerated()
         where shape.slot(relationship.name) != nil {
+            if !other.isInserted { other.load(slot) }
             for member in other.toManys[slot].all.compactMap({ other.related($0.id) }) {
                 addObject(member, toRelationshipNamed: relationship.name)
             }

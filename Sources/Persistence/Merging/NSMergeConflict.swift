@@ -57,6 +57,7 @@ open class NSMergeConflict: NSObject {
     final func resolve(_ type: NSMergePolicyType) {
         guard let stored else { return settleDeletion(type) }
         let object = sourceObject
+        let shown = object.isFault ? [] : object.toOnes
         switch type {
         case .errorMergePolicyType: break
         case .overwriteMergePolicyType: object.snapshot = stored
@@ -65,10 +66,12 @@ open class NSMergeConflict: NSObject {
             object.takeStoreChanges(stored)
             object.rebase(onto: stored)
         case .rollbackMergePolicyType:
+            object.restoreEnds()
             object.state.subtract([.updated, .deleted])
             object.snapshot = stored
             object.revert()
         }
+        object.letEndsFollow(from: shown)
         object.awake(fromSnapshotEvents: .mergePolicy)
     }
 
@@ -77,6 +80,12 @@ open class NSMergeConflict: NSObject {
         if let stored, sourceObject.snapshot?.version != stored.version {
             sourceObject.snapshot = stored
         }
+    }
+
+    /// The object, where it is to be written anew since its row was deleted.
+    final var returning: NSManagedObject? {
+        let object = sourceObject
+        return stored == nil && object.isInserted && !object.isDeleted ? object : nil
     }
 
     private func settleDeletion(_ type: NSMergePolicyType) {
@@ -114,17 +123,32 @@ extension NSManagedObject {
             extras?.transformed[index] = nil
         }
         for index in toOnes.indices where stored.toOnes[index] !== former.toOnes[index] {
+            if toOnes[index] !== former.toOnes[index] { restoreEnd(index, as: former) }
             toOnes[index] = stored.toOnes[index]
         }
     }
 }
 
 extension NSManagedObjectContext {
-    /// Lets go of an object whose row somebody else deleted.
+    /// Brings conflicts of versions before the policy, and carries out what it decided.
+    final func settle(_ conflicts: [NSMergeConflict]) throws {
+        try settings.mergePolicy.resolve(mergeConflicts: conflicts)
+        propagateDeletions()
+        for conflict in conflicts { conflict.accept() }
+        let returning = conflicts.compactMap(\.returning)
+        if !returning.isEmpty {
+            try ReturningObjects(context: self, objects: returning).takeBackLinks()
+        }
+        try forgetGoneWhileSaving()
+    }
+
+    /// Lets go of an object whose row somebody else deleted; `forgetGoneObjects` then takes it out
+    /// of the relationships of others.
     final func dropDeleted(_ object: NSManagedObject) {
         object.state.subtract(.pending)
         object.state.insert(.deleted)
         pending.note(.deletedNow, of: object)
+        if let id = object.identity { pending.gone.append(id) }
         registry.unregister(object)
         object.leaveContext()
         object.state.subtract(.pending)

@@ -18,6 +18,17 @@ enum ExactNumber {
         }
     }
 
+    /// The whole number that is nearest, where there is no room for the number itself; 0 for none.
+    static func nearest(_ number: NSNumber) -> Int64 {
+        if let integer = integer(number) { return integer }
+        // Too large for a signed one, yet cut as any other.
+        if number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "Q")) {
+            return Int64(bitPattern: number.uint64Value)
+        }
+        let real = number.doubleValue
+        return real.isNaN ? 0 : real > 0 ? .max : .min
+    }
+
     static func decimal(_ number: NSNumber) -> Decimal? {
         if let decimal = number as? NSDecimalNumber { return decimal.decimalValue }
         guard number.doubleValue.isFinite else { return nil }

@@ -44,6 +44,7 @@ extension NSManagedObject {
     ///
     /// A missing value is nil for an optional, and zero, false or empty for a scalar, text or
     /// collection; for other types it traps, as does a value of another type than the declared one.
+    /// A whole number that is too wide for the declared type is cut to its width.
     @inlinable
     public final func managedValue<Value>(forKey key: String) -> Value {
         if let value: Value = plainValue(forKey: key) { return value }

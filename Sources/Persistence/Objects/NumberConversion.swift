@@ -2,14 +2,20 @@ internal import Foundation
 
 /// A number that another number may be declared as: a transient `Int64` as `Int`.
 private protocol DeclaredNumber {
-    /// The same number as this type; nil where it does not fit, or is none.
+    /// The same number as this type, a whole number cut to its width as `NSNumber` cuts it: what is
+    /// too wide is for the save to refuse. Nil for what is no number.
     static func reading(_ value: Any) -> Any?
 }
 
 extension FixedWidthInteger {
     fileprivate static func reading(_ value: Any) -> Any? {
-        if let integer = value as? any FixedWidthInteger { return Self(exactly: integer) }
-        return (value as? NSNumber).flatMap { Self(exactly: $0.int64Value) }
+        if let integer = value as? any FixedWidthInteger {
+            return Self(truncatingIfNeeded: integer)
+        }
+        let decimal = (value as? Decimal).map { NSDecimalNumber(decimal: $0) }
+        return (decimal ?? value as? NSNumber).map {
+            Self(truncatingIfNeeded: ExactNumber.nearest($0))
+        }
     }
 }
 
@@ -48,7 +54,7 @@ extension Optional: WrappingType {
 }
 
 extension NSManagedObject {
-    /// A number in the type that a declaration gives it; nil where it does not fit.
+    /// A number in the type that a declaration gives it; nil for what is no number.
     final func converted<Value>(_ value: Any) -> Value? {
         let type = (Value.self as? any WrappingType.Type)?.wrapped ?? Value.self
         guard let number = type as? any DeclaredNumber.Type else { return value as? Value }

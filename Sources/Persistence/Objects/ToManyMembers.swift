@@ -146,6 +146,30 @@ struct ToManyMembers {
         sequence.removeAll { $0 == member }
     }
 
+    /// The same for several, whether the stored members were read or not.
+    mutating func forget(_ gone: Set<Reference>) {
+        for member in touched(by: gone) { forget(member) }
+    }
+
+    /// Those of several that are members, or were added or removed. Cost: O(members) or O(others),
+    /// whichever is less; nothing where no member was read or changed.
+    func touched(by others: Set<Reference>) -> Set<Reference> {
+        guard isLoaded || !added.isEmpty || !removed.isEmpty else { return [] }
+        guard others.count > count + added.count + removed.count else {
+            return others.filter {
+                contains($0) == true || added.contains($0) || removed.contains($0)
+            }
+        }
+        return others.intersection(all).union(others.intersection(added.union(removed)))
+    }
+
+    /// Counts a member that the store has no more as added again.
+    mutating func restore(_ member: Reference) {
+        held = nil
+        settle()
+        if contains(member) == true { added.insert(member) } else { add(member) }
+    }
+
     /// Keeps the members' objects for as long as the members stay the same.
     mutating func hold(_ collection: Any) { held = HeldMembers(collection) }
 

@@ -120,10 +120,17 @@ extension Constant {
         switch self {
         case .bool(let flag): flag ? 1 : 0
         case .integer(let number): Decimal(number)
-        case .real(let number): number.isFinite ? Decimal(number) : nil
+        case .real(let number): Self.decimal(number)
         case .decimal(let number): number
         default: nil
         }
+    }
+
+    /// The real as a decimal; nil where it is too large or too small for one, too.
+    private static func decimal(_ number: Double) -> Decimal? {
+        guard number.isFinite else { return nil }
+        let made = Decimal(number)
+        return made.isNaN ? nil : made
     }
 
     /// What to call the value in a message, without showing it.

@@ -88,7 +88,8 @@ extension PredicateCompiler {
         guard let a = try sql(first, as: kind), let b = try sql(second, as: kind) else {
             throw unsupported("Unsupported TERNARY: both results must be of one kind")
         }
-        return .value("CASE WHEN \(condition) THEN \(a) ELSE \(b) END", kind)
+        let chosen: SQLFragment = "CASE WHEN \(condition) THEN \(a) ELSE \(b) END"
+        return .value(chosen.fraction(a.isFraction || b.isFraction), kind)
     }
 
     // MARK: Operands as SQL
@@ -122,7 +123,10 @@ extension PredicateCompiler {
             return nil
         case .constant(let value):
             if value is ExpressionList { return nil }
-            return Self.encode(value, as: kind).map { $0.isNull ? "NULL" : "\(value: $0)" }
+            let isFraction = plainConstant(value) is Decimal
+            return Self.encode(value, as: kind).map {
+                $0.isNull ? "NULL" : ("\(value: $0)" as SQLFragment).fraction(isFraction)
+            }
         case .object, .collection: return nil
         }
     }

@@ -92,7 +92,7 @@ extension PredicateCompiler {
 
     private func call(_ name: String, _ operand: Operand) throws -> Operand? {
         if name == "noindex:", case .value(let sql, let kind) = operand {
-            return .value("+\(sql)", kind)
+            return .value(("+\(sql)" as SQLFragment).fraction(sql.isFraction), kind)
         }
         if name == "length:", case .collection(let members) = operand {
             return try aggregate("@count", of: members)
@@ -104,7 +104,9 @@ extension PredicateCompiler {
         }
         guard let number = try sql(operand, as: .number) else { return nil }
         if name == "onesComplement:" { return .value("~(\(number))", .number) }
-        return Self.numberFunctions[name].map { .value("\(name: $0)(\(number))", .number) }
+        return Self.numberFunctions[name].map {
+            .value(("\(name: $0)(\(number))" as SQLFragment).fraction(number.isFraction), .number)
+        }
     }
 
     private static let numberFunctions = [
@@ -127,6 +129,8 @@ extension PredicateCompiler {
         case FunctionName.add: result = "(\(a) + \(b))"
         case FunctionName.subtract: result = "(\(a) - \(b))"
         case FunctionName.multiply: result = "(\(a) * \(b))"
+        case FunctionName.divide where a.isFraction || b.isFraction:
+            result = "(CAST(\(a) AS REAL) / \(b))"
         case FunctionName.divide: result = "(\(a) / \(b))"
         case "modulus:by:": result = "(CASE WHEN \(b) = 0 THEN NULL ELSE mod(\(a), \(b)) END)"
         case FunctionName.power: result = "pow(\(a), \(b))"
@@ -137,7 +141,7 @@ extension PredicateCompiler {
         case "rightshift:by:": result = "(\(a) >> \(b))"
         default: return nil
         }
-        return .value(result, kind)
+        return .value(result.fraction(a.isFraction || b.isFraction), kind)
     }
 
     /// Both as numbers, and the kind of the result: a date and seconds make a date, two dates
@@ -166,11 +170,12 @@ extension PredicateCompiler {
         switch (kind, made) {
         case (.number, .number), (.date, .number), (.number, .date), (.date, .date),
             (.text, .text), (.uri, .text):
-            return .value(sql, made)
+            return .value(sql.fraction(sql.isFraction || name == "NSDecimalNumber"), made)
         default:
             let given = SQLiteValue.integer(CastFunction.number(of: kind))
-            return .value(
-                "\(name: CastFunction.name)(\(sql), \(value: given), \(value: .text(name)))", made)
+            let cast: SQLFragment =
+                "\(name: CastFunction.name)(\(sql), \(value: given), \(value: .text(name)))"
+            return .value(cast.fraction(name == "NSDecimalNumber"), made)
         }
     }
 }

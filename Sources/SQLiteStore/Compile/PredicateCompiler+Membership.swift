@@ -47,7 +47,12 @@ extension PredicateCompiler {
         var equality = comparison
         equality.operator = .equalTo
         let tests = try list.elements.map {
-            try compare(element, equality, operand($0, list.context), list.context)
+            let listed = try operand($0, list.context)
+            // What is decided here is decided of these two, not of the whole list.
+            if case .constant(let value) = element, case .constant(let other) = listed {
+                (equality.left, equality.right) = (.constant(value), .constant(other))
+            }
+            return try compare(element, equality, listed, list.context)
         }
         return .tree(tests, "OR", empty: "0")
     }
@@ -90,16 +95,16 @@ extension PredicateCompiler {
     }
 
     /// A list's element beside a value of this kind. Numbers are texts and texts numbers where they
-    /// spell them, by the rule of evaluation in memory.
+    /// spell them, by the rule of evaluation in memory; nothing else is listed as what it is not.
     private static func encodeListed(_ value: Any?, as kind: ValueKind) -> SQLiteValue? {
-        let type =
-            switch kind {
-            case .text: "NSString"
-            case .number: "NSNumber"
-            case .date, .uuid, .uri, .data: ""
-            }
-        return encode(value, as: kind)
-            ?? Cast.plain(value, as: type).flatMap { encode($0, as: kind) }
+        if let encoded = encode(value, as: kind) { return encoded }
+        switch (kind, Self.kind(of: value)) {
+        case (.text, .number):
+            return Cast.plain(value, as: "NSString").flatMap { encode($0, as: kind) }
+        case (.number, .text):
+            return Cast.plain(value, as: "NSNumber").flatMap { encode($0, as: kind) }
+        case (.number, _), (.text, _), (.date, _), (.uuid, _), (.uri, _), (.data, _): return nil
+        }
     }
 
     /// Membership of a column that may refer to a file.

@@ -53,7 +53,8 @@ extension PredicateCompiler {
             let name = path[..<length].joined(separator: ".")
             guard let slot = scope.layout.attributeSlot(name) else { continue }
             let column = columns.attributes[slot]
-            let sql: SQLFragment = "\(name: scope.alias).\(name: column.name)"
+            var sql: SQLFragment = "\(name: scope.alias).\(name: column.name)"
+            sql.isFraction = column.kind == .decimal || column.kind == .date
             let rest = path[length...].joined(separator: ".")
             if rest.isEmpty { return .value(sql, ValueKind(column.kind)) }
             switch (rest, ValueKind(column.kind)) {
@@ -130,7 +131,10 @@ extension PredicateCompiler {
             throw self.unsupported("Unsupported function expression \(name): it needs numbers")
         }
         let result: SQLFragment = "(SELECT \(name: function)(\(rows.value))\(rows.sql))"
-        return name == "@sum" ? .value("IFNULL(\(result), 0)", .number) : .value(result, kind)
+        let isFraction = rows.value.isFraction
+        guard name == "@sum" else { return .value(result.fraction(isFraction), kind) }
+        let sum: SQLFragment = "IFNULL(\(result), 0)"
+        return .value(sum.fraction(isFraction), .number)
     }
 
     /// EXISTS over the members for which `test` holds.

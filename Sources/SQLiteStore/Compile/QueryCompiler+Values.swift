@@ -162,7 +162,8 @@ struct LineCompiler {
         case .maximum, .count: result = "max(\(sql))"
         }
         if function == .sum || function == .average, kind != .number { throw refusal }
-        return .constant(CompiledPart(operand: .value(result, kind), description: text))
+        let value = result.fraction(sql.isFraction)
+        return .constant(CompiledPart(operand: .value(value, kind), description: text))
     }
 }
 

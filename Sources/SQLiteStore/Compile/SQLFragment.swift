@@ -7,6 +7,9 @@ internal import SQLiteDriver
 struct SQLFragment: ExpressibleByStringInterpolation {
     private(set) var text: String
     private(set) var values: [SQLiteValue]
+    /// Whether it is a number that has fractions, or a date: where such a value is a whole number
+    /// SQLite keeps it as one, and divides it so.
+    var isFraction = false
 
     init(stringLiteral text: String) {
         self.text = text
@@ -40,6 +43,13 @@ struct SQLFragment: ExpressibleByStringInterpolation {
 
         mutating func appendInterpolation(name: String) { text += name }
         mutating func appendInterpolation(number: Int) { text += String(number) }
+    }
+
+    /// The same, as a number that has fractions where `isFraction` says so.
+    func fraction(_ isFraction: Bool) -> SQLFragment {
+        var fragment = self
+        fragment.isFraction = isFraction
+        return fragment
     }
 
     /// The fragments with `separator` between them.

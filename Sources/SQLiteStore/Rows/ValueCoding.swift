@@ -137,16 +137,24 @@ enum ValueCoding {
     }
 
     /// A decimal column gives back integers and reals; the shortest text of a real is what was
-    /// meant.
+    /// meant. A real that no decimal can be, such as an infinity, stays one.
     static func decimal(_ value: SQLiteValue) -> AttributeValue {
         switch value {
         case .null: .null
         case .integer(let integer): .decimal(Decimal(integer))
-        case .real(let real): .decimal(Decimal(string: "\(real)") ?? Decimal(real))
+        case .real(let real): exactDecimal(real).map { .decimal($0) } ?? .double(real)
         case .text("NaN"): .decimal(.nan)
         case .text(let text): Decimal(string: text).map { .decimal($0) } ?? .text(text)
         case .blob(let data): .data(data)
         }
+    }
+
+    private static func exactDecimal(_ real: Double) -> Decimal? {
+        guard real.isFinite, let decimal = Decimal(string: "\(real)"), !decimal.isNaN else {
+            return nil
+        }
+        // What is too small for a decimal would become nothing.
+        return decimal.isZero && real != 0 ? nil : decimal
     }
 
     // MARK: Files

@@ -20,6 +20,10 @@ struct TableUpgrade {
     mutating func run(telling tell: ((Float) -> Void)? = nil) throws {
         try connection.script("PRAGMA legacy_alter_table = ON")
         try decide()
+        let numbers = plan.new.layout.members.map(\.number)
+        let fresh = Dictionary(grouping: numbers) { plan.new.columns(of: $0)?.table ?? "" }
+        try UnknownRows(schema: plan.old, connection: connection)
+            .refuse(in: plan.setAside, givenAnew: fresh.mapValues(Set.init))
         try dropTriggers()
         for table in plan.setAside.sorted() {
             try connection.script("ALTER TABLE \(table) RENAME TO \(plan.former(table))")

@@ -77,15 +77,30 @@ struct MemoryRowObject: KeyValueReading, IdentityReading {
             return try store.members(of: row.id, toMany: slot).compactMap { try object($0.target) }
         }
         if key == "objectID" { return row.id }
+        let prefix = "\(key)."
         let elements = layout.attributes.indices.filter {
-            layout.attributes[$0].name.hasPrefix("\(key).")
+            layout.attributes[$0].name.hasPrefix(prefix)
         }
         guard !elements.isEmpty else { throw unknownKey(key) }
-        return elements.reduce(into: [String: Any]()) { values, slot in
+        return composite(elements, below: prefix)
+    }
+
+    /// The value of a composite: dictionaries within a dictionary, as its elements lie within each
+    /// other; nil where all are empty.
+    private func composite(_ slots: [Int], below prefix: String) -> [String: Any]? {
+        var values: [String: Any] = [:]
+        var inner: [String: [Int]] = [:]
+        for slot in slots {
             let place = layout.attributes[slot]
-            values[String(place.name.dropFirst(key.count + 1))] =
-                plain(row.attributes[slot], place.attribute)
+            let path = place.name.dropFirst(prefix.count)
+            guard let end = path.firstIndex(of: ".") else {
+                values[String(path)] = plain(row.attributes[slot], place.attribute)
+                continue
+            }
+            inner[String(path[..<end]), default: []].append(slot)
         }
+        for (name, slots) in inner { values[name] = composite(slots, below: "\(prefix)\(name).") }
+        return values.isEmpty ? nil : values
     }
 
     func hasOrder(forKey key: String) -> Bool {

@@ -34,11 +34,32 @@ extension NSManagedObjectContext {
     final func takeBack(_ step: UndoStep) {
         for object in step.deleted { revive(object) }
         revealMembers()
+        noteGone(in: step)
         for (object, change) in step.changes where owns(object) { object.takeBack(change) }
         for object in step.inserted where owns(object) { withdraw(object) }
         for (object, _) in step.changes where object.isAsStored { object.state.remove(.updated) }
         revealMembers()
         postEvent()
+    }
+
+    /// Looks which of the objects that the event led away from somebody else deleted since: the end
+    /// of this event takes them out again.
+    private func noteGone(in step: UndoStep) {
+        var ids: Set<Reference> = []
+        for (_, change) in step.changes {
+            for (_, old) in change.toOnes { if let old { ids.insert(Reference(old)) } }
+            for (_, members) in change.toManys { ids.formUnion(members.removed) }
+        }
+        let doubtful = ids.map(\.id).filter { id in
+            guard !id.isTemporaryID else { return false }
+            guard let known = registry.object(id) else { return true }
+            guard !known.isInserted else { return false }
+            return known.isFault || known.state.contains(.inaccessible)
+        }
+        // Where they cannot be read, the next save finds out.
+        guard !doubtful.isEmpty, let found = try? source?.snapshots(of: doubtful) else { return }
+        let there = Set(found.map { Reference($0.id) })
+        pending.gone += doubtful.filter { !there.contains(Reference($0)) }
     }
 
     /// Takes a deletion back, also one that was saved.

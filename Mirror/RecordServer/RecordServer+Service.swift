@@ -103,6 +103,7 @@ extension Authenticator {
             }
         }
         courier = CourierDoor(
+        publicShare = { try service.publicShare(shortGUID: $0) }
             user: { try service.user(ofCourierToken: $0) },
             next: { try service.nextNotice(forCourierToken: $0) },
             listen: { try service.listen(forCourierToken: $0, changed: $1) })

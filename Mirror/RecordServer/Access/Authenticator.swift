@@ -72,6 +72,9 @@ package struct Authenticator: Sendable {
 
     /// nil where nobody brings notices.
     package var courier: CourierDoor?
+    /// What anybody may know of the share behind a short GUID; nil where there are no shares.
+    package var publicShare: (@Sendable (_ shortGUID: String) throws -> PublicShare?)?
+
 
     package init(
         assets: Assets? = nil,

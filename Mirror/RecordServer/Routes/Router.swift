@@ -14,8 +14,8 @@ package struct Router: Sendable {
     let platform: Environment
     private let failureLog: FailureLog?
     let throttle: Throttle
-    private let throttlesAddresses: Bool
-    private let scheme: String
+    let throttlesAddresses: Bool
+    let scheme: String
     private let health: HealthAnswers
 
     init(
@@ -137,7 +137,8 @@ package struct Router: Sendable {
             try checkMethod(operation, request)
             _ = try BodyEncoding(of: request)
             return .ask(operation, target, caller)
-        case .health, .liveness, .readiness, .capabilities, .openAPI, .assetFile, .courier:
+        case .health, .liveness, .readiness, .capabilities, .openAPI, .assetFile, .courier,
+            .sharePage:
             return try reading(path, request, uuid, &facts)
         }
     }
@@ -149,7 +150,7 @@ package struct Router: Sendable {
         switch path {
         case .health, .liveness, .readiness, .capabilities:
             guard !isPlain else { throw RouteRefusal.notHere }
-        case .openAPI, .assetFile, .courier, .assetUpload, .operation: break
+        case .openAPI, .assetFile, .courier, .sharePage, .assetUpload, .operation: break
         }
         guard request.method == "GET" || request.method == "HEAD" else {
             throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD")
@@ -167,6 +168,7 @@ package struct Router: Sendable {
             return .file(response)
         case .courier:
             let (wait, user) = try notices(request, uuid)
+        case .sharePage(let shortGUID): return .file(try sharePage(shortGUID, request))
             facts.user = user
             return .wait(user: user, wait)
         case .assetUpload, .operation: throw RouteRefusal.notHere

@@ -35,7 +35,7 @@ public final class RecordServer: Sendable {
                 log?(entry)
             },
             admit: { [annex = configuration.annex] request in
-                guard let admission = annex?(request) else { return router.admit(request) }
+                guard let admission = annex?.admit(request) else { return router.admit(request) }
                 return router.limited(admission, request).noting(.ofConsole)
             })
         metrics = MetricsListener(platform: platform, health: health) {

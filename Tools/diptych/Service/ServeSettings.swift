@@ -39,7 +39,7 @@ struct ServeSettings: Sendable {
         "token-days", "N|none", setting: true,
         "how long tokens last that the console gives users, until renewed (365)")
     private static let allowOrigin = Option(
-        "allow-origin", "[ID=]ORIGIN,...", setting: true,
+        "allow-origin", "[ID=]ORIGIN", setting: true,
         "pages of other addresses that browsers may let ask, or of one container's only")
 
     static let options =

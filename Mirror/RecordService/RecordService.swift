@@ -241,8 +241,8 @@ public final class RecordService: Sendable {
     package func removeDeletedRecords() throws(RecordError) { try backend.removeDoomedRecords() }
 
     /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token and for one that has
-    /// ended, AUTHENTICATION_FAILED for a wrong one, NOT_FOUND for an unknown container. `admitsWorld`: who shows no user's
-    /// token is let in as `Caller.world`.
+    /// ended, AUTHENTICATION_FAILED for a wrong one, NOT_FOUND for an unknown container.
+    /// `admitsWorld`: who shows no user's token is let in as `Caller.world`.
     public func authenticate(
         apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
     ) throws(RecordError) -> Caller {

@@ -5,8 +5,8 @@ internal import RecordWire
 
 /// The page at a share's address: what is shared, and how to take part.
 ///
-/// It has no script, loads nothing and is shown inside no other page. What people wrote stands in it
-/// as text only. Of a share that is not public it says what it says where there is none.
+/// It has no script, loads nothing and is shown inside no other page. What people wrote stands in
+/// it as text only. Of a share that is not public it says what it says where there is none.
 struct SharePage {
     private let share: PublicShare?
     /// As the browser knows it.

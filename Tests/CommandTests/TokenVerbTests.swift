@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteDriver
 import Testing
 
 /// Tokens that end, pages of other addresses, and schemas of models: what operators set up.
@@ -62,6 +63,36 @@ import Testing
         #expect(try workshop.run(["sync", library] + service.settings).status == 1)
         #expect(try ask("tokens", "--revoke-all", "Bob").status == 1)
         #expect(try ask("tokens", "--revoke-all", "owner", "--revoke", "x").status == 2)
+    }
+
+    @Test func aTokenFileIsRenewedInTime() throws {
+        #expect(try issue("a.tokens", "--days", "30").status == 0)
+        let file = workshop.path("a.tokens")
+        func renew() throws -> Run {
+            try workshop.run([
+                "sign-in", "--renew", "--json", "--service", service.text("url"), "--container",
+                service.text("container"), "--ca-file", service.text("caFile"), "--token-file",
+                file,
+            ])
+        }
+        let issued = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(try renew().json["renewed"] as? Bool == false)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == issued)
+        // As it is five days before the end.
+        let rows = try Connection(path: data + "/records.sqlite")
+        try rows.script("UPDATE token_lives SET ends_at = ends_at - 25 * 86400000")
+        #expect(try renew().json["renewed"] as? Bool == true)
+        let renewed = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(renewed != issued)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)
+        #expect((mode[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        #expect(try days("a.tokens") == 30)
+        #expect(try renew().json["renewed"] as? Bool == false)
+        // A copy of the file that was not renewed ends an hour later.
+        try rows.script("UPDATE token_lives SET former_until = 1")
+        try issued.write(toFile: file, atomically: true, encoding: .utf8)
+        let late = try renew()
+        #expect(late.status == 1 && late.complaint.contains("AUTHENTICATION_REQUIRED"))
     }
 
     @Test func anOriginIsAllowedByServe() throws {

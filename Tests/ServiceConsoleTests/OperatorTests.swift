@@ -30,7 +30,10 @@ import Testing
         let after = try ask("POST", path, #"{"givenName":""}"#).object()
         #expect(after["givenName"] == nil && after["discoverable"] as? Bool == true)
         #expect(after["emailAddress"] as? String == "anna@example.org")
-        #expect(try ask("POST", path, #"{"emailAddress":"x"}"#).status == 400)
+        for wrong in ["x", "a@b@c", "a@b\\u001b", "a @b", "a@\\u202eb"] {
+            let answer = try ask("POST", path, #"{"emailAddress":"\#(wrong)"}"#)
+            #expect(answer.status == 400 && !answer.text.contains("a@"))
+        }
         #expect(try ask("POST", path, #"{"email":"a@b"}"#).status == 400)
         #expect(try ask("POST", "users/nobody", "{}").status == 404)
         #expect(try ask("GET", "users/nobody").status == 404)

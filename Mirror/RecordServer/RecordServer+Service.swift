@@ -78,7 +78,7 @@ extension Authenticator {
             assets.uploaded = { try service.uploadedBytes(key: $0, $1) }
         }
         self.init(assets: assets) { tokens, container in
-            let caller = try service.authenticate(
+            let (caller, outlook) = try service.admit(
                 apiToken: tokens.apiToken, userToken: tokens.userToken, container: container,
                 admitsWorld: tokens.isForWorld)
             var admitted = Admitted(
@@ -86,6 +86,7 @@ extension Authenticator {
                 ask: { try service.handle($0, target: $1, caller: caller) },
                 listen: { try service.listen(for: $0, target: $1, caller: caller, changed: $2) })
             admitted.isWorld = caller == .world
+            admitted.outlook = outlook
             return admitted
         }
         signed = { signature, operation, target in
@@ -102,6 +103,7 @@ extension Authenticator {
                 return admitted
             }
         }
+        publicShare = { try service.publicShare(shortGUID: $0) }
         courier = CourierDoor(
             user: { try service.user(ofCourierToken: $0) },
             next: { try service.nextNotice(forCourierToken: $0) },

@@ -28,6 +28,7 @@ public final class RecordServer: Sendable {
             door: door, capabilities: capabilities, configuration: configuration,
             platform: platform, health: health)
         let log = configuration.accessLog
+        let crossing = CrossOrigin(configuration.http.origins)
         let http = HTTPServer(
             configuration: configuration.http, platform: platform,
             log: { entry in
@@ -35,7 +36,10 @@ public final class RecordServer: Sendable {
                 log?(entry)
             },
             admit: { [annex = configuration.annex] request in
-                guard let admission = annex?(request) else { return router.admit(request) }
+                guard let admission = annex?.admit(request) else {
+                    return crossing.preflight(request)
+                        ?? crossing.marked(router.admit(request), request)
+                }
                 return router.limited(admission, request).noting(.ofConsole)
             })
         metrics = MetricsListener(platform: platform, health: health) {

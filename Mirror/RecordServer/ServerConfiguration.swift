@@ -32,10 +32,25 @@ public struct ServerConfiguration: Sendable {
     public var metrics: ListenPlace?
     /// What the figures call this program's version.
     public var version: String?
-    /// Answers paths of its own before the routes are asked; nil for those that are not.
-    package var annex: (@Sendable (HTTPRequest) -> Admission?)?
+    /// What answers before the routes are asked.
+    package var annex: ServerAnnex?
 
     public init(tls: TLS) { self.tls = tls }
+}
+
+/// Paths beside the protocol's.
+package struct ServerAnnex: Sendable {
+    /// The path of the page where people sign in; nil where there is none.
+    package var signInPath: String?
+    /// nil for paths that are not its own.
+    package var admit: @Sendable (HTTPRequest) -> Admission?
+
+    package init(
+        signInPath: String? = nil, admit: @escaping @Sendable (HTTPRequest) -> Admission?
+    ) {
+        self.signInPath = signInPath
+        self.admit = admit
+    }
 }
 
 /// An address of this machine, and a port of it.

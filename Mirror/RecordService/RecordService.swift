@@ -240,12 +240,22 @@ public final class RecordService: Sendable {
     /// Removes what is left of deleted zones now, instead of a slice at a time beside other work.
     package func removeDeletedRecords() throws(RecordError) { try backend.removeDoomedRecords() }
 
-    /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token, AUTHENTICATION_FAILED
-    /// for a wrong one, NOT_FOUND for an unknown container. `admitsWorld`: who shows no user's
-    /// token is let in as `Caller.world`.
+    /// Tells who calls. Throws AUTHENTICATION_REQUIRED for a missing token and for one that has
+    /// ended, AUTHENTICATION_FAILED for a wrong one, NOT_FOUND for an unknown container.
+    /// `admitsWorld`: who shows no user's token is let in as `Caller.world`.
     public func authenticate(
         apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
     ) throws(RecordError) -> Caller {
+        try admit(
+            apiToken: apiToken, userToken: userToken, container: container,
+            admitsWorld: admitsWorld
+        ).0
+    }
+
+    /// The same, and when the user's token ends; nil for one without an end.
+    package func admit(
+        apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
+    ) throws(RecordError) -> (Caller, TokenOutlook?) {
         try accounts.authenticate(
             apiToken: apiToken, userToken: userToken, container: container,
             admitsWorld: admitsWorld)

@@ -32,7 +32,7 @@ public final class ServiceConsole: Sendable {
 
     /// Puts the console before the routes of a server, and counts what it answers.
     public func stand(before configuration: inout ServerConfiguration) {
-        configuration.annex = { self.admit($0) }
+        configuration.annex = ServerAnnex(signInPath: Self.path) { self.admit($0) }
         let log = configuration.accessLog
         configuration.accessLog = { entry in
             self.note(entry)

@@ -243,7 +243,7 @@ import Testing
     @Test func eachAnswerHasAnID() throws {
         let ids = Lock<[String?]>([])
         let (server, port) = try plain {
-            $0.annex = { request in
+            $0.annex = ServerAnnex { request in
                 request.path == "/annex" ? .answer(HTTPResponse(status: 200)) : nil
             }
             $0.accessLog = { entry in ids.withLock { $0.append(entry.facts.requestID) } }
@@ -303,7 +303,7 @@ import Testing
             limits.unitsPerSecond = 1
             limits.unitsSavedMax = 3
             $0.throttle = limits
-            $0.annex = { request in
+            $0.annex = ServerAnnex { request in
                 guard request.path.hasPrefix("/page/") else { return nil }
                 return .read(user: String(request.path.dropFirst(6))) { _ in
                     .response(HTTPResponse(status: 200, body: Data("{}".utf8)))

@@ -284,7 +284,7 @@ struct PostgresBackendTests {
     @Test func aNewerVersionThatOnlyAddsGoesBesideThisOne() throws {
         try fixture().save(.note("a"))
         try TestServer.sql(
-            "ALTER TABLE records ADD COLUMN later bigint; UPDATE diptych_schema SET version = 9",
+            "ALTER TABLE records ADD COLUMN later bigint; UPDATE diptych_schema SET version = 10",
             at: address)
         let older = try fixture(seed: 3)
         try older.save(.note("b"))
@@ -297,7 +297,8 @@ struct PostgresBackendTests {
             """
             DROP TABLE zone_usage, shares, share_members, share_grants, profiles, role_grants,
                 role_members, user_quotas, token_uses, schemas,
-                server_keys, user_passwords, user_identities, natural_keys, used_signatures;
+                server_keys, user_passwords, user_identities, natural_keys, used_signatures,
+                token_lives;
             ALTER TABLE couriers DROP COLUMN token;
             UPDATE diptych_schema SET version = 1, works_with = 1
             """, at: address)
@@ -319,13 +320,13 @@ struct PostgresBackendTests {
         _ = try again.modify([RecordOperation(.create, SharingFixture.share("s", of: "a"))])
         #expect(
             try TestServer.sql("SELECT version, works_with FROM diptych_schema", at: address)
-                == "8|2\n")
+                == "9|2\n")
         #expect(try TestServer.sql(counted, at: address) == "2\n")
     }
 
     @Test func aNewerVersionThatChangesIsRefused() throws {
         try fixture().save(.note("a"))
-        try TestServer.sql("UPDATE diptych_schema SET version = 9, works_with = 9", at: address)
+        try TestServer.sql("UPDATE diptych_schema SET version = 10, works_with = 10", at: address)
         let error = #expect(throws: RecordError.self) { _ = try self.fixture(seed: 3) }
         #expect(error?.reason.contains("newer version") == true)
         #expect(throws: RecordError.self) {

@@ -94,6 +94,28 @@ import Testing
         #expect(try desk.send("POST", "device/look", look).status == 404)
     }
 
+    @Test func nobodyFillsTheServiceWithTokens() throws {
+        let anna = try fixture.signIn(fixture.tokenOfAnna.secret)
+        func letIn(_ session: SignedIn, as user: String = "") throws -> Int {
+            let (device, code) = try begin()
+            let body = #"{"userCode":"\#(code)","approves":true,"user":"\#(user)"}"#
+            defer { _ = try? outcome(device) }
+            let status = try session.send("POST", "device/approval", body).status
+            if status == 429 {
+                _ = try session.send(
+                    "POST", "device/approval", #"{"userCode":"\#(code)","approves":false}"#)
+            }
+            return status
+        }
+        for _ in 0..<50 { #expect(try letIn(anna) == 200) }
+        #expect(try letIn(anna) == 429)
+        // Others are not put off by it, nor is she after an hour.
+        let desk = try fixture.signIn(fixture.administrator.secret)
+        #expect(try letIn(desk, as: fixture.ben.userRecordName) == 200)
+        fixture.clock.advance(seconds: 3_601)
+        #expect(try letIn(fixture.signIn(fixture.tokenOfAnna.secret)) == 200)
+    }
+
     @Test func nobodyFillsTheListOfThoseWhoWait() throws {
         for _ in 0..<20 { _ = try begin() }
         let more = try fixture.send(

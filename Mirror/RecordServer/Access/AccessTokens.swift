@@ -11,6 +11,7 @@ package struct AccessTokens: Sendable {
 
     static let apiHeader = "X-Diptych-API-Token"
     static let userHeader = "X-Diptych-User-Token"
+    static let deviceHeader = "X-Diptych-Device"
     static let apiArgument = "ckAPIToken"
     static let userArgument = "ckWebAuthToken"
 
@@ -24,7 +25,7 @@ package struct AccessTokens: Sendable {
         }
         apiToken = request.headers[Self.apiHeader] ?? request.query[Self.apiArgument]
         userToken = request.headers[Self.userHeader] ?? request.query[Self.userArgument]
-        deviceID = request.headers["X-Diptych-Device"]
+        deviceID = request.headers[Self.deviceHeader]
     }
 }
 

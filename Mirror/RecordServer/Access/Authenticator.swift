@@ -18,6 +18,8 @@ package struct Authenticator: Sendable {
         package var ask: Asking
         /// Whether only the app is known; limits count the address then.
         package var isWorld = false
+        /// When the user's token ends; nil for one that does not.
+        package var outlook: TokenOutlook?
         /// nil where the service tells nobody of changes: no answer is held back.
         package var listen: Listening?
         /// Throws where the caller is not let in any more; nil for who shows tokens, which are
@@ -69,6 +71,9 @@ package struct Authenticator: Sendable {
         (@Sendable (RequestSignature, _ operation: String, RecordTarget) throws -> Signed)?
     /// nil for a service without assets.
     package var assets: Assets?
+
+    /// What anybody may know of the share behind a short GUID; nil where there are no shares.
+    package var publicShare: (@Sendable (_ shortGUID: String) throws -> PublicShare?)?
 
     /// nil where nobody brings notices.
     package var courier: CourierDoor?

@@ -15,6 +15,8 @@ public struct HTTPConfiguration: Sendable {
     /// Proxies whose `X-Forwarded-For` counts: who they name is the sender, for all limits that go
     /// by address. Their own connections are not limited by address.
     public var trustedProxies: [AddressNetwork] = []
+    /// Pages of other addresses that browsers may let ask; none without.
+    public var origins = AllowedOrigins()
     /// How long `stop` waits for answers under way.
     public var drainSeconds = 10
 

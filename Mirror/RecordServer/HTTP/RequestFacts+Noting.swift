@@ -7,6 +7,8 @@ extension RequestFacts {
 }
 
 extension HTTPResponse {
+    typealias Change = @Sendable (HTTPResponse) -> HTTPResponse
+
     /// With the facts of its request; the code of a refusal stays.
     func noting(_ facts: RequestFacts) -> HTTPResponse {
         var response = self
@@ -17,15 +19,15 @@ extension HTTPResponse {
 }
 
 extension HTTPOutcome {
-    func noting(_ facts: RequestFacts) -> HTTPOutcome {
+    fileprivate func changing(_ change: @escaping HTTPResponse.Change) -> HTTPOutcome {
         switch self {
-        case .response(let response): return .response(response.noting(facts))
+        case .response(let response): return .response(change(response))
         case .wait(var wait):
             let answer = wait.answer
-            wait.answer = { answer($0)?.noting(facts) }
+            wait.answer = { answer($0).map(change) }
             return .wait(wait)
         case .events(var events):
-            events.head = events.head.noting(facts)
+            events.head = change(events.head)
             return .events(events)
         }
     }
@@ -33,18 +35,21 @@ extension HTTPOutcome {
 
 extension Admission {
     /// Whatever comes of the request bears its facts.
-    func noting(_ facts: RequestFacts) -> Admission {
+    func noting(_ facts: RequestFacts) -> Admission { changing { $0.noting(facts) } }
+
+    /// Whatever comes of the request is changed before it is sent.
+    func changing(_ change: @escaping HTTPResponse.Change) -> Admission {
         switch self {
-        case .answer(let response): return .answer(response.noting(facts))
+        case .answer(let response): return .answer(change(response))
         case .read(let user, let answer):
-            return .read(user: user) { answer($0).noting(facts) }
+            return .read(user: user) { answer($0).changing(change) }
         case .signed(let user, let answer):
-            return .signed(user: user) { answer($0, $1).noting(facts) }
+            return .signed(user: user) { answer($0, $1).changing(change) }
         case .stream(let stream):
             return .stream(
                 HTTPStream(
-                    user: stream.user, take: { stream.take($0)?.noting(facts) },
-                    finish: { stream.finish().noting(facts) }))
+                    user: stream.user, take: { stream.take($0).map(change) },
+                    finish: { change(stream.finish()) }))
         }
     }
 }

@@ -9,6 +9,7 @@ public enum OperationName {
     static let courier = "webcourier"
     static let assetUpload = "asset upload"
     static let assetDownload = "asset download"
+    static let sharePage = "share page"
     static let console = "console"
     /// What is nothing of the service's.
     public static let other = "other"
@@ -30,7 +31,7 @@ public enum OperationName {
 
     private static let operations = Set(OpenAPIOperation.all.map(\.path))
     private static let named = probes.union([
-        capabilities, openAPI, courier, assetUpload, assetDownload, console, other,
+        capabilities, openAPI, courier, assetUpload, assetDownload, sharePage, console, other,
         ChangeEvents.operation,
     ])
 }

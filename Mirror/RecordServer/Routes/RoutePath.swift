@@ -15,6 +15,8 @@ enum RoutePath {
     case openAPI
     /// Where notices are waited for; the token stands in the query, which no log shows.
     case courier
+    /// What a share's address shows in a browser.
+    case sharePage(shortGUID: String)
     /// `/database/1/{container}/{environment}/{database}/{operation}` (SERVICE §1)
     case operation(String, RecordTarget)
 
@@ -40,6 +42,9 @@ enum RoutePath {
         case ["capabilities"]: self = .capabilities
         case ["openapi.json"]: self = .openAPI
         case ["webcourier"]: self = .courier
+        case let words where words.count == 2 && words[0] == "share":
+            guard SharePage.isShortGUID(words[1]) else { throw RouteRefusal.notHere }
+            self = .sharePage(shortGUID: words[1])
         case let words where Self.isOfTokens(words):
             let target = RecordTarget(container: words[2], environment: words[3])
             try RoutePath.check(target)
@@ -66,6 +71,7 @@ enum RoutePath {
         case .assetFile: OperationName.assetDownload
         case .openAPI: OperationName.openAPI
         case .courier: OperationName.courier
+        case .sharePage: OperationName.sharePage
         case .operation(let operation, _): OperationName.of(operation)
         }
     }

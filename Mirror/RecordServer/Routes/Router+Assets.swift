@@ -78,7 +78,7 @@ extension Router {
                     try upload.take(bytes)
                     return nil
                 } catch {
-                    return finished(refusal(for: error, uuid), request, uuid)
+                    return finished(refusal(for: error, request, uuid), request, uuid)
                 }
             },
             finish: {
@@ -91,7 +91,7 @@ extension Router {
                     let body = WireCodec.encode(uploaded: try upload.finish())
                     return finished(HTTPResponse(status: 200, body: body), request, uuid)
                 } catch {
-                    return finished(refusal(for: error, uuid), request, uuid)
+                    return finished(refusal(for: error, request, uuid), request, uuid)
                 }
             })
     }

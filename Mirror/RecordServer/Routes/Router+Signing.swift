@@ -38,7 +38,7 @@ extension Router {
                 }
                 return outcome(of: operation, target, caller, request, uuid)
             } catch {
-                return .response(finished(refusal(for: error, uuid), request, uuid))
+                return .response(finished(refusal(for: error, request, uuid), request, uuid))
             }
         }
     }

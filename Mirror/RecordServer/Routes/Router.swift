@@ -14,8 +14,9 @@ package struct Router: Sendable {
     let platform: Environment
     private let failureLog: FailureLog?
     let throttle: Throttle
-    private let throttlesAddresses: Bool
-    private let scheme: String
+    let throttlesAddresses: Bool
+    let scheme: String
+    private let signInPath: String?
     private let health: HealthAnswers
 
     init(
@@ -31,6 +32,7 @@ package struct Router: Sendable {
         throttle = Throttle(
             limits: configuration.throttle ?? ThrottleLimits(), clock: platform.clock)
         throttlesAddresses = configuration.http.connections.perAddressMax != nil
+        signInPath = configuration.annex?.signInPath
         scheme = if case .off = configuration.tls { "http" } else { "https" }
         self.platform = platform
     }
@@ -45,7 +47,8 @@ package struct Router: Sendable {
             let route = try route(request, uuid, &facts)
             return admission(to: route, request, uuid).noting(facts)
         } catch {
-            return .answer(finished(refusal(for: error, uuid), request, uuid)).noting(facts)
+            return .answer(finished(refusal(for: error, request, uuid), request, uuid))
+                .noting(facts)
         }
     }
 
@@ -85,7 +88,7 @@ package struct Router: Sendable {
             try throttle.check(asker)
         } catch {
             let uuid = platform.randomness.uuid().uuidString
-            return .answer(finished(refusal(for: error, uuid), request, uuid))
+            return .answer(finished(refusal(for: error, request, uuid), request, uuid))
         }
         return .read(user: user) { request in
             let began = platform.clock.now()
@@ -137,7 +140,8 @@ package struct Router: Sendable {
             try checkMethod(operation, request)
             _ = try BodyEncoding(of: request)
             return .ask(operation, target, caller)
-        case .health, .liveness, .readiness, .capabilities, .openAPI, .assetFile, .courier:
+        case .health, .liveness, .readiness, .capabilities, .openAPI, .assetFile, .courier,
+            .sharePage:
             return try reading(path, request, uuid, &facts)
         }
     }
@@ -149,7 +153,7 @@ package struct Router: Sendable {
         switch path {
         case .health, .liveness, .readiness, .capabilities:
             guard !isPlain else { throw RouteRefusal.notHere }
-        case .openAPI, .assetFile, .courier, .assetUpload, .operation: break
+        case .openAPI, .assetFile, .courier, .sharePage, .assetUpload, .operation: break
         }
         guard request.method == "GET" || request.method == "HEAD" else {
             throw RouteRefusal.methodNotAllowed(allowed: "GET, HEAD")
@@ -165,6 +169,7 @@ package struct Router: Sendable {
             let (response, user) = try file(for: request)
             facts.user = user
             return .file(response)
+        case .sharePage(let shortGUID): return .file(try sharePage(shortGUID, request))
         case .courier:
             let (wait, user) = try notices(request, uuid)
             facts.user = user
@@ -203,7 +208,7 @@ package struct Router: Sendable {
                     let body = notice ?? Data("{}".utf8)
                     return finished(HTTPResponse(status: 200, body: body), request, uuid)
                 } catch {
-                    return finished(refusal(for: error, uuid), request, uuid)
+                    return finished(refusal(for: error, request, uuid), request, uuid)
                 }
             })
         return (wait, user)
@@ -258,14 +263,19 @@ package struct Router: Sendable {
         caller.isWorld ? .address(request.address) : .user(caller.user)
     }
 
-    func refusal(for error: any Error, _ uuid: String) -> HTTPResponse {
+    func refusal(
+        for error: any Error, _ request: HTTPRequest, _ uuid: String
+    ) -> HTTPResponse {
         switch error {
         case let refusal as RouteRefusal:
             var response = refused(refusal.error, status: refusal.status, uuid)
             refusal.headers.forEach { response.headers.append($0, $1) }
             return response
-        case let error as RecordError:
+        case var error as RecordError:
             if error.code == .internalError { failureLog?(uuid, error) }
+            if error.code == .authenticationRequired, error.redirectURL == nil {
+                error.redirectURL = signInPage(for: request)
+            }
             return refused(error, status: error.code.httpStatus, uuid)
         default:
             failureLog?(uuid, error)
@@ -273,9 +283,17 @@ package struct Router: Sendable {
         }
     }
 
+    /// Where the user of an app signs in; nil where it is the app's own token that is missing.
+    private func signInPage(for request: HTTPRequest) -> String? {
+        guard let signInPath, AccessTokens(of: request, isPlain: isPlain).apiToken != nil,
+            let address = request.serviceAddress(scheme: scheme)
+        else { return nil }
+        return address + signInPath
+    }
+
     func finished(
         _ response: HTTPResponse, _ request: HTTPRequest, _ uuid: String,
-        format: WireFormat = .json
+        format: WireFormat = .json, outlook: TokenOutlook? = nil
     ) -> HTTPResponse {
         var response = response
         response.headers.append(HTTPResponse.requestIDHeader, uuid)
@@ -287,7 +305,9 @@ package struct Router: Sendable {
         if isPlain, response.status == 200, let shown = request.query["ckWebAuthToken"] {
             let number = platform.randomness.next()
             response.headers.append(
-                TokenRotation.header, TokenRotation.next(after: shown, number))
+                TokenRotation.header, TokenRotation.next(after: outlook?.next ?? shown, number))
+        } else if let outlook {
+            outlook.tell(in: &response.headers)
         }
         compress(&response, for: request)
         return response
@@ -308,7 +328,8 @@ package struct Router: Sendable {
                 format: isPlain ? .json : WireFormat(contentType: request.headers["Content-Type"]))
             guard question.waitSeconds > 0, !isPlain, let listen = caller.listen else {
                 let answer = addressed(try caller.ask(question, target), request)
-                return .response(try told(answer, to: question, request, uuid))
+                return .response(
+                    try told(answer, to: question, request, uuid, caller.outlook))
             }
             return .wait(
                 HTTPWait(
@@ -318,7 +339,7 @@ package struct Router: Sendable {
                         news(of: question, target, caller, isLast: isLast, request, uuid)
                     }))
         } catch {
-            return .response(finished(refusal(for: error, uuid), request, uuid))
+            return .response(finished(refusal(for: error, request, uuid), request, uuid))
         }
     }
 
@@ -339,20 +360,21 @@ package struct Router: Sendable {
             defer { throttle.charge(asker(caller, request), since: began) }
             let answer = try caller.ask(question, target)
             guard isLast || answer.isNews else { return nil }
-            return try told(answer, to: question, request, uuid)
+            return try told(answer, to: question, request, uuid, caller.outlook)
         } catch {
-            return finished(refusal(for: error, uuid), request, uuid)
+            return finished(refusal(for: error, request, uuid), request, uuid)
         }
     }
 
     /// A good answer in the format that the asker likes best.
     private func told(
         _ answer: RecordResponse, to question: RecordRequest, _ request: HTTPRequest,
-        _ uuid: String
+        _ uuid: String, _ outlook: TokenOutlook?
     ) throws -> HTTPResponse {
         let wanted = isPlain ? .json : WireFormat(acceptedBy: request.headers["Accept"])
         let (body, format) = try WireCodec.encode(answer, to: question, as: wanted)
-        return finished(HTTPResponse(status: 200, body: body), request, uuid, format: format)
+        return finished(
+            HTTPResponse(status: 200, body: body), request, uuid, format: format, outlook: outlook)
     }
 
     /// An answer that goes on. Who asks is looked at again with each event, as in `news`.
@@ -381,7 +403,7 @@ package struct Router: Sendable {
                     listen: { try listen(events.question, target, $0) },
                     next: { events.next(ask) }))
         } catch {
-            return .response(finished(refusal(for: error, uuid), request, uuid))
+            return .response(finished(refusal(for: error, request, uuid), request, uuid))
         }
     }
 

@@ -28,6 +28,8 @@ public struct TokenDescription: Hashable, Sendable {
     public var createdAt: Int64
     /// Milliseconds since 1970; nil while the token is good.
     public var revokedAt: Int64?
+    /// Milliseconds since 1970; nil for a token without an end. It moves when the token is renewed.
+    public var expiresAt: Int64?
     /// Milliseconds since 1970; nil where nobody has shown it. Other processes hear of it within a
     /// quarter of an hour.
     public var lastUsedAt: Int64?

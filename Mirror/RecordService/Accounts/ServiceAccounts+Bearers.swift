@@ -28,12 +28,15 @@ public struct TokenBearer: Hashable, Sendable {
 }
 
 extension ServiceAccounts {
-    /// Makes a token for whoever administers the service in its console. It lets nobody into a
-    /// database.
-    public func issueAdministratorToken(label: String) throws(RecordError) -> IssuedToken {
+    /// Makes a token for whoever administers the service in its console, which ends after so many
+    /// days; nil: never. It lets nobody into a database.
+    public func issueAdministratorToken(
+        label: String, days: Int? = nil
+    ) throws(RecordError) -> IssuedToken {
         try issue(
             TokenDescription(
-                id: "", kind: .administrator, label: label, createdAt: platform.milliseconds))
+                id: "", kind: .administrator, label: label, createdAt: platform.milliseconds),
+            try life(days: days))
     }
 
     /// Notes that an administrator changed records or zones of a user's database.
@@ -80,11 +83,18 @@ extension ServiceAccounts {
         }
     }
 
-    /// Names who shows a user's or an administrator's token. Throws AUTHENTICATION_FAILED for any
-    /// other, in the same words whatever is wrong with it.
+    /// Names who shows a user's or an administrator's token. Throws AUTHENTICATION_REQUIRED for one
+    /// that has ended, AUTHENTICATION_FAILED for any other, in the same words whatever is wrong.
     public func bearer(of token: String) throws(RecordError) -> TokenBearer {
         for kind in [TokenDescription.Kind.administrator, .user] {
-            guard let found = try? good(TokenRotation.issued(token), kind) else { continue }
+            let found: TokenDescription
+            do throws(RecordError) {
+                found = try good(TokenRotation.issued(token), kind)
+            } catch  where error.code == .authenticationRequired {
+                throw error
+            } catch {
+                continue
+            }
             guard kind == .administrator || found.userRecordName != nil else { continue }
             return TokenBearer(
                 userRecordName: kind == .user ? found.userRecordName : nil,

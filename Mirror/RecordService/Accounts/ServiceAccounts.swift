@@ -124,9 +124,10 @@ public final class ServiceAccounts: Sendable {
                 createdAt: platform.milliseconds))
     }
 
-    /// Makes a token that stands for a user. Throws NOT_FOUND when there is no such user.
+    /// Makes a token that stands for a user, and ends after so many days unless it is renewed; nil:
+    /// never. Throws NOT_FOUND when there is no such user.
     public func issueUserToken(
-        userRecordName: String, label: String
+        userRecordName: String, label: String, days: Int? = nil
     ) throws(RecordError) -> IssuedToken {
         guard try users().contains(where: { $0.userRecordName == userRecordName }) else {
             throw RecordError(.notFound, "There is no user \(userRecordName); create one first.")
@@ -134,7 +135,7 @@ public final class ServiceAccounts: Sendable {
         return try issue(
             TokenDescription(
                 id: "", kind: .user, userRecordName: userRecordName, label: label,
-                createdAt: platform.milliseconds))
+                createdAt: platform.milliseconds), try life(days: days))
     }
 
     /// Makes the token useless from now on. Throws NOT_FOUND when there is no such good token.
@@ -157,16 +158,19 @@ public final class ServiceAccounts: Sendable {
         }
     }
 
-    func issue(_ description: TokenDescription) throws(RecordError) -> IssuedToken {
+    func issue(
+        _ description: TokenDescription, _ life: TokenLife? = nil
+    ) throws(RecordError) -> IssuedToken {
         do {
             var description = description
+            description.expiresAt = life?.endsAt
             description.id = try secrets.bytes(8).map {
                 String($0 / 16, radix: 16) + String($0 % 16, radix: 16)
             }.joined()
             let secret = TokenText(
                 id: description.id, secret: Base64URL.text(try secrets.bytes(32)))
             let row = TokenRow(
-                description: description, hash: try SecretHash.sha256(secret.text))
+                description: description, hash: try SecretHash.sha256(secret.text), life: life)
             try backend.write { try $0.add(row) }
             try audit?.note(
                 .tokenMade, description.id,
@@ -199,7 +203,7 @@ public final class ServiceAccounts: Sendable {
 
     func authenticate(
         apiToken: String?, userToken: String?, container: String, admitsWorld: Bool = false
-    ) throws(RecordError) -> Caller {
+    ) throws(RecordError) -> (Caller, TokenOutlook?) {
         try requireContainer(container)
         guard let apiToken, !apiToken.isEmpty else {
             throw RecordError(
@@ -211,43 +215,40 @@ public final class ServiceAccounts: Sendable {
                 .authenticationFailed, "The API token is for another container than \(container).")
         }
         guard let userToken, !userToken.isEmpty else {
-            if admitsWorld { return .world }
+            if admitsWorld { return (.world, nil) }
             throw RecordError(
                 .authenticationRequired, "Send the user's token as ckWebAuthToken.")
         }
-        let user = try good(TokenRotation.issued(userToken), .user)
-        guard let name = user.userRecordName else { throw Self.refused(.user) }
-        return Caller(userRecordName: name, tokenID: user.id)
+        let text = TokenRotation.issued(userToken)
+        let user = try shown(text, .user)
+        guard let name = user.row.description.userRecordName else { throw Self.refused(.user) }
+        let caller = Caller(userRecordName: name, tokenID: user.row.description.id)
+        return (caller, outlook(of: user, text))
     }
 
-    /// The description of a good token. Unknown, wrong and revoked ones are refused in the same
-    /// words.
+    /// The description of a good token.
     func good(
         _ text: String, _ kind: TokenDescription.Kind
     ) throws(RecordError) -> TokenDescription {
-        guard let parts = TokenText(text),
-            let row = try backend.read({ try $0.token(parts.id) }),
-            let hash = try? SecretHash.sha256(text), SecretHash.areEqual(hash, row.hash),
-            row.description.revokedAt == nil, row.description.kind == kind
-        else { throw Self.refused(kind) }
-        uses.note(parts.id, at: platform.milliseconds)
-        return row.description
+        try shown(text, kind).row.description
     }
 
-    /// Throws AUTHENTICATION_FAILED where the user's token, or the server's key, was revoked; nil
-    /// stands for callers that somebody else lets in.
+    /// Throws AUTHENTICATION_FAILED where the user's token, or the server's key, was revoked or has
+    /// ended; nil stands for callers that somebody else lets in.
     package func requireGood(tokenID: String?) throws(RecordError) {
         guard let tokenID else { return }
+        let now = platform.milliseconds
         let isGood = try backend.read { transaction in
             if let token = try transaction.token(tokenID) {
                 return token.description.revokedAt == nil
+                    && token.life.map { $0.endsAt > now } ?? true
             }
             return try transaction.serverKey(tokenID).map { $0.key.revokedAt == nil } ?? false
         }
         guard isGood else { throw Self.refused(.user) }
     }
 
-    private static func refused(_ kind: TokenDescription.Kind) -> RecordError {
+    static func refused(_ kind: TokenDescription.Kind) -> RecordError {
         let name = kind == .api ? "API token (ckAPIToken)" : "user token (ckWebAuthToken)"
         return RecordError(
             .authenticationFailed,

@@ -6,7 +6,8 @@ public import RecordWire
 public struct AuditEntry: Hashable, Sendable, Codable {
     /// What was done.
     public enum Act: String, Hashable, Sendable, Codable {
-        case containerMade, userAdded, tokenMade, tokenRevoked, tokensTakenIn, quotaChanged
+        case containerMade, userAdded, tokenMade, tokenRevoked, tokenRenewed, tokensTakenIn
+        case quotaChanged
         case serverKeyAdded, serverKeyRevoked, passwordChanged, passwordRemoved
         case identityLinked, identitiesRemoved
         case profileChanged, grantChanged, roleChanged, schemaImported, schemaDeployed

@@ -111,6 +111,9 @@ protocol BackendTransaction: AssetRows, IdentityRows, KeyRows, NaturalKeyRows, P
     func tokens() throws -> [TokenRow]
     func token(_ id: String) throws -> TokenRow?
     func add(_ token: TokenRow) throws
+    /// Gives a token another text, or another end. Returns false, and changes nothing, where it
+    /// has not the text of this hash any more.
+    func renew(_ token: TokenRow, from hash: Data) throws -> Bool
     func revokeToken(_ id: String, at milliseconds: Int64) throws -> Bool
     /// Notes when the token was shown last.
     func noteUse(ofToken id: String, at milliseconds: Int64) throws
@@ -166,4 +169,6 @@ struct RecordRow {
 struct TokenRow {
     var description: TokenDescription
     var hash: Data
+    /// nil for a token without an end.
+    var life: TokenLife?
 }

@@ -34,6 +34,8 @@ protocol ShareTransaction: AnyObject {
     func countShares(in zone: Int64) throws -> Int
     func share(named name: String, in zone: Int64) throws -> ShareRow?
     func share(shortGUID: String, container: String, environment: String) throws -> ShareRow?
+    /// The share of this short GUID, in whatever container it is.
+    func share(shortGUID: String) throws -> ShareRow?
     /// Adds it or replaces the one of its name.
     func save(_ share: ShareRow) throws
     /// Forgets the share, its members and its grants.

@@ -76,6 +76,9 @@ public struct RetentionLimits: Hashable, Sendable, Codable {
     /// How far the date of a server's signature may be from the present; a signature that changed
     /// something is remembered as long, so that it is good once.
     public var signatureSkewSeconds = 600
+    /// Days that a user's token is good which the console gives out, unless it is renewed; nil:
+    /// without an end.
+    public var userTokenDays: Int? = 365
 
     public init() {}
 }

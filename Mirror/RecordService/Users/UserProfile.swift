@@ -23,6 +23,19 @@ public struct UserProfile: Hashable, Sendable {
 extension ServiceAccounts {
     private static let textBytesMax = 255
 
+    /// Others see it where they invite the user: nothing in it may hide or turn around.
+    private static func isAddress(_ email: String) -> Bool {
+        email.split(separator: "@", omittingEmptySubsequences: false).count == 2
+            && email.unicodeScalars.allSatisfy { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .spaceSeparator, .lineSeparator, .paragraphSeparator,
+                    .surrogate, .privateUse, .unassigned:
+                    false
+                default: true
+                }
+            }
+    }
+
     /// What is known of a user; empty where nothing is.
     public func profile(of userRecordName: String) throws(RecordError) -> UserProfile {
         try backend.read { try $0.profile(of: userRecordName) }.map {
@@ -46,8 +59,9 @@ extension ServiceAccounts {
                     .limitExceeded, "A name or an address has at most \(Self.textBytesMax) bytes.")
             }
         }
-        if let email, email.split(separator: "@", omittingEmptySubsequences: false).count != 2 {
-            throw RecordError(.badRequest, "\(email) is no email address.")
+        if let email, !Self.isAddress(email) {
+            throw RecordError(
+                .badRequest, "An email address has one @ and no blanks; that is none.")
         }
         try backend.write { transaction in
             guard try transaction.users().contains(where: { $0.userRecordName == userRecordName })

@@ -38,15 +38,21 @@ final class DeviceSignIns: Sendable {
     /// By the hash of the code that the device keeps.
     private let pending = Lock<[String: Pending]>([:])
     private let guesses: FailureMeter<String>
+    /// Each device is two tokens, which the service keeps for ever.
+    private let approvals: FailureMeter<String>
 
     private static let pendingMax = 1_000
     private static let pendingPerAddressMax = 20
     private static let letters = 8
+    private static let approvalsPerHourMax = 50
 
     init(accounts: ServiceAccounts, clock: any Clock) {
         self.accounts = accounts
         self.clock = clock
         guesses = FailureMeter(clock: clock, failuresMax: 20, within: 600)
+        approvals = FailureMeter(
+            clock: clock, failuresMax: Self.approvalsPerHourMax, within: 3_600,
+            reason: "Too many devices were let in within an hour; try again in a while.")
     }
 
     /// Draws the two codes. Throws THROTTLED where too many wait already.
@@ -94,12 +100,15 @@ final class DeviceSignIns: Sendable {
         return found.wish
     }
 
-    /// Lets the device in as `user`, or refuses it where that is nil.
+    /// Lets the device in as `user`, or refuses it where that is nil. Throws THROTTLED for who lets
+    /// in many.
     func settle(_ typed: String, user: String?, guesser: String) throws(RecordError) {
         _ = try wish(typed, guesser: guesser)
+        if user != nil { try approvals.check(guesser) }
         let code = Self.plain(typed)
         pending.withLock { pending in
             guard let key = pending.first(where: { $0.value.userCode == code })?.key else { return }
+            if user != nil { approvals.note(guesser) }
             pending[key]?.outcome = user.map { .approved(user: $0) } ?? .refused
         }
     }

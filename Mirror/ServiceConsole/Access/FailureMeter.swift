@@ -2,18 +2,24 @@ internal import Foundation
 internal import Platform
 internal import RecordWire
 
-/// Wrong guesses of the last minutes, by who made them: a stranger's stop no one else.
+/// Wrong guesses of the last minutes, or what else is done a few times only, by who did it: a
+/// stranger's stop no one else.
 final class FailureMeter<Guesser: Hashable & Sendable>: Sendable {
     private let clock: any Clock
     private let failuresMax: Int
     private let seconds: Double
+    private let reason: String
     private let failures = Lock<[Guesser: [Date]]>([:])
 
     /// When so many are known, those whose time is over are forgotten.
     private static var guessersMax: Int { 10_000 }
 
     /// Puts off who was wrong `failuresMax` times within `seconds`.
-    init(clock: any Clock, failuresMax: Int, within seconds: Double) {
+    init(
+        clock: any Clock, failuresMax: Int, within seconds: Double,
+        reason: String = "That was wrong too often in a short time; try again in a while."
+    ) {
+        self.reason = reason
         self.clock = clock
         self.failuresMax = failuresMax
         self.seconds = seconds
@@ -28,8 +34,7 @@ final class FailureMeter<Guesser: Hashable & Sendable>: Sendable {
             return recent.count < failuresMax ? nil : recent.first
         }
         guard let first else { return }
-        var error = RecordError(
-            .throttled, "That was wrong too often in a short time; try again in a while.")
+        var error = RecordError(.throttled, reason)
         error.retryAfterSeconds = seconds - now.timeIntervalSince(first)
         throw error
     }

@@ -75,6 +75,8 @@ struct TokenAnswer: Encodable {
     var created: Int64
     var revoked: Int64?
     var lastUsed: Int64?
+    /// nil for one without an end.
+    var expires: Int64?
     /// Whether the session that asks began with it.
     var isOwn: Bool
 
@@ -87,6 +89,7 @@ struct TokenAnswer: Encodable {
         created = token.createdAt
         revoked = token.revokedAt
         lastUsed = token.lastUsedAt
+        expires = token.expiresAt
         isOwn = token.id == own
     }
 }

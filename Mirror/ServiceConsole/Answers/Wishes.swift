@@ -38,12 +38,14 @@ struct UserWish: Wish {
 }
 
 struct TokenWish: Wish {
-    enum CodingKeys: String, CodingKey, CaseIterable { case user, container, label }
+    enum CodingKeys: String, CodingKey, CaseIterable { case user, container, label, days }
 
     /// nil: for an administrator.
     var user: String?
     var container: String?
     var label: String
+    /// How long it lasts; nil: as the service is set, 0: without an end.
+    var days: Int?
 }
 
 /// The names of an object's members.

@@ -17,6 +17,8 @@ enum Administration {
     case acts
     case quotas
     case setQuota(user: String)
+    case user(UserAdministration)
+    case fields(SchemaAdministration)
 
     /// nil for a path or a method of something else.
     init?(_ method: String, _ words: [String]) {
@@ -36,7 +38,14 @@ enum Administration {
         case ("GET", "audit", 1): self = .acts
         case ("GET", "quotas", 1): self = .quotas
         case ("POST", "quotas", 2): self = .setQuota(user: words[1])
-        default: return nil
+        default:
+            if let asked = UserAdministration(method, words) {
+                self = .user(asked)
+            } else if let asked = SchemaAdministration(method, words) {
+                self = .fields(asked)
+            } else {
+                return nil
+            }
         }
     }
 
@@ -73,6 +82,8 @@ enum Administration {
             return try Self.roles(accounts, container)
         case .acts: return try .json(of: accounts.recentActs(limit: Self.actsMax))
         case .quotas: return try Self.quotas(accounts)
+        case .user(let asked): return try asked.perform(accounts, request)
+        case .fields(let asked): return try asked.perform(accounts, request)
         case .setQuota(let user):
             let wish: QuotaWish = try request.wish()
             let quota = UserQuota(recordsMax: wish.recordsMax, bytesMax: wish.bytesMax)

@@ -37,7 +37,9 @@ extension ConsoleDesk {
             let accounts = service.accounts
             let api = try accounts.issueAPIToken(
                 container: device.container, label: device.label)
-            let own = try accounts.issueUserToken(userRecordName: user, label: device.label)
+            let own = try accounts.issueUserToken(
+                userRecordName: user, label: device.label,
+                days: service.limits.retention.userTokenDays)
             return try .json(
                 of: DeviceOutcome(state: "approved", api: api.secret, user: own.secret))
         }

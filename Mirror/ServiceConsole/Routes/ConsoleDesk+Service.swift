@@ -46,14 +46,18 @@ extension ConsoleDesk {
     func issue(_ request: HTTPRequest, _ accounts: ServiceAccounts) throws -> HTTPResponse {
         let wish: TokenWish = try request.wish()
         guard let user = wish.user else {
-            let made = try accounts.issueAdministratorToken(label: wish.label)
+            let made = try accounts.issueAdministratorToken(
+                label: wish.label, days: wish.days.flatMap { $0 == 0 ? nil : $0 })
             return try .json(of: IssuedAnswer(administrator: made.secret))
         }
         guard let container = wish.container else {
             throw RecordError(.badRequest, "Name the container that the token is for.")
         }
         let api = try accounts.issueAPIToken(container: container, label: wish.label)
-        let own = try accounts.issueUserToken(userRecordName: user, label: wish.label)
+        let standard = service.limits.retention.userTokenDays
+        let own = try accounts.issueUserToken(
+            userRecordName: user, label: wish.label,
+            days: wish.days.map { $0 == 0 ? nil : $0 } ?? standard)
         return try .json(of: IssuedAnswer(api: api.secret, user: own.secret))
     }
 

@@ -39,6 +39,7 @@ export async function account(main, context) {
             },
             { title: "Since", cell: (token) => time(token.created) },
             { title: "Last seen", cell: (token) => time(token.lastUsed) },
+            { title: "Ends", cell: (token) => token.expires ? time(token.expires) : "" },
             { title: "", cell: (token) => button("Sign out", () => signOut(token), "bad") },
         ], good, "No device is signed in."));
     };

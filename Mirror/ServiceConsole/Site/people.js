@@ -94,6 +94,7 @@ class People {
             },
             { title: "Made", cell: (token) => time(token.created) },
             { title: "Last used", cell: (token) => time(token.lastUsed) },
+            { title: "Ends", cell: (token) => token.expires ? time(token.expires) : "" },
             {
                 title: "",
                 cell: (token) => token.revoked

@@ -94,16 +94,19 @@ struct ServiceReport {
                     "userRecordName": token.userRecordName.map(JSON.string) ?? .null,
                     "label": .string(token.label), "createdAt": .string(Self.day(token.createdAt)),
                     "revokedAt": token.revokedAt.map { .string(Self.day($0)) } ?? .null,
+                    "expiresAt": token.expiresAt.map { .string(Self.day($0)) } ?? .null,
+                    "lastUsedAt": token.lastUsedAt.map { .string(Self.day($0)) } ?? .null,
                 ])
             }
             return
         }
         show(
-            ["ID", "KIND", "FOR", "LABEL", "MADE", "REVOKED"],
+            ["ID", "KIND", "FOR", "LABEL", "MADE", "USED", "ENDS", "REVOKED"],
             tokens.map { token in
                 [
                     token.id, token.kind.rawValue, token.container ?? token.userRecordName ?? "",
-                    token.label, Self.day(token.createdAt), token.revokedAt.map(Self.day) ?? "",
+                    token.label, Self.day(token.createdAt), token.lastUsedAt.map(Self.day) ?? "",
+                    token.expiresAt.map(Self.day) ?? "", token.revokedAt.map(Self.day) ?? "",
                 ]
             })
     }

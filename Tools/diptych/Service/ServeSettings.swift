@@ -35,10 +35,18 @@ struct ServeSettings: Sendable {
         "signature-skew", "SECONDS", setting: true,
         "how far a server's signature may be from the present (600)")
 
+    private static let tokenDays = Option(
+        "token-days", "N|none", setting: true,
+        "how long tokens last that the console gives users, until renewed (365)")
+    private static let allowOrigin = Option(
+        "allow-origin", "[ID=]ORIGIN", setting: true,
+        "pages of other addresses that browsers may let ask, or of one container's only")
+
     static let options =
         [
             metrics, log, logFormat, logLevel, trustedProxy, quotaRecords, quotaBytes,
-            quotaAssetBytes, connections, listeners, rate, signatureSkew,
+            quotaAssetBytes, connections, listeners, rate, signatureSkew, tokenDays,
+            allowOrigin,
         ] + AssetChoice.options + ProviderChoice.options
 
     /// Where figures are to be had; nil: nowhere.
@@ -85,8 +93,11 @@ struct ServeSettings: Sendable {
         limits.retention.signatureSkewSeconds =
             try arguments.number(Self.signatureSkew, in: 1...86_400)
             ?? limits.retention.signatureSkewSeconds
+        limits.retention.userTokenDays = try TokenDays.read(
+            Self.tokenDays, arguments, standard: limits.retention.userTokenDays)
         try setConnections(arguments)
         http.trustedProxies = proxies
+        http.origins = try Self.origins(arguments.value(Self.allowOrigin) ?? "")
     }
 
     /// Standard error in the place of a file.
@@ -109,6 +120,25 @@ struct ServeSettings: Sendable {
         if let port = UInt16(text) { return ListenPlace(port: port) }
         let address = try ListenAddress(text, of: metrics)
         return ListenPlace(address: address.address, port: address.port)
+    }
+
+    private static func origins(_ text: String) throws -> AllowedOrigins {
+        var origins = AllowedOrigins()
+        for word in text.split(separator: ",") {
+            let word = word.trimmingCharacters(in: .whitespaces)
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            let isTaken =
+                parts.count == 2
+                ? origins.allow(parts[1], container: parts[0]) : origins.allow(word)
+            guard isTaken else {
+                throw CommandError(
+                    "usage", "--allow-origin cannot be '\(word)'.",
+                    hint: "Write origins as browsers do, such as https://notes.example.org or "
+                        + "ID=https://notes.example.org:8443, without a path.",
+                    status: .usage)
+            }
+        }
+        return origins
     }
 
     private static func networks(_ text: String) throws -> [AddressNetwork] {

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ObjectModel
+internal import RecordWire
 
 /// `diptych model`: facts of models, and work on their files.
 struct ModelVerb: Verb {
@@ -16,6 +17,8 @@ struct ModelVerb: Verb {
               describe MODEL         entities, properties and their facts
               hash MODEL             version hashes, as stores keep them
               check MODEL            contradictions, what stores refuse, and who can mirror it
+              schema MODEL           the record types and fields that a service needs for it, as the
+                                     text of a .ckdb file
               diff MODEL NEWER       what changed, and whether lightweight migration can follow
               convert MODEL OUT      into .xcdatamodel, .xcdatamodeld, .mom or .momd, by OUT's name
               generate MODEL FOLDER  the Swift classes that the model asks for
@@ -31,18 +34,22 @@ struct ModelVerb: Verb {
         ],
         examples: [
             ("diptych model describe Library.xcdatamodel", "what is in a model"),
+            (
+                "diptych model schema Library.xcdatamodeld > Library.ckdb",
+                "then diptych service schema --container ID --import Library.ckdb"
+            ),
             ("diptych model diff Library.sqlite Library.xcdatamodeld", "will my store migrate?"),
             ("diptych model convert Library.xcdatamodeld Library.momd", "compile"),
             ("diptych model port Sources --dry-run", "what porting an app would change"),
         ])
 
     private enum Work: String, CaseIterable {
-        case describe, hash, check, diff, convert, generate, port
+        case describe, hash, check, schema, diff, convert, generate, port
 
         /// What the last word is; nil where there is none.
         var other: String? {
             switch self {
-            case .describe, .hash, .check, .port: nil
+            case .describe, .hash, .check, .schema, .port: nil
             case .diff: "NEWER"
             case .convert: "OUT"
             case .generate: "FOLDER"
@@ -85,6 +92,7 @@ struct ModelVerb: Verb {
             if console.isJSON { console.emit(facts.json) } else { console.block(facts.text) }
         case (.hash, _): try printHashes(console)
         case (.check, _): return try check(console)
+        case (.schema, _): try printSchema(console)
         case (.port, _): try SourcePortReport(SourceFolder(at: file), isTrial: isTrial).run(console)
         case (.diff, let other?): return try compare(other, console)
         case (.convert, let other?): try convert(to: other, console)
@@ -115,6 +123,16 @@ struct ModelVerb: Verb {
         console.block(table.text)
         console.line("digest    \(model.versionHashesDigest)")
         console.line("checksum  \(model.versionChecksum)")
+    }
+
+    /// To a file it goes by the shell; `diptych service schema --import` takes it.
+    private func printSchema(_ console: Console) throws {
+        let text = try ModelSchema(try model()).schema.text
+        if console.isJSON {
+            console.emit(["schema": .string(text)])
+        } else {
+            console.block(text)
+        }
     }
 
     private func check(_ console: Console) throws -> ExitStatus {

@@ -18,13 +18,18 @@ struct ServiceVerb: Verb {
     private static let administrator = Option(
         "administrator", "NAME", "tokens: make one for the console's administrator")
     private static let revoke = Option("revoke", "ID", "tokens, keys: make this one useless")
+    private static let revokeAll = Option(
+        "revoke-all", "USER", "tokens: make all tokens of this user useless")
+    private static let days = Option(
+        "days", "N|none", "tokens: how long what --issue makes lasts, until it is renewed (365)")
     private static let set = Option("set", "USER", "quotas: change what this user may keep")
 
     static let manual = Manual(
         name: "service", summary: "Administers a record service: users, tokens, roles, backups.",
         operands: ["WORK"], optionalOperands: ["FILE"],
         options: [data, RecordPlace.database, add, profile] + UserDetails.options
-            + SignInDeed.options + [issue, container, tokenFile, administrator, revoke]
+            + SignInDeed.options
+            + [issue, container, tokenFile, days, administrator, revoke, revokeAll]
             + RoleDeed.options
             + SchemaDeed.options + KeyDeed.options + [set] + QuotaChoice.options
             + [RecordPlace.assets] + AssetChoice.options,
@@ -36,7 +41,8 @@ struct ServiceVerb: Verb {
               containers    lists containers; --add ID makes one
               users         lists users; --add LABEL makes one, --profile USER changes one,
                             --password USER lets one sign in at the console by password
-              tokens        lists tokens, without their secrets; --issue, --administrator, --revoke
+              tokens        lists tokens, without their secrets; --issue, --administrator with
+                            --days; --revoke, --revoke-all
               keys          lists servers' keys; --add NAME with --public-key, --container and
                             --environment registers one; --revoke
               roles         lists what roles may do in the public database of --container, and
@@ -116,9 +122,10 @@ struct ServiceVerb: Verb {
         case schema(SchemaDeed, container: String)
         case bucket(BucketDeed)
         case addKey(KeyDeed)
-        case issue(user: String, container: String, file: URL)
-        case issueAdministrator(label: String, file: URL)
+        case issue(user: String, container: String, file: URL, days: Int?)
+        case issueAdministrator(label: String, file: URL, days: Int?)
         case revoke(String)
+        case revokeAll(user: String)
         case setQuota(user: String, QuotaChoice)
         case copy(URL)
         case restore(URL)
@@ -168,14 +175,18 @@ struct ServiceVerb: Verb {
             return work == .users ? .addUser(name, try UserDetails(arguments)) : .add(name)
         }
         if let id = arguments.value(revoke) { return .revoke(id) }
+        if let user = arguments.value(revokeAll) { return .revokeAll(user: user) }
         if let deed = try changeOfQuota(arguments) { return deed }
+        let life = try TokenDays.read(days, arguments, standard: TokenDays.standard)
         if let label = arguments.value(administrator) {
-            return .issueAdministrator(label: label, file: try Self.file(ofTokens: arguments))
+            return .issueAdministrator(
+                label: label, file: try Self.file(ofTokens: arguments),
+                days: arguments.has(days) ? life : nil)
         }
         if let user = arguments.value(issue) {
             return .issue(
                 user: user, container: try arguments.required(container),
-                file: try Self.file(ofTokens: arguments))
+                file: try Self.file(ofTokens: arguments), days: life)
         }
         guard work.takesFile else { return .list }
         let url = URL(fileURLWithPath: file).absoluteURL
@@ -201,19 +212,19 @@ struct ServiceVerb: Verb {
 
     private static func checkOptions(of work: Work, _ arguments: Arguments) throws {
         let deeds =
-            [add, profile, issue, administrator, revoke, set] + RoleDeed.deeds
+            [add, profile, issue, administrator, revoke, revokeAll, set] + RoleDeed.deeds
             + SchemaDeed.deeds + SignInDeed.deeds
         let given = deeds.filter { arguments.has($0) }
         let ofRoles = [RoleDeed.type, RoleDeed.rights, RoleDeed.user]
         let details =
-            (UserDetails.options + ofRoles + QuotaChoice.options + KeyDeed.options
+            ([days] + UserDetails.options + ofRoles + QuotaChoice.options + KeyDeed.options
             + SignInDeed.details + SchemaDeed.details)
             .filter { arguments.has($0) }
         let fitting: [Option] =
             switch work {
             case .containers: [add]
             case .users: [add, profile] + UserDetails.options + SignInDeed.options
-            case .tokens: [issue, administrator, revoke]
+            case .tokens: [issue, administrator, revoke, revokeAll, days]
             case .keys: [add, revoke] + KeyDeed.options
             case .roles: RoleDeed.options
             case .schema: SchemaDeed.options
@@ -314,15 +325,19 @@ struct ServiceVerb: Verb {
         case (.tokens, .revoke(let id)):
             try service.accounts.revoke(tokenID: id)
             console.note("The token \(id) is good for nothing any more.")
-        case (.tokens, .issue(let user, let container, let file)):
-            try issue(to: user, container, file, service.accounts)
+        case (.tokens, .revokeAll(let name)):
+            let user = try service.accounts.user(called: name)
+            let count = try service.accounts.revokeTokens(of: user.userRecordName)
+            console.note("\(count) token\(count == 1 ? "" : "s") ended.")
+        case (.tokens, .issue(let user, let container, let file, let days)):
+            try issue(to: user, container, file, days, service.accounts)
             console.note("The tokens are in \(file.path), for its owner only.")
         case (.quotas, .setQuota(let name, let choice)):
             let holding = try choice.set(of: name, service.accounts)
             console.note("\(holding.user.userRecordName) may keep \(choice.words(holding)).")
-        case (.tokens, .issueAdministrator(let label, let file)):
+        case (.tokens, .issueAdministrator(let label, let file, let days)):
             try checkNew(file)
-            let made = try service.accounts.issueAdministratorToken(label: label)
+            let made = try service.accounts.issueAdministratorToken(label: label, days: days)
             try PrivateFile.write(made.secret + "\n", to: file)
             console.note("The token is in \(file.path), for its owner only.")
         default:
@@ -341,13 +356,15 @@ struct ServiceVerb: Verb {
     }
 
     private func issue(
-        to name: String, _ container: String, _ file: URL, _ accounts: ServiceAccounts
+        to name: String, _ container: String, _ file: URL, _ days: Int?,
+        _ accounts: ServiceAccounts
     ) throws {
         try checkNew(file)
         let user = try accounts.user(called: name)
         let label = file.lastPathComponent
         let api = try accounts.issueAPIToken(container: container, label: label)
-        let own = try accounts.issueUserToken(userRecordName: user.userRecordName, label: label)
+        let own = try accounts.issueUserToken(
+            userRecordName: user.userRecordName, label: label, days: days)
         try TokenFile.write(
             api: api.secret, user: own.secret, container: container, to: file)
     }

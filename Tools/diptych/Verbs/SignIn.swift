@@ -7,11 +7,14 @@ struct SignIn: Verb {
     private static let name = Option(
         "name", "TEXT", "what this device calls itself; the machine's name without")
 
+    private static let renew = Option(
+        "renew", nil, "get the next text for the token that --token-file has, in time")
+
     static let manual = Manual(
         name: "sign-in", summary: "Gets tokens from a service whose user lets this device in.",
         options: [
             MirrorOptions.service, MirrorOptions.container, MirrorOptions.tokenFile,
-            MirrorOptions.authorityFile, name, ServiceChannel.insecure,
+            MirrorOptions.authorityFile, name, renew, ServiceChannel.insecure,
         ],
         readsSettingsBesideStore: false,
         notes: [
@@ -19,14 +22,24 @@ struct SignIn: Verb {
                 "Prints an address and a code. Whoever is signed in at the service's console opens "
                     + "the address, on any machine, and types the code; then the tokens are "
                     + "written into a new file that only its owner can read. The service must run "
-                    + "with --console on. The code is good for ten minutes.")
+                    + "with --console on. The code is good for ten minutes."),
+            HelpText.wrapped(
+                "Tokens end, after a year unless the service says otherwise. With --renew the file "
+                    + "gets the token's next text, which the service has for it in the last third "
+                    + "of its life, and not before; run it once in a while. Whoever reads the file "
+                    + "from then on shows the new text; the former one is good for an hour more."),
         ],
         examples: [
             (
                 "diptych sign-in --service https://shelf.example.org:8443 "
                     + "--container iCloud.org.example.notes --token-file notes.tokens",
                 "then diptych sync STORE with the same three"
-            )
+            ),
+            (
+                "diptych sign-in --renew --service https://shelf.example.org:8443 "
+                    + "--container iCloud.org.example.notes --token-file notes.tokens",
+                "once a month, so that the device stays signed in"
+            ),
         ])
 
     private let service: URL
@@ -34,6 +47,7 @@ struct SignIn: Verb {
     private let file: URL
     private let label: String
     private let limits: CurlLimits
+    private let renews: Bool
 
     init(_ arguments: Arguments) throws {
         service = try ServiceChannel.address(arguments)
@@ -44,6 +58,7 @@ struct SignIn: Verb {
         var limits = CurlLimits()
         limits.authorityFile = try ServiceChannel.authority(arguments)
         self.limits = limits
+        renews = arguments.has(Self.renew)
     }
 
     private struct Codes: Decodable {
@@ -61,6 +76,12 @@ struct SignIn: Verb {
     }
 
     func run(_ console: Console) async throws -> ExitStatus {
+        if renews {
+            try TokenRenewal(
+                service: service, container: container, file: file, limits: limits
+            ).run(console)
+            return .done
+        }
         guard !FileManager.default.fileExists(atPath: file.path) else {
             throw CommandError(
                 "fileExists", "\(file.path) is there already, and may hold tokens.",

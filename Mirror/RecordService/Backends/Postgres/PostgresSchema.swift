@@ -27,6 +27,8 @@ enum PostgresSchema {
         Migration(version: 6, worksWith: 2, statements: PostgresTables.naturalKeys),
         Migration(version: 7, worksWith: 2, statements: PostgresTables.usedSignatures),
         Migration(version: 8, worksWith: 2, statements: PostgresTables.tokensOfCouriers),
+        // A program of version 8 lets in tokens that have ended, and makes none that end.
+        Migration(version: 9, worksWith: 2, statements: PostgresTables.tokenLives),
     ]
 
     static var version: Int64 { migrations.last?.version ?? 0 }

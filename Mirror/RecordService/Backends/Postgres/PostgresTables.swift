@@ -58,6 +58,14 @@ enum PostgresTables {
         "CREATE INDEX used_signatures_by_end ON used_signatures(until)",
     ]
 
+    static let tokenLives = [
+        """
+        CREATE TABLE token_lives(
+            token bytea PRIMARY KEY, life bigint NOT NULL, ends_at bigint NOT NULL,
+            former_hash bytea, seed bytea, former_until bigint)
+        """
+    ]
+
     /// By which token those were asked for that are there is not known: they end.
     static let tokensOfCouriers = [
         "DELETE FROM couriers",

@@ -34,19 +34,32 @@ extension PostgresTransaction {
     private static let tokenColumns =
         "id, kind, container, user_name, label, created_at, revoked_at, hash"
 
-    private static let tokensWithUses =
-        "SELECT \(tokenColumns), used_at FROM tokens LEFT JOIN token_uses ON token = id"
+    private static let tokensWithUses = """
+        SELECT \(tokenColumns), used_at, life, ends_at, former_hash, seed, former_until FROM tokens
+        LEFT JOIN token_uses u ON u.token = id LEFT JOIN token_lives l ON l.token = id
+        """
+
+    private static func life(_ row: PostgresRow) -> TokenLife? {
+        guard !row.isNull(at: 9) else { return nil }
+        var life = TokenLife(milliseconds: row.int64(at: 9), endsAt: row.int64(at: 10))
+        if !row.isNull(at: 11) {
+            life.former = TokenLife.Former(
+                hash: row.data(at: 11), seed: row.data(at: 12), until: row.int64(at: 13))
+        }
+        return life
+    }
 
     private static func token(_ row: PostgresRow) -> TokenRow {
-        TokenRow(
+        let life = life(row)
+        return TokenRow(
             description: TokenDescription(
                 id: row.text(at: 0),
                 kind: TokenDescription.Kind(rawValue: row.text(at: 1)) ?? .user,
                 container: row.textIfAny(at: 2), userRecordName: row.textIfAny(at: 3),
                 label: row.text(at: 4), createdAt: row.int64(at: 5),
-                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6),
+                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6), expiresAt: life?.endsAt,
                 lastUsedAt: row.isNull(at: 8) ? nil : row.int64(at: 8)),
-            hash: row.data(at: 7))
+            hash: row.data(at: 7), life: life)
     }
 
     func tokens() throws -> [TokenRow] {
@@ -70,6 +83,32 @@ extension PostgresTransaction {
                 PostgresValue(nameOf: description.userRecordName), .name(description.label),
                 .integer(description.createdAt), PostgresValue(description.revokedAt),
                 .bytes(token.hash),
+            ])
+        try saveLife(of: token)
+    }
+
+    func renew(_ token: TokenRow, from hash: Data) throws -> Bool {
+        let isThere = try isThere(
+            "UPDATE tokens SET hash = $1 WHERE id = $2 AND hash = $3 RETURNING 1",
+            [.bytes(token.hash), .name(token.description.id), .bytes(hash)])
+        if isThere { try saveLife(of: token) }
+        return isThere
+    }
+
+    private func saveLife(of token: TokenRow) throws {
+        guard let life = token.life else { return }
+        try connection.send(
+            """
+            INSERT INTO token_lives(token, life, ends_at, former_hash, seed, former_until)
+            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (token) DO UPDATE SET
+                life = excluded.life, ends_at = excluded.ends_at,
+                former_hash = excluded.former_hash, seed = excluded.seed,
+                former_until = excluded.former_until
+            """,
+            [
+                .name(token.description.id), .integer(life.milliseconds), .integer(life.endsAt),
+                life.former.map { .bytes($0.hash) } ?? .null,
+                life.former.map { .bytes($0.seed) } ?? .null, PostgresValue(life.former?.until),
             ])
     }
 

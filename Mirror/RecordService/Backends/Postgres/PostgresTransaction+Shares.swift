@@ -35,6 +35,12 @@ extension PostgresTransaction {
             """, [.name(shortGUID), .name(container), .name(environment)], Self.share)
     }
 
+    func share(shortGUID: String) throws -> ShareRow? {
+        try first(
+            "SELECT \(Self.shareColumns) FROM shares WHERE guid = $1", [.name(shortGUID)],
+            Self.share)
+    }
+
     func save(_ share: ShareRow) throws {
         try connection.send(
             """

@@ -50,6 +50,7 @@ enum SQLiteSchema {
         try connection.script(SQLiteTransaction.shareTables)
         try connection.script(SQLiteTransaction.roleTables)
         try connection.script(SQLiteTransaction.tokenUseTable)
+        try connection.script(SQLiteTransaction.tokenLifeTable)
         try connection.script(SQLiteTransaction.keyTable)
         try connection.script(SQLiteTransaction.passwordTable)
         try connection.script(SQLiteTransaction.identityTable)

@@ -34,21 +34,39 @@ extension SQLiteTransaction {
             token TEXT PRIMARY KEY, used_at INTEGER NOT NULL) WITHOUT ROWID;
         """
 
+    static let tokenLifeTable = """
+        CREATE TABLE IF NOT EXISTS token_lives(
+            token TEXT PRIMARY KEY, life INTEGER NOT NULL, ends_at INTEGER NOT NULL,
+            former_hash BLOB, seed BLOB, former_until INTEGER) WITHOUT ROWID;
+        """
+
     private static let tokenColumns =
         "id, kind, container, user, label, created_at, revoked_at, hash"
-    private static let tokensWithUses =
-        "SELECT \(tokenColumns), used_at FROM tokens LEFT JOIN token_uses ON token = id"
+    private static let tokensWithUses = """
+        SELECT \(tokenColumns), used_at, life, ends_at, former_hash, seed, former_until FROM tokens
+        LEFT JOIN token_uses u ON u.token = id LEFT JOIN token_lives l ON l.token = id
+        """
+
+    private static func life(_ row: Statement) -> TokenLife? {
+        guard !row.isNull(at: 9) else { return nil }
+        var life = TokenLife(milliseconds: row.int64(at: 9), endsAt: row.int64(at: 10))
+        if let hash = row.blob(at: 11), let seed = row.blob(at: 12) {
+            life.former = TokenLife.Former(hash: hash, seed: seed, until: row.int64(at: 13))
+        }
+        return life
+    }
 
     private static func token(_ row: Statement) -> TokenRow {
-        TokenRow(
+        let life = life(row)
+        return TokenRow(
             description: TokenDescription(
                 id: row.text(at: 0) ?? "",
                 kind: row.text(at: 1).flatMap(TokenDescription.Kind.init) ?? .user,
                 container: row.text(at: 2), userRecordName: row.text(at: 3),
                 label: row.text(at: 4) ?? "", createdAt: row.int64(at: 5),
-                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6),
+                revokedAt: row.isNull(at: 6) ? nil : row.int64(at: 6), expiresAt: life?.endsAt,
                 lastUsedAt: row.isNull(at: 8) ? nil : row.int64(at: 8)),
-            hash: row.blob(at: 7) ?? Data())
+            hash: row.blob(at: 7) ?? Data(), life: life)
     }
 
     func tokens() throws -> [TokenRow] {
@@ -69,6 +87,30 @@ extension SQLiteTransaction {
                 SQLiteValue(description.container), SQLiteValue(description.userRecordName),
                 .text(description.label), .integer(description.createdAt),
                 SQLiteValue(description.revokedAt), .blob(token.hash),
+            ])
+        try saveLife(of: token)
+    }
+
+    func renew(_ token: TokenRow, from hash: Data) throws -> Bool {
+        let isThere =
+            try connection.run(
+                "UPDATE tokens SET hash = ? WHERE id = ? AND hash = ?",
+                [.blob(token.hash), .text(token.description.id), .blob(hash)]) > 0
+        if isThere { try saveLife(of: token) }
+        return isThere
+    }
+
+    private func saveLife(of token: TokenRow) throws {
+        guard let life = token.life else { return }
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO token_lives(
+                token, life, ends_at, former_hash, seed, former_until) VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(token.description.id), .integer(life.milliseconds), .integer(life.endsAt),
+                life.former.map { .blob($0.hash) } ?? .null,
+                life.former.map { .blob($0.seed) } ?? .null, SQLiteValue(life.former?.until),
             ])
     }
 

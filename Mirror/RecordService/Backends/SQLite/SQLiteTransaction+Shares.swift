@@ -64,6 +64,12 @@ extension SQLiteTransaction {
             """, [.text(shortGUID), .text(container), .text(environment)], Self.share)
     }
 
+    func share(shortGUID: String) throws -> ShareRow? {
+        try first(
+            "SELECT \(Self.shareColumns) FROM shares WHERE guid = ?", [.text(shortGUID)],
+            Self.share)
+    }
+
     func save(_ share: ShareRow) throws {
         try connection.run(
             "INSERT OR REPLACE INTO shares(\(Self.shareColumns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -70,7 +70,22 @@ public final class CurlChannel: RecordChannel {
         return try queue.sync { try perform(request, CancelFlag(), round: round) }
     }
 
+    /// A token that was refused may have been renewed by another channel or process meanwhile.
     private func perform(
+        _ request: RecordRequest, _ flag: CancelFlag, round: String?
+    ) throws -> RecordResponse {
+        let shown = userToken.value
+        do {
+            return try attempt(request, flag, round: round)
+        } catch let error as RecordError
+            where [.authenticationRequired, .authenticationFailed].contains(error.code)
+            && userToken.isOther(than: shown)
+        {
+            return try attempt(request, flag, round: round)
+        }
+    }
+
+    private func attempt(
         _ request: RecordRequest, _ flag: CancelFlag, round: String?
     ) throws -> RecordResponse {
         let published = try learn(flag)
@@ -78,8 +93,8 @@ public final class CurlChannel: RecordChannel {
         var call = try call(for: request, published)
         if dialect == .extended, let round { call.headers.append((RoundIdentifier.header, round)) }
         let answer = try handle.value.perform(call, cancelFlag: flag)
-        if dialect == .plain, let next = answer.headers[Self.rotationHeader] {
-            userToken.take(next)
+        if let next = answer.headers[Self.rotationHeader] {
+            userToken.take(next, mustGoOn: dialect == .plain)
         }
         guard answer.status == 200 else {
             // It may speak otherwise than before: the next request asks what it publishes.
@@ -140,8 +155,6 @@ public final class CurlChannel: RecordChannel {
         let target = configuration.target
         let words = ["database", "1", target.container, target.environment, target.database]
         let path = words.map(PercentEncoding.encode).joined(separator: "/")
-        var credentials = configuration.credentials
-        credentials.userToken = userToken.value
         let query = dialect == .plain ? "?\(credentials.query)" : ""
         return "\(base)/\(path)/\(operation)\(query)"
     }
@@ -152,7 +165,13 @@ public final class CurlChannel: RecordChannel {
         let version = configuration.target.clientVersion.map {
             [(ClientVersion.header, $0.description)]
         }
-        return configuration.credentials.headers + device + (version ?? [])
+        return credentials.headers + device + (version ?? [])
+    }
+
+    private var credentials: Credentials {
+        var credentials = configuration.credentials
+        credentials.userToken = userToken.value
+        return credentials
     }
 
     private func refusal(_ answer: CurlAnswer) -> any Error {

@@ -21,6 +21,20 @@ import Testing
         #expect(try beside(library, in: workshop).isEmpty)
     }
 
+    /// Which no entity's lines would have.
+    @Test(arguments: [["export"], ["convert", "--to", "xml", "copy.xml"]])
+    func rowsOfNoEntityAreNotLeftOutInSilence(words: [String]) throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        try workshop.edit(library, "insert Reader name=Ann\ninsert Author name=Bob")
+        _ = try workshop.sql(library, "update ZPERSON set Z_ENT = 77 where ZNAME = 'Bob'")
+        let rest = words.dropFirst().map { $0 == "copy.xml" ? workshop.path($0) : $0 }
+        let run = try workshop.run([words[0], library] + rest)
+        #expect(run.status == 1 && run.output.isEmpty)
+        #expect(run.complaint.contains("1 row of the table ZPERSON"), "\(run.complaint)")
+        #expect(!FileManager.default.fileExists(atPath: workshop.path("copy.xml")))
+    }
+
     private func beside(_ store: String, in workshop: Workshop) throws -> [String] {
         let name = (store as NSString).lastPathComponent
         return try FileManager.default.contentsOfDirectory(atPath: workshop.folder.path).filter {

@@ -97,4 +97,28 @@ import Testing
         try rows.checkEntityNumbers()
         try coordinator.migratePersistentStore(store, to: place, withType: kind.type)
     }
+
+    @Test func aMigrationByAMappingModelRefusesThem() throws {
+        let old = model { _ in }
+        let new = VersionDraft.model { draft in
+            draft.entity("Human", [text("name")], from: "Person")
+            draft.entity("Employee", [number("salary")], below: "Human")
+        }
+        let bench = try damaged(old)
+        let mapping = NSMappingModel()
+        mapping.entityMappings = [
+            .transforming("Person", "Human", ["name": "$source.name"], from: old, to: new),
+            .transforming("Employee", "Employee", ["name": "$source.name"], from: old, to: new),
+        ]
+        let error = try cocoaError {
+            try ProgressiveMigration(
+                storeAt: bench.url, type: .sqlite,
+                versions: ModelVersions(
+                    [.init(name: "1", model: old), .init(name: "2", model: new)],
+                    mappings: [mapping])
+            ).run()
+        }
+        expect(error)
+        try expectWhole(bench)
+    }
 }

@@ -35,6 +35,7 @@ struct StoreMigration {
     func refuseLosing(by mappings: [NSMappingModel]) throws {
         let coverage = MappingCoverage(mappings)
         guard let store = try openSource().persistentStores.first else { return }
+        try (store.rowStore as? SQLiteRowStore)?.checkEntityNumbers()
         let layout = store.rowStore.layout
         for entity in manager.sourceModel.entities where !coverage.names(entity) {
             guard let own = layout.entity(named: entity.name ?? "") else { continue }

@@ -20,7 +20,8 @@ final class LineExport {
         self.missing = missing
     }
 
-    /// Prints all lines. Throws `LineOutput.Closed` where nobody reads any more.
+    /// Prints all lines. Throws `LineOutput.Closed` where nobody reads any more, and `StoreError`
+    /// `.corrupt` for a file with rows of entities that the model does not have.
     func run() throws {
         guard let database = store as? SQLiteRowStore else {
             try forEachEntity { entity, line in
@@ -35,6 +36,7 @@ final class LineExport {
             }
             return
         }
+        try database.checkEntityNumbers()
         try database.read { transaction in
             try forEachEntity { entity, line in
                 try transaction.forEachBatch(of: entity.number, count: Self.batchCount) { rows in

@@ -150,8 +150,9 @@ struct ServiceChannel: Sendable {
         }
         configuration.bytesPerSecondMax = rate
         configuration.sendsJSON = arguments.environment["DIPTYCH_BODIES"] == "json"
-        configuration.rotatingToken = RotatingToken(
-            credentials.userToken, keep: keeper(arguments.file(MirrorOptions.tokenFile)))
+        if let file = arguments.file(MirrorOptions.tokenFile) {
+            configuration.rotatingToken = rotating(credentials.userToken, in: file)
+        }
         return (configuration, warnings)
     }
 
@@ -165,13 +166,11 @@ struct ServiceChannel: Sendable {
         return file
     }
 
-    /// Keeps a token that replaces the one of the file; without a file it lasts as long as the
-    /// process.
-    private static func keeper(_ file: URL?) -> @Sendable (String) -> Void {
-        { token in
-            // One that cannot be written is given again with the next answer.
-            if let file { try? TokenFile.replaceUserToken(by: token, in: file) }
-        }
+    /// A token that is kept in the file it was read from.
+    private static func rotating(_ token: String?, in file: URL) -> RotatingToken {
+        RotatingToken(
+            token, keep: { try TokenFile.replaceUserToken(by: $0, in: file) },
+            reread: { (try? TokenFile.read(file))?.credentials.userToken })
     }
 
     static func address(_ arguments: Arguments) throws -> URL {

@@ -26,7 +26,8 @@ struct SignIn: Verb {
             HelpText.wrapped(
                 "Tokens end, after a year unless the service says otherwise. With --renew the file "
                     + "gets the token's next text, which the service has for it in the last third "
-                    + "of its life, and not before; run it once in a while. Whoever reads the file "
+                    + "of its life, and not before. `diptych sync` does so by itself; run --renew "
+                    + "once in a while for a file that only an app reads. Whoever reads the file "
                     + "from then on shows the new text; the former one is good for an hour more."),
         ],
         examples: [

@@ -151,9 +151,7 @@ import Testing
         model.entitiesByName["Note"]?.properties += [
             SampleModel.attribute("title", .stringAttributeType)
         ]
-        let next = try world.open(
-            FileManager.default.temporaryDirectory
-                .appendingPathComponent("next-\(UUID().uuidString).sqlite"), model)
+        let next = try world.open(world.folder.appendingPathComponent("next.sqlite"), model)
         let note = try old.insert("Note", ["title": .text("t")])
         try world.settle(old, next)
         #expect(try next.value(next.only("Note"), "headline") == .text("t"))

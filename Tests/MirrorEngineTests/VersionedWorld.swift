@@ -10,7 +10,7 @@ import Stores
 /// Devices with two versions of one model and their service; a device may be updated at any time.
 final class VersionedWorld {
     let service: SimulatedService
-    private let folder: URL
+    let folder: URL
     private var files: [ObjectIdentifier: URL] = [:]
     private var made: UInt64 = 0
     /// From how many bytes on values are assets; nil for none.

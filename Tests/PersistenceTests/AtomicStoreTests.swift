@@ -127,6 +127,7 @@ import Testing
             .appendingPathComponent("library-\(UUID().uuidString).sqlite")
         defer {
             try? library.coordinator.destroyPersistentStore(at: place, type: .sqlite)
+            try? FileManager.default.removeItem(at: place)
         }
         let made = try library.coordinator.migratePersistentStore(
             library.store, to: place, type: .sqlite)

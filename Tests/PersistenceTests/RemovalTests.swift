@@ -7,7 +7,7 @@ import Stores
 import Testing
 
 /// Destroying and replacing stores: what goes, and what is not ours and stays.
-@Suite struct RemovalTests {
+@Suite final class RemovalTests {
     /// What may stand at a path that a program gives by mistake.
     enum Stranger: String, CaseIterable, CustomTestStringConvertible, Sendable {
         case pipe, socket, folder, linkToText, linkToPipe, text, database
@@ -23,6 +23,8 @@ import Testing
             .appendingPathComponent("RemovalTests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func coordinator() -> NSPersistentStoreCoordinator {
         NSPersistentStoreCoordinator(managedObjectModel: TestModel.make())

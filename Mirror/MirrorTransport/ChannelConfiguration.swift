@@ -23,8 +23,8 @@ public struct ChannelConfiguration: Sendable {
     /// Whether records travel as JSON also where the service takes them archived: for who looks at
     /// what travels.
     public var sendsJSON = false
-    /// The user's token, shared by channels to one service that may give a new one with each
-    /// answer; nil: the channel keeps its own until it ends.
+    /// The user's token, shared by channels to one service that may give a new one with an answer;
+    /// nil: the channel has its own, and takes a new one only where it must.
     public var rotatingToken: RotatingToken?
 
     public init(serviceURL: URL, target: RecordTarget, credentials: Credentials) {

@@ -126,6 +126,27 @@ import Testing
         scheduler.stop()
     }
 
+    @Test func aStallIsToldOnceAndAnewAfterNothingWaited() async throws {
+        let scheduler = scheduler(sleeper: CountingSleeper())
+        var stalls: Int {
+            events.withLock { $0.count { if case .stalled = $0 { true } else { false } } }
+        }
+        for time in 1...2 {
+            channel.refuses = true
+            try device.insert("Note")
+            scheduler.start()
+            try await until { try device.mirrored.status()?.waitingSince != nil }
+            #expect(stalls == time - 1)
+            device.clock.advance(seconds: 901)
+            let failures = events.withLock { $0.count }
+            try await until { events.withLock { $0.count } > failures + 10 }
+            #expect(stalls == time)
+            channel.refuses = false
+            try await until { try device.mirrored.status()?.waitingSince == nil }
+            scheduler.stop()
+        }
+    }
+
     @Test func aPauseHoldsSavesBackAndIsToldByTheStatus() async throws {
         let scheduler = scheduler()
         scheduler.start()

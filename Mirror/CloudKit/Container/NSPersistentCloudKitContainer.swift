@@ -155,6 +155,7 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
         let mirror = try StoreMirror(
             store, options, at: address, zone: zone,
             ended: { [weak self] in self?.shareEnded(identifier) },
+            stalled: { [weak self] since in self?.postStall(of: identifier, since: since) },
             report: { [weak self] event in self?.post(event) })
         let former = mirrors.withLock { mirrors in
             let former = mirrors[store.identifier]

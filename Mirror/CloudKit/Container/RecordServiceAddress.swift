@@ -12,8 +12,9 @@ public struct RecordServiceAddress: Sendable {
     public var authorityFile: URL?
     /// `development` or `production`.
     public var environment = "development"
-    /// Keeps the user's token where the service replaces it with its answers, as iCloud does; nil:
-    /// each channel keeps its own, until it ends.
+    /// Keeps the user's token where the service replaces it: before it ends, or with each answer,
+    /// as iCloud does. nil: where the former one goes on being good it is shown until its end, and
+    /// the user signs in again then.
     public var rotatingToken: RotatingToken?
     /// The app's version, such as `2.10`: from the version on from which fields are retired at the
     /// service, they are not sent here any more. nil: all fields are, as for an old app. Other

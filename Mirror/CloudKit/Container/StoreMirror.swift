@@ -21,11 +21,14 @@ final class StoreMirror: Sendable {
     private let user = Lock<String?>(nil)
     /// Called once the store's zone is shared no more.
     private let ended: @Sendable () -> Void
+    /// Called once something has waited for too long.
+    private let stalled: @Sendable (Date) -> Void
 
     init(
         _ store: NSPersistentStore, _ options: NSPersistentCloudKitContainerOptions,
         at address: RecordServiceAddress, zone: ZoneID?,
         ended: @escaping @Sendable () -> Void,
+        stalled: @escaping @Sendable (Date) -> Void,
         report: @escaping @Sendable (NSPersistentCloudKitContainer.Event) -> Void
     ) throws {
         let events = try EventReport(of: store, post: report)
@@ -40,6 +43,7 @@ final class StoreMirror: Sendable {
         given = GivenOptions(options)
         self.address = address
         self.ended = ended
+        self.stalled = stalled
         session = try MirrorSession(
             mirroring: store,
             to: MirrorDestination(
@@ -136,6 +140,9 @@ final class StoreMirror: Sendable {
             round: { [weak self] bytesMax in
                 guard let self else { throw CancellationError() }
                 return try await sync(bytesMax: bytesMax)
+            },
+            observe: { [stalled] event in
+                if case .stalled(let since) = event { stalled(since) }
             })
         self.scheduler.withLock { $0 = scheduler }
         scheduler.start(by: runner)

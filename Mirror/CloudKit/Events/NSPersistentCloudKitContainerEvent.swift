@@ -1,5 +1,6 @@
 public import Foundation
 internal import MirrorEngine
+internal import Persistence
 internal import RecordWire
 
 extension NSPersistentCloudKitContainer {
@@ -66,4 +67,18 @@ extension NSPersistentCloudKitContainer {
     public static let eventChangedNotification = NSNotification.Name(
         "NSPersistentCloudKitContainerEventChangedNotification")
     public static let eventNotificationUserInfoKey = "event"
+
+    /// Posted by the container when something of a store has waited to be sent for longer than any
+    /// healthy sync takes: once, and anew after nothing waited. `userInfo` has the store's
+    /// identifier under `NSStoreUUIDKey` and the `Date` under `stalledSinceUserInfoKey`;
+    /// `status(of:)` says why. Not Apple's. Posted on a thread of the mirror.
+    public static let stalledNotification = NSNotification.Name(
+        "NSPersistentCloudKitContainerStalledNotification")
+    public static let stalledSinceUserInfoKey = "since"
+
+    final func postStall(of store: String, since: Date) {
+        NotificationCenter.default.post(
+            name: Self.stalledNotification, object: self,
+            userInfo: [NSStoreUUIDKey: store, Self.stalledSinceUserInfoKey: since])
+    }
 }

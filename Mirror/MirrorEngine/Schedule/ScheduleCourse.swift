@@ -72,8 +72,11 @@ final class ScheduleCourse: Sendable {
     private func runRounds() async {
         var failures = 0
         var last = Step.rounds
+        var stall = StallWatch(session.store)
         while !Task.isCancelled {
             let seconds = await step(&failures, &last)
+            // What is held back by choice is told as that.
+            if last == .rounds, let since = stall.look(at: now) { observe(.stalled(since: since)) }
             await signal.wait(atMostSeconds: seconds, sleeper)
         }
     }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// When rounds run by themselves.
 public struct SchedulePlan: Hashable, Sendable {
     /// Seconds between rounds while nothing is heard of changes, and the longest wait after
@@ -24,6 +26,9 @@ public enum ScheduleEvent: Sendable {
     case round(SyncSummary)
     /// A round failed; the next is so many seconds away, or sooner when something changes.
     case failed(any Error, nextSeconds: Double)
+    /// Something has waited to be sent since then, longer than any healthy sync takes; the store's
+    /// status says why. Told once, and anew after nothing waited.
+    case stalled(since: Date)
     case paused
     /// The plan's network policy lets no round begin, or go on.
     case held(MirrorHold)

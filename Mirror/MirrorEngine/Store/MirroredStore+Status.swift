@@ -81,7 +81,11 @@ public struct MirrorStatus: Sendable {
 
     /// Whether something has waited for longer than any healthy sync takes.
     public func isStalled(at now: Date) -> Bool {
-        waitingSince.map { now.timeIntervalSince($0) > Self.stallSeconds } ?? false
+        waitingSince.map { Self.isStall($0, at: now) } ?? false
+    }
+
+    static func isStall(_ since: Date, at now: Date) -> Bool {
+        now.timeIntervalSince(since) > stallSeconds
     }
 
     /// A quarter of an hour: far beyond the longest wait between two tries.
@@ -147,6 +151,17 @@ extension MirroredStore {
     func waitingTotal() throws -> Int {
         while try analyse().moreWaiting {}
         return try pendingTotal()
+    }
+
+    /// Since when something waits for export, where that is too long; nil else. Cost: one look.
+    func stalledSince(_ now: Date) throws -> Date? {
+        try read { mirror in
+            guard try Ledger.exists(in: mirror.ledger.connection),
+                let since = try mirror.ledger.date(.waitingSince),
+                MirrorStatus.isStall(since, at: now)
+            else { return nil }
+            return since
+        }
     }
 
     /// How many records wait for export. Cost: one look at the waiting lines.

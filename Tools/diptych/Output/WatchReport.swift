@@ -26,6 +26,10 @@ struct WatchReport: Sendable {
         switch event {
         case .round(let summary): show(summary)
         case .failed(let error, let seconds): show(CommandFailure.describe(error), seconds)
+        case .stalled(let since):
+            tell(
+                "stalled: something waits since \(Timestamp.short(since)); diptych status says why",
+                ["event": "stalled", "since": JSON(since)])
         case .paused:
             tell("paused", ["event": "paused"])
         case .held(let hold):

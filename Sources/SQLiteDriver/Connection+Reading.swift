@@ -5,7 +5,8 @@ extension Connection {
     ///
     /// A file in WAL mode wants a log and its index beside it. Where they cannot be made, the file
     /// is read as it stands, with its log where it has one, as long as nobody works with it. Where
-    /// they were not there before, they are gone when the connection and its statements are.
+    /// they were not there before, they are gone when the connection and its statements are. A save
+    /// that a program without a log left half done is taken back first, or the file not read.
     public static func reading(
         _ path: String, busyMilliseconds: Int32 = 10_000
     ) throws -> Connection {
@@ -14,6 +15,12 @@ extension Connection {
             path: path, access: .readOnly, busyMilliseconds: busyMilliseconds)
         connection.tidier = tidier
         do {
+            try connection.look()
+            return connection
+        } catch let fault as SQLiteFault where fault.wantsRollback {
+            try rollBack(path, busyMilliseconds, fault)
+            let connection = try Connection(
+                path: path, access: .readOnly, busyMilliseconds: busyMilliseconds)
             try connection.look()
             return connection
         } catch let fault as SQLiteFault where fault.cannotOpen || fault.isReadOnly {
@@ -35,6 +42,16 @@ extension Connection {
             (try? writer.look()) != nil
         else { return nil }
         return writer
+    }
+
+    /// Takes a save back that was left half done, as every program does that may write the file.
+    private static func rollBack(
+        _ path: String, _ busyMilliseconds: Int32, _ fault: SQLiteFault
+    ) throws {
+        let writer = try? Connection(
+            path: path, access: .readWrite, busyMilliseconds: busyMilliseconds)
+        guard let writer, !writer.isReadOnly else { throw fault }
+        try writer.look()
     }
 
     private func look() throws { _ = try value("SELECT count(*) FROM sqlite_master") }

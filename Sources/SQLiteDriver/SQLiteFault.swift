@@ -45,6 +45,8 @@ public struct SQLiteFault: Error, Hashable, Sendable, CustomStringConvertible {
     public var isSyncFailure: Bool { isIOFailure && [4, 5].contains(code >> 8) }
     /// The file, its folder or the connection allows no writing.
     public var isReadOnly: Bool { primaryCode == SQLITE_READONLY }
+    /// A save was left half done, and the connection may not take it back.
+    public var wantsRollback: Bool { code == SQLITE_READONLY | (3 << 8) }
     /// There is no file, or it, or the log beside it, may not be opened.
     public var cannotOpen: Bool { primaryCode == SQLITE_CANTOPEN }
 

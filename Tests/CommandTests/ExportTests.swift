@@ -79,6 +79,39 @@ import Testing
         if words.contains("Tag") || words == ["export"] { #expect(child.printed.contains("left")) }
     }
 
+    /// A store without a log, whose writer ended in the middle of a save.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")))
+    func aSaveLeftHalfDoneIsNotRead() throws {
+        let workshop = try Workshop()
+        let library = try workshop.library()
+        let left = workshop.path("Left.sqlite")
+        _ = try workshop.sql(
+            library,
+            """
+            pragma journal_mode = delete;
+            insert into ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME)
+                select value, (select Z_ENT from Z_PRIMARYKEY where Z_NAME = 'Tag'), 1,
+                    printf('old %d %.400c', value, 'x') from generate_series(1, 500);
+            pragma cache_size = 2;
+            begin;
+            update ZTAG set ZNAME = 'new ' || Z_PK;
+            .system cp \(library) \(left)
+            .system cp \(library)-journal \(left)-journal
+            rollback;
+            """)
+        let child = try readWhereNothingCanBeWritten(left, ["export"], in: workshop)
+        #expect(child.wait() == 1 && child.printed.isEmpty, "\(child.complaint)")
+        #expect(child.complaint.contains("in the middle of a save"), "\(child.complaint)")
+        for ending in ["", "-journal"] {
+            let place = workshop.path("locked/Left.sqlite" + ending)
+            try FileManager.default.copyItem(atPath: place, toPath: left + ending)
+            chmod(left + ending, 0o644)
+        }
+        let run = try workshop.done(["export", left])
+        #expect(run.output.components(separatedBy: "old ").count == 501)
+        #expect(!run.output.contains("new"))
+    }
+
     /// Moves a store with its log into a folder that cannot be written, and runs a verb on it
     /// there, as nobody where this process could write all the same.
     private func readWhereNothingCanBeWritten(
@@ -88,7 +121,8 @@ import Testing
         let place = locked + "/" + (store as NSString).lastPathComponent
         try FileManager.default.createDirectory(
             atPath: locked, withIntermediateDirectories: false)
-        for ending in ["", "-wal"] where FileManager.default.fileExists(atPath: store + ending) {
+        for ending in ["", "-wal", "-journal"]
+        where FileManager.default.fileExists(atPath: store + ending) {
             try FileManager.default.moveItem(atPath: store + ending, toPath: place + ending)
             chmod(place + ending, 0o444)
         }

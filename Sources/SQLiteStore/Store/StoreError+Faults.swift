@@ -26,6 +26,12 @@ extension StoreError {
             (code, message) = (
                 .corrupt, "The file is damaged or encrypted; restore it from a copy."
             )
+        } else if fault.wantsRollback {
+            (code, message) = (
+                .readOnly,
+                "A program ended in the middle of a save. What it left is taken back where the "
+                    + "file can be written; check the access of the file and of its folder."
+            )
         } else if fault.isReadOnly {
             (code, message) = (
                 .readOnly,

@@ -116,39 +116,59 @@ struct AutomaticMigration {
         let mappings = NSMappingModel.joined(mappings)
         for mapping in mappings { MigrationTrace.tell(url, from: source, to: model, mapping) }
         let file = try StoreFileType(parameters.type)
-        let draft = StoreFileType.draft(of: url, platform: parameters.platform)
-        defer { file.discard(draft) }
         do {
-            // What others save while the store is read is in no draft.
-            let witness = try file.witness(of: url)
-            let manager = NSMigrationManager(sourceModel: source, destinationModel: model)
-            manager.platform = parameters.platform
-            var reading = parameters
-            reading.model = source
-            reading.configuration = parameters.configuration.flatMap {
-                source.entities(forConfigurationName: $0) == nil ? nil : $0
-            }
-            var writing = parameters
-            writing.url = draft
-            func migration(by mapping: NSMappingModel) -> StoreMigration {
-                StoreMigration(
-                    manager: manager, mapping: mapping, source: reading, destination: writing,
-                    addsToDraft: true)
-            }
-            try mappings.first.map(migration)?.refuseLosing(by: mappings)
-            for (place, mapping) in mappings.enumerated() {
-                manager.tell = tell.map { tell in
-                    { tell((Float(place) + $0) / Float(mappings.count)) }
+            for _ in 1..<Self.attemptsMax {
+                do {
+                    return try makeAnew(url, file, from: source, to: model, mappings, tell)
+                } catch where Self.isOfChangeMeanwhile(error) {
+                    // What others save while the store is read is in no draft: it is read again.
                 }
-                try migration(by: mapping).run()
             }
-            try file.replace(
-                url, with: draft, unlessChangedSince: witness,
-                timeout: parameters.sqliteOptions.busyMilliseconds,
-                platform: parameters.platform)
+            try makeAnew(url, file, from: source, to: model, mappings, tell)
         } catch {
             throw MigrationErrors.failed(url, because: error)
         }
+    }
+
+    private static func isOfChangeMeanwhile(_ error: any Error) -> Bool {
+        let cause = (error as NSError).userInfo[NSUnderlyingErrorKey]
+        return (error as? StoreError ?? cause as? StoreError)?.isOfChangeMeanwhile ?? false
+    }
+
+    /// How often a store is read that others go on saving to.
+    private static let attemptsMax = 3
+
+    private func makeAnew(
+        _ url: URL, _ file: StoreFileType, from source: NSManagedObjectModel,
+        to model: NSManagedObjectModel, _ mappings: [NSMappingModel], _ tell: ((Float) -> Void)?
+    ) throws {
+        let draft = StoreFileType.draft(of: url, platform: parameters.platform)
+        defer { file.discard(draft) }
+        let witness = try file.witness(of: url)
+        let manager = NSMigrationManager(sourceModel: source, destinationModel: model)
+        manager.platform = parameters.platform
+        var reading = parameters
+        reading.model = source
+        reading.configuration = parameters.configuration.flatMap {
+            source.entities(forConfigurationName: $0) == nil ? nil : $0
+        }
+        var writing = parameters
+        writing.url = draft
+        func migration(by mapping: NSMappingModel) -> StoreMigration {
+            StoreMigration(
+                manager: manager, mapping: mapping, source: reading, destination: writing,
+                addsToDraft: true)
+        }
+        try mappings.first.map(migration)?.refuseLosing(by: mappings)
+        for (place, mapping) in mappings.enumerated() {
+            manager.tell = tell.map { tell in
+                { tell((Float(place) + $0) / Float(mappings.count)) }
+            }
+            try migration(by: mapping).run()
+        }
+        try file.replace(
+            url, with: draft, unlessChangedSince: witness,
+            timeout: parameters.sqliteOptions.busyMilliseconds, platform: parameters.platform)
     }
 
     // MARK: The model the store was made with

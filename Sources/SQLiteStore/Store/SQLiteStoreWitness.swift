@@ -32,9 +32,9 @@ public final class SQLiteStoreWitness {
 
     static func changed(_ path: String) -> StoreError {
         StoreError(
-            .busy,
-            "Another program saved to the store while it was read; try again, so that nothing of "
-                + "that is lost.", fields: ["path": path])
+            changedMeanwhile:
+                "Another program saved to the store while it was read; try again, so that nothing "
+                + "of that is lost.", path: path)
     }
 }
 

@@ -57,5 +57,13 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.cause = cause
     }
 
+    /// `.busy`: another program changed the store's file while it was worked with.
+    package init(changedMeanwhile message: String, path: String) {
+        self.init(.busy, message, fields: ["path": path, "changed": "meanwhile"])
+    }
+
+    /// Whether another try, from the beginning, may succeed at once.
+    package var isOfChangeMeanwhile: Bool { code == .busy && fields["changed"] == "meanwhile" }
+
     public var description: String { message }
 }

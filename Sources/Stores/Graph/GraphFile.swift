@@ -151,10 +151,10 @@ struct GraphFile {
     // MARK: Errors
 
     var changed: StoreError {
-        failure(
-            .busy,
-            "Another program changed the store's file since it was opened; close the store and "
-                + "open it again, so that neither change is lost.")
+        StoreError(
+            changedMeanwhile:
+                "Another program changed the store's file since it was opened; close the store and "
+                + "open it again, so that neither change is lost.", path: path)
     }
 
     private func tooLarge(_ what: String) -> StoreError {

@@ -120,7 +120,7 @@ struct AutomaticMigration {
             for _ in 1..<Self.attemptsMax {
                 do {
                     return try makeAnew(url, file, from: source, to: model, mappings, tell)
-                } catch where Self.isOfChangeMeanwhile(error) {
+                } catch  where Self.isOfChangeMeanwhile(error) {
                     // What others save while the store is read is in no draft: it is read again.
                 }
             }

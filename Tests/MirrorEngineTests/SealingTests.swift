@@ -302,6 +302,34 @@ import Testing
         #expect(try later.mirrored.conflicts().contains { $0.remote == .string("new") })
     }
 
+    /// What was cleared looks like what cannot be read: it gives way, and is in the log.
+    @Test func aClearingThatMeetsANewerKeyIsLoggedAndCanBePutBack() throws {
+        let fileB = folder.appendingPathComponent("b.sqlite")
+        let rotated = try SealingKeys(keys.keys + [Self.key(2)])
+        let a: Device
+        do {
+            let first = try device(1, keys, file: folder.appendingPathComponent("a.sqlite"))
+            try first.insert("Note", ["title": .text("old")])
+            let b = try device(2, keys, file: fileB)
+            try settle([first, b])
+            a = try device(3, rotated, file: folder.appendingPathComponent("a.sqlite"))
+            try a.set(a.only("Note"), "title", .text("new"))
+            try settle([a])
+            try b.set(b.only("Note"), "title", .null)
+            try settle([b, a])
+            let lines = try b.mirrored.conflicts()
+            #expect(lines.map(\.rule) == ["key"] && lines.map(\.winner) == ["remote"])
+            #expect(lines.first?.base == .string("old") && lines.first?.local == nil)
+        }
+        let b = try device(4, rotated, file: fileB)
+        try settle([b, a])
+        #expect(try title(a) == .text("new") && title(b) == .text("new"))
+        let line = try #require(try b.mirrored.conflicts().first)
+        try b.mirrored.resolve(conflict: line.id, taking: .local)
+        try settle([b, a])
+        #expect(try title(a) == .null && title(b) == .null)
+    }
+
     /// `a` seals under a key that `b` lacks, and `b` edits upon it.
     private func editUnseen(_ a: Device, _ b: Device) throws {
         #expect(try title(a) == .text("old"))

@@ -5,19 +5,37 @@ internal import Stores
 /// Sealed values that somebody without their key brought along.
 extension RecordImport {
     /// An edit of what cannot be read here waits for the key, whatever the rule: nobody can say
-    /// what it would be merged with.
+    /// what it would be merged with. Nothing tells a value that was cleared from one that cannot be
+    /// shown, so a clearing gives way, and is in the log.
     func keepUnseen(
         _ result: inout ObjectMerge.Outcome, local: ObjectState, base: ObjectState?,
         _ arrival: Arrival
     ) {
         for slot in mirror.mapping.sealedSlots[arrival.layout.number] ?? [] {
             let value = local.attributes[slot]
-            guard !value.isNull, value != base?.attributes[slot],
+            guard value != base?.attributes[slot],
                 mirror.mapping.isLocked(slot, arrival.layout, in: arrival.record)
             else { continue }
-            result.merged.attributes[slot] = value
-            result.conflicts.removeAll { $0.slot == .attribute(slot) }
+            let property = PropertySlot.attribute(slot)
+            if value.isNull {
+                guard let base else { continue }
+                result.conflicts.removeAll { $0.slot == property }
+                result.conflicts.append(Self.cleared(property, arrival.layout, base))
+            } else {
+                result.merged.attributes[slot] = value
+                result.conflicts.removeAll { $0.slot == property }
+            }
         }
+    }
+
+    private static func cleared(
+        _ property: PropertySlot, _ layout: EntityLayout, _ base: ObjectState
+    ) -> PropertyConflict {
+        var conflict = PropertyConflict(
+            slot: property, property: property.name(in: layout), rule: "key",
+            base: base.value(property), local: .attribute(.null), remote: .attribute(.null))
+        conflict.take(.remote)
+        return conflict
     }
 
     /// Logs what a record newly carries beside the values it has: the values of an object that was

@@ -71,9 +71,12 @@ import Testing
         try b.sync()
         try expectAsBefore(title: "newer")
         try b.set(note, "rating", .double(4))
-        for device in [b, a] { #expect(try device.sync().isInSync) }
-        #expect(try a.value(a.only("Note"), "views") == .integer(2))
-        #expect(try a.value(a.only("Note"), "rating") == .double(4))
+        try a.set(a.only("Note"), "views", .integer(3))
+        for device in [b, a, b] { #expect(try device.sync().isInSync) }
+        for device in [a, b] {
+            #expect(try device.value(device.only("Note"), "views") == .integer(3))
+            #expect(try device.value(device.only("Note"), "rating") == .double(4))
+        }
     }
 
     @Test func whatWasEditedIsInTheLogAndCanBePutBack() throws {

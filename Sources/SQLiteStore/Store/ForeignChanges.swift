@@ -12,18 +12,13 @@ final class ForeignChanges {
 
     init(_ store: OpenStore) throws {
         self.store = store
-        seenVersion = try Self.version(of: store)
+        seenVersion = try store.connection.commitsOfOthers()
         readVersion = seenVersion
         seenNumber = try store.reading.lastTransactionNumber()
     }
 
-    /// SQLite's count of commits by other connections.
-    private static func version(of store: OpenStore) throws -> Int64 {
-        try store.connection.pragma("data_version")?.int64 ?? 0
-    }
-
     func arePresent() throws -> Bool {
-        let version = try Self.version(of: store)
+        let version = try store.connection.commitsOfOthers()
         defer { seenVersion = version }
         return version != seenVersion
     }
@@ -32,7 +27,7 @@ final class ForeignChanges {
     /// they may have reserved keys. Empty where the file keeps no history, where it was removed
     /// meanwhile, and where it names so many changes that reading all anew is less work.
     func transactions() throws -> [HistoryTransaction]? {
-        let version = try Self.version(of: store)
+        let version = try store.connection.commitsOfOthers()
         guard version != readVersion else { return nil }
         let found = try news()
         readVersion = version

@@ -16,19 +16,15 @@ final class ModelWatch {
     init(_ connection: Connection, path: String) throws {
         self.connection = connection
         self.path = path
-        seenVersion = try Self.version(connection)
+        seenVersion = try connection.commitsOfOthers()
         numbers = try BookkeepingTables.numbers(in: connection)
         hashes = try StoreMetadata(reading: connection, path: path).hashes
-    }
-
-    private static func version(_ connection: Connection) throws -> Int64 {
-        try connection.pragma("data_version")?.int64 ?? 0
     }
 
     /// Throws `StoreError` `.modelMismatch` where the file is another model's by now. Cost: a look
     /// at a number; where others wrote meanwhile, reads the metadata and the entities' numbers.
     func check() throws {
-        let version = try Self.version(connection)
+        let version = try connection.commitsOfOthers()
         guard version != seenVersion else { return }
         guard try numbers == BookkeepingTables.numbers(in: connection),
             try hashes == StoreMetadata(reading: connection, path: path).hashes

@@ -62,7 +62,7 @@ extension SQLiteRowStore {
     private func presentState() throws -> StoreState {
         StoreState(
             ownCommits: open.commits,
-            foreignCommits: try open.connection.pragma("data_version")?.int64 ?? 0)
+            foreignCommits: try open.connection.commitsOfOthers())
     }
 
     public func endSnapshots() { readers?.endSnapshots() }

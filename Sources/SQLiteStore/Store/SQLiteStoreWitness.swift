@@ -16,7 +16,7 @@ public final class SQLiteStoreWitness {
         let file = StoreFile(url: url, options: .init())
         path = file.path
         let connection = try StoreError.mapping(path: path) { try file.openForReading() }
-        version = try StoreError.mapping(path: path) { try connection.commitsOfOthers() }
+        version = try StoreError.mapping(path: path) { try connection.lookForCommits() }
         self.connection = connection
     }
 
@@ -24,7 +24,7 @@ public final class SQLiteStoreWitness {
     /// closed.
     func expectUnchanged() throws {
         guard let connection else { return }
-        guard try connection.commitsOfOthers() == version else { throw Self.changed(path) }
+        guard try connection.lookForCommits() == version else { throw Self.changed(path) }
     }
 
     /// Lets go of the file, which may be in somebody's way.
@@ -35,15 +35,5 @@ public final class SQLiteStoreWitness {
             changedMeanwhile:
                 "Another program saved to the store while it was read; try again, so that nothing "
                 + "of that is lost.", path: path)
-    }
-}
-
-extension Connection {
-    /// A number that changes with each commit of another connection.
-    /// <https://www.sqlite.org/pragma.html#pragma_data_version>
-    func commitsOfOthers() throws -> Int64 {
-        // Only a read brings it up to date.
-        _ = try value("SELECT count(*) FROM sqlite_master")
-        return try pragma("data_version")?.int64 ?? 0
     }
 }

@@ -86,7 +86,7 @@ struct StoreReplacement {
     private func overwrite(_ present: Connection, with reading: Connection) throws {
         try present.script("PRAGMA synchronous = FULL")
         let seen = try witness.map { witness in
-            let seen = try present.commitsOfOthers()
+            let seen = try present.lookForCommits()
             try witness.expectUnchanged()
             return seen
         }
@@ -123,7 +123,7 @@ struct StoreReplacement {
     private func keepOthersOut(of present: Connection, unlessChangedSince seen: Int64) throws {
         try present.script("PRAGMA locking_mode = EXCLUSIVE")
         try present.transaction(.exclusive) {
-            guard try present.commitsOfOthers() == seen else {
+            guard try present.lookForCommits() == seen else {
                 throw SQLiteStoreWitness.changed(target.path)
             }
         }

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func bothFormatsSayTheSame() async throws {
-        let world = try FormatWorld()
+        let world = try ChannelWorld()
         let archived = try world.channel()
         let json = try world.channel { $0.sendsJSON = true }
         _ = try archived.sendBlocking(.modifyZones([ZoneOperation(.create, zone)]))
@@ -130,48 +130,5 @@ import Testing
         #expect(x.fields == y.fields)
         #expect(RecordArchive.encodeFields(x.fields) == RecordArchive.encodeFields(y.fields))
         #expect(archived.byteCount.sent < json.byteCount.sent + 4_000)
-    }
-}
-
-/// A service with a file and TLS, and channels to it.
-private final class FormatWorld {
-    private static let container = "iCloud.org.example"
-    private let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("diptych-format-\(UUID().uuidString)")
-    private let server: RecordServer
-    private let url: URL
-    private let credentials: Credentials
-
-    init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let service = try RecordService(
-            path: folder.appendingPathComponent("records.sqlite").path, platform: .system)
-        try service.accounts.createContainer(Self.container)
-        let user = try service.accounts.createUser(label: "me")
-        credentials = Credentials(
-            apiToken: try service.accounts.issueAPIToken(container: Self.container, label: "test")
-                .secret,
-            userToken: try service.accounts.issueUserToken(
-                userRecordName: user.userRecordName, label: "test"
-            ).secret)
-        var configuration = ServerConfiguration(
-            tls: .automatic(folder: folder.appendingPathComponent("tls"), hosts: []))
-        configuration.port = 0
-        server = RecordServer(service: service, configuration: configuration)
-        url = try server.start()
-    }
-
-    deinit {
-        server.stop()
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    func channel(_ change: (inout ChannelConfiguration) -> Void = { _ in }) throws -> CurlChannel {
-        var configuration = ChannelConfiguration(
-            serviceURL: url, target: RecordTarget(container: Self.container, deviceID: "laptop"),
-            credentials: credentials)
-        configuration.authorityFile = server.authorityFile
-        change(&configuration)
-        return try CurlChannel(configuration: configuration)
     }
 }

@@ -2,67 +2,26 @@ import Foundation
 import MirrorTestKit
 import MirrorTransport
 import Platform
-import RecordServer
-import RecordService
 import RecordWire
 import Testing
 
 /// Devices whose token is renewed before it ends. (SERVICE §2)
 @Suite struct TokenRenewalTests {
-    private static let container = "iCloud.org.example"
-    private static let day = 86_400.0
-
-    private final class World {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("diptych-renewal-\(UUID().uuidString)")
-        let clock = VirtualClock()
-        let credentials: Credentials
-        private let server: RecordServer
-        private let url: URL
-
-        init() throws {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            var platform = Environment.system
-            platform.clock = clock
-            let service = try RecordService(platform: platform)
-            let accounts = service.accounts
-            try accounts.createContainer(TokenRenewalTests.container)
-            let user = try accounts.createUser(label: "me").userRecordName
-            credentials = Credentials(
-                apiToken: try accounts.issueAPIToken(
-                    container: TokenRenewalTests.container, label: "app"
-                ).secret,
-                userToken: try accounts.issueUserToken(
-                    userRecordName: user, label: "laptop", days: 30
-                ).secret)
-            var configuration = ServerConfiguration(
-                tls: .automatic(folder: folder.appendingPathComponent("tls"), hosts: []))
-            configuration.port = 0
-            server = RecordServer(service: service, configuration: configuration)
-            url = try server.start()
-        }
-
-        deinit {
-            server.stop()
-            try? FileManager.default.removeItem(at: folder)
-        }
-
-        func channel(_ token: RotatingToken? = nil) throws -> CurlChannel {
-            var configuration = ChannelConfiguration(
-                serviceURL: url, target: RecordTarget(container: TokenRenewalTests.container),
-                credentials: credentials)
-            configuration.authorityFile = server.authorityFile
-            configuration.rotatingToken = token
-            return try CurlChannel(configuration: configuration)
-        }
-
-        func advance(days: Double) { clock.advance(seconds: days * TokenRenewalTests.day) }
-    }
-
-    private let world: World
+    private let clock = VirtualClock()
+    private let world: ChannelWorld
     private let kept = Lock<[String]>([])
 
-    init() throws { world = try World() }
+    init() throws {
+        var platform = Environment.system
+        platform.clock = clock
+        world = try ChannelWorld(platform: platform, tokenDays: 30)
+    }
+
+    private func channel(_ token: RotatingToken? = nil) throws -> CurlChannel {
+        try world.channel { $0.rotatingToken = token }
+    }
+
+    private func advance(days: Double) { clock.advance(seconds: days * 86_400) }
 
     private func keptToken() -> RotatingToken {
         let kept = kept
@@ -73,16 +32,16 @@ import Testing
 
     @Test func aDeviceThatSyncsIsNeverSignedOut() async throws {
         let token = keptToken()
-        let channel = try world.channel(token)
+        let channel = try self.channel(token)
         for _ in 0..<10 {
-            world.advance(days: 9)
+            advance(days: 9)
             _ = try await channel.send(.caller)
         }
         let texts = kept.withLock { $0 }
         #expect(Set(texts).count == texts.count && (3...5).contains(texts.count))
         #expect(token.value == texts.last)
         // Another process of the same device found the former token, and is told of the new one.
-        let late = try world.channel()
+        let late = try self.channel()
         await #expect(throws: RecordError.self) { _ = try await late.send(.caller) }
     }
 
@@ -94,16 +53,16 @@ import Testing
             throwing
             ? RotatingToken(world.credentials.userToken) { _ in throw Full() }
             : RotatingToken(world.credentials.userToken)
-        let channel = try world.channel(token)
+        let channel = try self.channel(token)
         for _ in 0..<2 {
-            world.advance(days: 12)
+            advance(days: 12)
             _ = try await channel.send(.caller)
         }
         #expect(token.value == world.credentials.userToken)
-        world.advance(days: 4)
-        _ = try await world.channel().send(.caller)
+        advance(days: 4)
+        _ = try await self.channel().send(.caller)
         // It ends when it was said to.
-        world.advance(days: 3)
+        advance(days: 3)
         let error = await #expect(throws: RecordError.self) { _ = try await channel.send(.caller) }
         #expect(error?.code == .authenticationRequired)
     }
@@ -111,10 +70,10 @@ import Testing
     /// The process beside it renewed the token that they share, long ago.
     @Test func aTokenThatAnotherProcessRenewedIsReadAnew() async throws {
         let (mine, other) = (keptToken(), keptToken())
-        let (channel, beside) = (try world.channel(mine), try world.channel(other))
+        let (channel, beside) = (try self.channel(mine), try self.channel(other))
         _ = try await channel.send(.caller)
         for days in [21.0, 1, 1] {
-            world.advance(days: days)
+            advance(days: days)
             _ = try await beside.send(.caller)
         }
         #expect(mine.value != other.value)

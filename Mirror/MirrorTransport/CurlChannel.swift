@@ -261,8 +261,10 @@ extension CurlChannel {
             guard let address = asset.downloadURL else {
                 throw RecordError(.assetNotFound, "The asset has no address to be had from.")
             }
-            let part = try AssetPart(file, of: asset)
-            var call = CurlCall(url: try self.assetURL(address), headers: part.headers)
+            let part = try AssetPart(file, of: asset, in: try self.learn(flag).dialect)
+            var call = CurlCall(
+                url: try self.assetURL(address.replacing(Self.fileNamePlace, with: "asset")),
+                headers: part.headers)
             call.headers += self.roundHeader(round, to: call.url)
             call.output = part.output
             call.isLong = true
@@ -274,6 +276,9 @@ extension CurlChannel {
             try part.finish()
         }
     }
+
+    /// Where CloudKit's addresses have the name that a browser is to give the file.
+    private static let fileNamePlace = "${f}"
 
     /// The name of the round, told to the service itself and to no other host that keeps its files.
     private func roundHeader(_ round: String?, to url: String) -> [(String, String)] {

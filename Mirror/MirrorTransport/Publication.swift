@@ -21,11 +21,13 @@ struct Publication: Sendable {
         dialect = ServiceDialect(publishing: extensions)
     }
 
-    /// Bytes of the largest asset; nil where it keeps none.
+    /// Bytes of the largest asset; nil where it keeps none. All services of the plain dialect take
+    /// assets, though they do not say so.
     var assetBytesMax: Int64? {
-        guard dialect == .extended, extensions.contains("assets"),
-            let bytes = limits["assetBytes"], bytes > 0
-        else { return nil }
+        if dialect == .plain { return limits["assetBytes"] ?? dialect.assetBytesMax }
+        guard extensions.contains("assets"), let bytes = limits["assetBytes"], bytes > 0 else {
+            return nil
+        }
         return bytes
     }
 

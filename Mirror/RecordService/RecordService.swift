@@ -88,7 +88,7 @@ public final class RecordService: Sendable {
             backend: backend, platform: platform, secrets: secrets, audit: audit)
         assets = AssetStore(
             files: files, bucket: objects.map { $0.bucket(files, log) }, limits: limits.assets,
-            accounts: accounts, secrets: secrets)
+            dialect: dialect, accounts: accounts, secrets: secrets)
         backend.listen { [weak self] in self?.hear($0) }
         accounts.bell.listen { [weak self] in self?.hear(.access) }
     }

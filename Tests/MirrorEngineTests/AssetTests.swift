@@ -14,7 +14,9 @@ import Testing
     let service: SimulatedService
     let zone = "com.apple.coredata.cloudkit.zone"
 
-    init() throws { service = try Device.service() }
+    init() throws { try self.init(.extended) }
+
+    init(_ dialect: ServiceDialect) throws { service = try Device.service(dialect) }
 
     private func device(
         _ seed: UInt64, policy: MergePolicy = MergePolicy(), above bytes: Int = 100

@@ -330,6 +330,26 @@ import Testing
         #expect(try title(a) == .null && title(b) == .null)
     }
 
+    /// What a deletion lost was logged as it was sealed.
+    @Test func theLogShowsAValueOnceItsKeyIsHere() throws {
+        let fileB = folder.appendingPathComponent("b.sqlite")
+        let rotated = try SealingKeys(keys.keys + [Self.key(2)])
+        do {
+            let first = try device(1, keys, file: folder.appendingPathComponent("a.sqlite"))
+            try first.insert("Note", ["title": .text("old")])
+            let b = try device(2, keys, file: fileB)
+            try settle([first, b])
+            let a = try device(3, rotated, file: folder.appendingPathComponent("a.sqlite"))
+            try b.delete(b.only("Note"))
+            try a.set(a.only("Note"), "title", .text("new"))
+            try settle([a, b])
+            let logged = try b.mirrored.conflicts().compactMap(\.remote)
+            guard case .bytes? = logged.first else { throw Missing(name: "title") }
+        }
+        let b = try device(4, rotated, file: fileB)
+        #expect(try b.mirrored.conflicts().compactMap(\.remote) == [.string("new")])
+    }
+
     /// `a` seals under a key that `b` lacks, and `b` edits upon it.
     private func editUnseen(_ a: Device, _ b: Device) throws {
         #expect(try title(a) == .text("old"))

@@ -20,8 +20,9 @@ import Testing
         return data
     }
 
-    @Test func aLargeValueGoesFromDeviceToDevice() async throws {
-        let world = try AssetWorld()
+    @Test(arguments: ServiceDialect.allCases)
+    func aLargeValueGoesFromDeviceToDevice(dialect: ServiceDialect) async throws {
+        let world = try AssetWorld(dialect: dialect)
         let (a, b) = (try AssetDevice("a", world), try AssetDevice("b", world))
         let picture = Data(repeating: 9, count: 20 << 20)
         try a.insert("one", picture: picture, text: String(repeating: "ä", count: 500_000))

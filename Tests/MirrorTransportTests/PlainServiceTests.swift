@@ -105,6 +105,27 @@ import Testing
         #expect(tokens.allSatisfy { !text.contains($0) })
     }
 
+    /// CloudKit's addresses leave a place for the name of the file.
+    @Test func anAddressIsAskedForWithANameInIt() async throws {
+        let server = try CannedServer("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nbody")
+        var configuration = ChannelConfiguration(
+            serviceURL: try #require(server.url), target: RecordTarget(container: "iCloud.x"),
+            credentials: Credentials(apiToken: "api", userToken: "user"))
+        configuration.dialect = .plain
+        var asset = RecordAsset()
+        asset.fileChecksum = Data(repeating: 1, count: 32).base64EncodedString()
+        asset.size = 4
+        asset.downloadURL = "\(configuration.serviceURL)/B/${f}?o=1"
+        let file = FileManager.default.temporaryDirectory
+            .appendingPathComponent("diptych-named-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        // Its name is no digest of the content, however long it is.
+        try await CurlChannel(configuration: configuration).download(asset, to: file)
+        #expect(try Data(contentsOf: file) == Data("body".utf8))
+        #expect(server.firstRequest.hasPrefix("GET /B/asset?o=1 "))
+        withExtendedLifetime(server) {}
+    }
+
     @Test func headersAreNoWayIntoAPlainService() async throws {
         let world = try World(.plain)
         let channel = try world.channel { $0.dialect = .extended }

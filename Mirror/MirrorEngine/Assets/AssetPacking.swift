@@ -66,11 +66,9 @@ struct AssetPacking {
     private func address(
         _ upload: AssetUpload, in record: inout Record, _ parcel: inout Parcel
     ) throws {
-        guard let receipt = try mirror.ledger.receipt(for: upload.asset) else {
+        guard let asset = try mirror.ledger.uploaded(upload.asset) else {
             return parcel.uploads.append(upload)
         }
-        var asset = upload.asset
-        asset.receipt = receipt
         record.fields[upload.fieldName] = .asset(asset)
     }
 

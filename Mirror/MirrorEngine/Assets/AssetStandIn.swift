@@ -47,6 +47,12 @@ struct AssetStandIn: Hashable {
         size = Int64(bytes.count)
     }
 
+    /// What stands for a content of which a service's own name alone is known: no content's digest,
+    /// and always the same. Its size is not known.
+    static func unknown(_ name: String) -> AssetStandIn {
+        AssetStandIn(of: Data("asset \(name)".utf8))
+    }
+
     var value: AttributeValue {
         var data = Data(Self.mark)
         data.append(checksum)

@@ -333,7 +333,13 @@ struct BatchBuilder {
             try mirror.ledger.keepRefusal(of: entry.recordName, refusal)
             return nil
         }
-        return parcel.isUndecided || isHeldUp(by: parcel.uploads) ? nil : parcel.result
+        if parcel.isUndecided || isHeldUp(by: parcel.uploads) { return nil }
+        // A plain service takes no asset but one that was uploaded.
+        if record.hasAssets, !record.isUploaded, try mirror.ledger.isPlain {
+            try mirror.ledger.keepRefusal(of: entry.recordName, ReplyRecording.lostAsset)
+            return nil
+        }
+        return parcel.result
     }
 
     /// Whether something has to be uploaded first. Records are sent in their order: uploads come in

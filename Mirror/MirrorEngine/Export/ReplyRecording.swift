@@ -158,6 +158,10 @@ struct ReplyRecording {
         case .assetNotFound where item.subject.isReplay && !item.operation.record.isUploaded:
             try mirror.ledger.dropReplay(of: name)
         case .assetNotFound where item.operation.record.hasReceipts: try meetLostAsset(of: item)
+        case .badRequest
+        where try item.operation.record.hasReceipts && mirror.ledger.isPlain
+            && mirror.ledger.mayUploadAgain(item.operation.record):
+            try mirror.ledger.forgetReceipts(of: item.operation.record)
         case .uniqueFieldError:
             outranked.append((item, error))
             if let holder = error.serverRecord, !holder.hasAssets { records.append(holder) }
@@ -183,7 +187,7 @@ struct ReplyRecording {
         try mirror.ledger.keepRefusal(of: record.recordName, Self.lostAsset)
     }
 
-    private static let lostAsset = RecordError(
+    static let lostAsset = RecordError(
         .assetNotFound,
         "The service lacks a large value of the object that another device wrote, and so does this "
             + "device; the object is sent again in an hour, or once that device has synced.")

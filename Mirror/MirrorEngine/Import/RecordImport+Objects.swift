@@ -388,9 +388,7 @@ extension RecordImport {
     /// Whether the edit that waits here would be sent under an ID that the service knows.
     private func wasSentByACopy(_ arrival: Arrival) throws -> Bool {
         guard arrival.entry.needsUpload else { return false }
-        // What this service was sent before was split as it would be now.
-        let assets = try mirror.ledger.isPlain ? AssetSupport.none : .upTo(.max)
-        var builder = BatchBuilder(mirror: mirror, recordsMax: 1, assets: assets)
+        var builder = BatchBuilder(mirror: mirror, recordsMax: 1, assets: .upTo(.max))
         guard let id = try builder.writeID(of: arrival.entry) else { return false }
         return arrival.record.knownWriteIDs.contains(id)
     }

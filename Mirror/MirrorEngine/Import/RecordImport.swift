@@ -45,8 +45,8 @@ struct RecordImport {
     /// With `holdsBack` more of the zone is to come, and incomplete graphs are not shown before.
     mutating func apply(_ received: [Record], holdsBack: Bool = false) throws {
         outcome.received += received.count
-        let records = received.map { record in
-            var record = record.withoutAddresses
+        let records = try received.map { record in
+            var record = try mirror.ledger.named(record).withoutAddresses
             record.fields.makeValues()
             return record
         }

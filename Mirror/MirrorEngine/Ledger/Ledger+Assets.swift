@@ -13,8 +13,12 @@ extension Ledger {
     /// Past this a service has forgotten it; an earlier end is told by the service.
     private static let receiptSeconds = 30.0 * 86_400
 
-    package func keepReceipt(_ asset: RecordAsset) throws {
-        guard let checksum = asset.fileChecksum, let receipt = asset.receipt else { return }
+    /// `asset` is what the service answered to the upload of `content`.
+    package func keepReceipt(_ asset: RecordAsset, of content: RecordAsset) throws {
+        guard let checksum = content.fileChecksum, let receipt = asset.receipt else { return }
+        if try isPlain, let name = asset.fileChecksum {
+            try keepAssetName(name, of: content, upload: asset)
+        }
         let now = platform.clock.now()
         try connection.run(
             "INSERT OR REPLACE INTO ADIPTYCHRECEIPT (ZCHECKSUM, ZRECEIPT, ZDATE) VALUES (?, ?, ?)",
@@ -24,16 +28,24 @@ extension Ledger {
             [SQLiteValue(now.addingTimeInterval(-Self.receiptSeconds))])
     }
 
-    package func receipt(for asset: RecordAsset) throws -> String? {
-        guard let checksum = asset.fileChecksum else { return nil }
-        return try connection.value(
-            "SELECT ZRECEIPT FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?", [.text(checksum)])?.string
+    /// The asset as a record that is sent names it, which is as the service answered its upload;
+    /// nil where it has to be uploaded first.
+    func uploaded(_ asset: RecordAsset) throws -> RecordAsset? {
+        guard let checksum = asset.fileChecksum,
+            let receipt = try connection.value(
+                "SELECT ZRECEIPT FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?", [.text(checksum)]
+            )?.string
+        else { return nil }
+        if try isPlain { return try upload(of: asset) }
+        var asset = asset
+        asset.receipt = receipt
+        return asset
     }
 
     /// Whether all uploads of a record that was sent were made in the last hour.
     func hasFreshReceipts(of record: Record) throws -> Bool {
         let since = SQLiteValue(platform.clock.now().addingTimeInterval(-Self.freshSeconds))
-        for case .asset(let asset)? in record.fields.values where asset.receipt != nil {
+        for case .asset(let asset)? in try named(record).fields.values where asset.receipt != nil {
             let fresh = try connection.value(
                 "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ?",
                 [.text(asset.fileChecksum ?? ""), since])
@@ -44,9 +56,31 @@ extension Ledger {
 
     private static let freshSeconds = 3_600.0
 
+    /// Whether a record that a plain service refused is to be sent with new uploads: it has no code
+    /// for one that it forgot. Each content is uploaded anew once an hour at most.
+    func mayUploadAgain(_ record: Record) throws -> Bool {
+        let now = platform.clock.now()
+        let since = SQLiteValue(now.addingTimeInterval(-Self.freshSeconds))
+        var may = true
+        for case .asset(let asset)? in try named(record).fields.values {
+            guard let checksum = asset.fileChecksum else { continue }
+            let mark = SQLiteValue.text("again \(checksum)")
+            let former = try connection.value(
+                "SELECT 1 FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ? AND ZDATE > ?", [mark, since])
+            if former != nil {
+                may = false
+            } else {
+                try connection.run(
+                    "INSERT OR REPLACE INTO ADIPTYCHRECEIPT (ZCHECKSUM, ZDATE) VALUES (?, ?)",
+                    [mark, SQLiteValue(now)])
+            }
+        }
+        return may
+    }
+
     /// The service does not know the assets of a record that was sent.
     package func forgetReceipts(of record: Record) throws {
-        for case .asset(let asset)? in record.fields.values {
+        for case .asset(let asset)? in try named(record).fields.values {
             guard let checksum = asset.fileChecksum else { continue }
             try connection.run(
                 "DELETE FROM ADIPTYCHRECEIPT WHERE ZCHECKSUM = ?", [.text(checksum)])

@@ -15,9 +15,9 @@ public struct ConflictEntry: Sendable {
     /// "local", "remote", "merged", or "waiting" while nobody has decided.
     public let winner: String
     /// What both sides had last agreed on; nil where there was no value.
-    public let base: FieldValue?
-    public let local: FieldValue?
-    public let remote: FieldValue?
+    public internal(set) var base: FieldValue?
+    public internal(set) var local: FieldValue?
+    public internal(set) var remote: FieldValue?
     /// The device that wrote the remote value, by `RecordTarget.deviceID`; nil where the service
     /// did not say.
     public let remoteDevice: String?

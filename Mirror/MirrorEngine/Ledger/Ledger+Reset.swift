@@ -39,6 +39,7 @@ extension Ledger {
         ] { try set(key, to: .null) }
         try connection.run("DELETE FROM ADIPTYCHREFUSAL")
         try connection.run("DELETE FROM ADIPTYCHRECEIPT")
+        try connection.run("DELETE FROM ADIPTYCHASSETNAME")
     }
 
     private func forgetPairBases(_ condition: String) throws {

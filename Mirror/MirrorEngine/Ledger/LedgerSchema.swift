@@ -192,7 +192,7 @@ enum LedgerSchema {
     ]
 
     /// What serves assets on their way.
-    private static let assetTables = [Ledger.receiptTable]
+    private static let assetTables = [Ledger.receiptTable] + Ledger.assetNameTables
 
     /// What stores of an older version of this library may lack.
     private static let laterTables =

@@ -11,7 +11,8 @@ struct AssetLanding: Sendable {
     private var cargo: Cargo?
     /// What is still to be fetched, the next one last.
     private var downloads: [AssetDownload] = []
-    private var current: AssetDownload?
+    /// What is fetched now.
+    private(set) var current: AssetDownload?
     /// Names of records that waited for assets when the round began.
     private var waiting: [String] = []
     private var hasLookedUp = false

@@ -39,7 +39,9 @@ package struct MirrorMachine: Sendable {
         case planDownloads([Record])
         case download(AssetDownload)
         case upload(AssetUpload, address: String)
-        case keepReceipt(RecordAsset)
+        case keepReceipt(RecordAsset, of: AssetUpload)
+        /// Notes which content came under a plain service's name for it.
+        case keepName(AssetDownload)
         case refuseUpload(AssetUpload, RecordError)
         case analyse
         /// Build a batch of at most so many records; nil for as many as the settings allow.
@@ -141,12 +143,15 @@ package struct MirrorMachine: Sendable {
         case (.applying, .planned(let downloads)):
             landing.plan(downloads)
             return fetchNextAsset()
-        case (.applying, .downloaded): return fetchNextAsset()
+        case (.applying, .downloaded):
+            guard dialect == .plain, let asset = landing.current else { return fetchNextAsset() }
+            return enter(.applying, .keepName(asset))
+        case (.applying, .noted): return fetchNextAsset()
         case (.askingAddresses(let uploads), .replied(let response)):
             return beginUploads(uploads, response)
-        case (.uploading(_, let rest), .uploaded(let asset)):
+        case (.uploading(let upload, let rest), .uploaded(let asset)):
             bounds.sentSome()
-            return enter(.noting(rest: rest), .keepReceipt(asset))
+            return enter(.noting(rest: rest), .keepReceipt(asset, of: upload))
         case (.uploading(_, let rest), .outdated): return upload(rest)
         case (.noting(let rest), .noted): return upload(rest)
         case (.waiting, .woke), (.losingZone, .noted): return enter(.preparing, .prepare)
@@ -435,6 +440,12 @@ package struct MirrorMachine: Sendable {
         if case .uploading(let upload, let rest) = phase, let refusal = failure.refusalOfAsset {
             return enter(.noting(rest: rest), .refuseUpload(upload, refusal))
         }
+        if case .askingAddresses(let uploads) = phase, let refusal = failure.refusalOfAsset {
+            guard uploads.count == 1 else {
+                return askAddresses(for: Array(uploads.prefix(uploads.count / 2)))
+            }
+            return enter(.noting(rest: []), .refuseUpload(uploads[0], refusal))
+        }
         if case .applying = phase, let next = missAsset(failure) { return next }
         switch failure {
         case .tokenExpired:
@@ -457,9 +468,6 @@ package struct MirrorMachine: Sendable {
             return wait(seconds, error.code)
         case .tooLarge(let error):
             if case .sending(let batch) = phase { return split(batch, error) }
-            if case .askingAddresses(let uploads) = phase, uploads.count > 1 {
-                return askAddresses(for: Array(uploads.prefix(uploads.count / 2)))
-            }
             return end(with: MirrorError(refusal: error))
         case .permanent(let error) where isTokenRefused(error): return handle(.tokenExpired)
         case .permanent(let error): return end(with: error)

@@ -48,8 +48,11 @@ package struct InstructionPerformer: Sendable {
             return .built(try mirrored.nextBatch(recordsMax: max, assets: assets))
         case .planDownloads(let records):
             return .planned(try mirrored.assetsToDownload(for: records))
-        case .keepReceipt(let asset):
-            try mirrored.keepReceipt(asset)
+        case .keepReceipt(let asset, let upload):
+            try mirrored.keepReceipt(asset, of: upload)
+            return .noted
+        case .keepName(let download):
+            try mirrored.keepName(of: download)
             return .noted
         case .refuseUpload(let upload, let error):
             try mirrored.refuse(upload, error)

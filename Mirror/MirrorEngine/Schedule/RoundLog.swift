@@ -51,6 +51,7 @@ extension MirrorMachine.Instruction {
         case .download: "download"
         case .upload: "upload"
         case .keepReceipt: "keepReceipt"
+        case .keepName: "keepName"
         case .refuseUpload: "refuseUpload"
         case .analyse: "analyse"
         case .build: "build"

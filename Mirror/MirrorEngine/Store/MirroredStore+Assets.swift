@@ -20,8 +20,21 @@ extension MirroredStore {
         }
     }
 
-    package func keepReceipt(_ asset: RecordAsset) throws {
-        try write { try $0.ledger.keepReceipt(asset) }
+    /// Takes note that the service took an upload, and answered it with `asset`.
+    package func keepReceipt(_ asset: RecordAsset, of upload: AssetUpload) throws {
+        try write { try $0.ledger.keepReceipt(asset, of: upload.asset) }
+    }
+
+    /// Takes note of which content came under a service's own name for it. Cost: one pass over the
+    /// content, outside of the transaction.
+    package func keepName(of download: AssetDownload) throws {
+        guard let name = download.asset.fileChecksum,
+            let bytes = try? Data(contentsOf: download.file, options: .alwaysMapped)
+        else { return }
+        let content = AssetStandIn(of: bytes)
+        let file = assets.file(of: content)
+        guard file == download.file || rename(download.file.path, file.path) == 0 else { return }
+        try write { try $0.ledger.keepAssetName(name, of: content.asset) }
     }
 
     /// The service takes the asset in no way: its record waits with the reason until it changes.
@@ -40,11 +53,13 @@ extension MirroredStore {
                 let entry = try mirror.ledger.entry(named: record.recordName)
                 if let entry, entry.base?.recordChangeTag == record.recordChangeTag { continue }
                 let row = try entry.flatMap { try mirror.store.row($0.row) }
+                let named = try mirror.ledger.named(record)
                 for slot in layout.attributes.indices {
                     let names = mirror.mapping.fieldNames(of: .attribute(slot), layout)
                     guard let field = names.asset,
                         case .asset(let asset)?? = record.fields[field],
-                        let standIn = AssetStandIn(asset), seen.insert(standIn).inserted,
+                        case .asset(let known)?? = named.fields[field],
+                        let standIn = AssetStandIn(known), seen.insert(standIn).inserted,
                         mirror.assets.bytes(of: standIn) == nil
                     else { continue }
                     let isHere = row.map {
@@ -67,12 +82,13 @@ extension MirroredStore {
     func removeApplied(_ records: [Record]) throws {
         let carriers = records.filter(\.hasAssets)
         guard !carriers.isEmpty else { return }
-        let kept = try read { mirror in
-            try mirror.ledger.hasAside() ? Set(mirror.ledger.keptRecords().map(\.recordName)) : []
+        let (kept, named) = try read { mirror in
+            let kept = try mirror.ledger.hasAside() ? mirror.ledger.keptRecords() : []
+            return (Set(kept.map(\.recordName)), try carriers.map(mirror.ledger.named))
         }
         let (held, applied) = (
-            carriers.filter { kept.contains($0.recordName) },
-            carriers.filter { !kept.contains($0.recordName) }
+            named.filter { kept.contains($0.recordName) },
+            named.filter { !kept.contains($0.recordName) }
         )
         assets.remove(
             Set(applied.flatMap(\.standIns)).subtracting(held.flatMap(\.standIns)))

@@ -131,11 +131,13 @@ extension MirroredStore {
         }
     }
 
-    /// The conflict log, oldest first.
+    /// The conflict log, oldest first. A value that was logged as it is sealed, since its key was
+    /// not here, is shown once it is.
     public func conflicts(waitingOnly: Bool = false) throws -> [ConflictEntry] {
         try read { mirror in
             guard try Ledger.exists(in: mirror.ledger.connection) else { return [] }
             return try mirror.ledger.conflicts(waitingOnly: waitingOnly)
+                .map(mirror.mapping.opening)
         }
     }
 

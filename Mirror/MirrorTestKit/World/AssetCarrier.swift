@@ -1,5 +1,6 @@
 package import Foundation
 package import MirrorEngine
+internal import ObjectModel
 internal import RecordService
 package import RecordWire
 
@@ -13,7 +14,7 @@ protocol AssetCarrier: AnyObject {
 
 extension SimulatedService {
     package var assetSupport: AssetSupport {
-        dialect == .plain ? .none : .upTo(service.limits.assets.bytesMax)
+        .upTo(service.limits.assets.bytesMax)
     }
 
     /// Takes the bytes of an asset at an address that it gave out.
@@ -34,6 +35,20 @@ extension SimulatedService {
         let (file, _) = try service.openAsset(key: Self.key(of: address))
         let handle = FileHandle(fileDescriptor: file.descriptor, closeOnDealloc: false)
         return try withExtendedLifetime(file) { try handle.readToEnd() ?? Data() }
+    }
+
+    /// The record with its assets by the digests of their contents, which a plain service does not
+    /// tell.
+    func withDigests(_ record: Record) throws -> Record {
+        guard dialect == .plain else { return record }
+        var record = record
+        for (name, value) in record.fields {
+            guard case .asset(var asset)? = value else { continue }
+            let digest = SHA2.sha256([UInt8](try content(of: asset)))
+            asset.fileChecksum = Data(digest).base64EncodedString()
+            record.fields[name] = .asset(asset)
+        }
+        return record
     }
 
     private static func key(of address: String) -> String {

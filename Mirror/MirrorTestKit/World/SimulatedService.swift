@@ -154,7 +154,9 @@ package final class SimulatedService: Sendable {
             guard case .zoneChanges(let pages) = response, let page = pages.first,
                 page.failure == nil
             else { return records }
-            for record in page.records { records[record.recordName] = record }
+            for record in page.records {
+                records[record.recordName] = try withDigests(record)
+            }
             token = page.syncToken
             if !page.moreComing { return records }
         }

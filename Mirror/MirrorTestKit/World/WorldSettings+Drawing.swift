@@ -45,7 +45,7 @@ extension WorldSettings {
             settings.wireFormat = .archived
         }
         let assetDice = SeededRandomness(seed: seed &* 2_147_483_629)
-        if dialect == .extended, assetDice.chance(percent: 35) {
+        if assetDice.chance(percent: 35) {
             settings.sizes.assetValueBytesMax = 2 + assetDice.below(7)
         }
         if isSealed { settings.faults.devices.sealing = WorldSealing() }

@@ -45,6 +45,11 @@ struct AssetChecksum: Hashable, Sendable {
 
     var text: String { bytes.base64EncodedString() }
 
+    /// Whether a client means it by what it was told in either dialect.
+    func isCalled(_ name: String) -> Bool {
+        name == text || name == RecordAsset.plainChecksum(of: text)
+    }
+
     var hexDigits: String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }

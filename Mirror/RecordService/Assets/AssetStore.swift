@@ -12,6 +12,7 @@ final class AssetStore: Sendable {
     /// Where the contents are, unless they are in the folder.
     private let bucket: AssetBucket?
     let limits: AssetLimits
+    let dialect: ServiceDialect
     let backend: any Backend
     private let accounts: ServiceAccounts
     private let secrets: any SecretSource
@@ -29,9 +30,10 @@ final class AssetStore: Sendable {
     }
 
     init(
-        files: AssetFiles, bucket: AssetBucket?, limits: AssetLimits, accounts: ServiceAccounts,
-        secrets: any SecretSource
+        files: AssetFiles, bucket: AssetBucket?, limits: AssetLimits, dialect: ServiceDialect,
+        accounts: ServiceAccounts, secrets: any SecretSource
     ) {
+        self.dialect = dialect
         self.files = files
         self.bucket = bucket
         parts = bucket == nil ? PartShelf(files, limits.parts) : nil

@@ -87,7 +87,8 @@ public final class AssetUpload: @unchecked Sendable {
         // Where only the rows fail, the client need not send it again.
         isBroken = false
         do {
-            return try store.keep(file, checksum, for: grant)
+            let asset = try store.keep(file, checksum, for: grant)
+            return store.dialect == .plain ? asset.withoutExtensions : asset
         } catch {
             isBroken = error.code != .tryAgainLater
             throw error

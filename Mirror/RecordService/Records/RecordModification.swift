@@ -153,7 +153,7 @@ struct RecordModification {
                 schema: try rules.schemas.binding(address.key, transaction)),
             assets: AssetSession(
                 place.database.id, transaction, now: stamp.timestamp,
-                takesNamed: address.participant == nil),
+                takesNamed: address.participant == nil && dialect == .extended),
             sharing: sharing, access: place.access,
             indexes: try IndexSession(place.database.id, transaction),
             usage: UsageSession(

@@ -1,3 +1,5 @@
+internal import Foundation
+
 // What is left of requests, answers and refusals without extensions. (SERVICE §10)
 
 extension RecordRequest {
@@ -43,7 +45,28 @@ extension Record {
         plain.writeID = nil
         plain.recentWriteIDs = []
         plain.replays = []
+        if fields.holdAssets {
+            plain.fields = fields.mapValues { $0?.mapAssets(\.withoutExtensions) }
+        }
         return plain
+    }
+}
+
+extension RecordAsset {
+    /// The asset under names that only the service can compute, as CloudKit's are: 21 bytes, of
+    /// which the first tells their kind.
+    public var withoutExtensions: RecordAsset {
+        var plain = self
+        plain.fileChecksum = fileChecksum.map(Self.plainChecksum)
+        plain.referenceChecksum = referenceChecksum.map(Self.plainChecksum)
+        plain.wrappingKey = wrappingKey.map(Self.plainChecksum)
+        return plain
+    }
+
+    /// What a plain service calls a content instead of its SHA-256.
+    public static func plainChecksum(of text: String) -> String {
+        guard let digest = Data(base64Encoded: text) else { return text }
+        return (Data([1]) + digest.prefix(20)).base64EncodedString()
     }
 }
 
@@ -75,10 +98,9 @@ extension RecordResponse {
         case .assets(let results):
             return .assets(
                 results.map { result in
-                    if case .failure(let error) = result {
-                        .failure(error.withoutExtensions)
-                    } else {
-                        result
+                    switch result {
+                    case .asset(let asset): .asset(asset.withoutExtensions)
+                    case .failure(let error): .failure(error.withoutExtensions)
                     }
                 })
         case .shares(let results):

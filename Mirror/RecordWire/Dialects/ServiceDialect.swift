@@ -16,6 +16,9 @@ public enum ServiceDialect: String, Hashable, Sendable, CaseIterable {
         self = Self.neededExtensions.isSubset(of: extensions) ? .extended : .plain
     }
 
+    /// Bytes of one asset, where the service does not say: 50 MB with CloudKit; nil for none.
+    public var assetBytesMax: Int64? { self == .plain ? 50_000_000 : nil }
+
     /// Operations, names or records of one request or answer, where the service does not say.
     public var operationsMax: Int {
         switch self {

@@ -82,3 +82,17 @@ public struct RecordAsset: Hashable, Sendable, Codable {
 
     public init() {}
 }
+
+extension FieldValue {
+    /// The value with each of its assets replaced.
+    package func mapAssets(
+        _ change: (RecordAsset) throws -> RecordAsset
+    ) rethrows -> FieldValue {
+        switch self {
+        case .asset(let asset): .asset(try change(asset))
+        case .list(let type, let elements):
+            .list(type: type, try elements.map { try $0.mapAssets(change) })
+        default: self
+        }
+    }
+}

@@ -127,7 +127,9 @@ import Testing
         ("modulus:by:(real, 2.5) == 0.5", 1), ("modulus:by:(amount, 0.1) == 0", 5),
         ("modulus:by:(real, 0) == nil", nil), ("modulus:by:(1e999, int16) == nil", nil),
         ("modulus:by:(int16, 1e999) == int16 AND int16 > 0", 4),
-        ("abs:(0 - int16 - 9223372036854775805) > 9e18", 4), ("abs:(0 - int16) / 2 == 3", 1),
+        ("abs:(0 - int16 - 9223372036854775805) > 9e18", 4),
+        ("abs:(0 - int16 - 9223372036854775807) > 9223372036854775807", 4),
+        ("abs:(0 - int16) / 2 == 3", 1),
         ("sqrt:(0 - real) == nil", nil), ("ln:(real - 1) == nil", nil),
         ("log:(real - 3) < 0", 0), ("(1e999 - 1e999 * int16) == nil", nil),
     ])

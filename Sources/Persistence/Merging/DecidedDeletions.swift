@@ -62,8 +62,14 @@ extension NSManagedObject {
     /// Has the rules of a deletion applied once more, to what the object's row leads to by now.
     final func followRow() {
         guard isDeleted, let context else { return }
-        // Its own links were let go of when it was deleted; the cascade that did it took one away.
-        if !isFault, let snapshot { observing { toOnes = snapshot.toOnes } }
+        // Its own links were let go of when it was deleted, but for those that a rule leaves as
+        // they are; and the cascade that deleted it took one away.
+        if !isFault, let stored = snapshot?.toOnes {
+            for (slot, relationship) in shape.layout.toOnes.enumerated()
+            where ![.denyDeleteRule, .noActionDeleteRule].contains(relationship.deleteRule) {
+                observing { toOnes[slot] = stored[slot] }
+            }
+        }
         for slot in toManys.indices { toManys[slot].unload() }
         context.pending.unpropagated.append(self)
     }

@@ -73,7 +73,18 @@ enum ValueRules {
             return compared(a, b)
         }
         guard let a = left.double, let b = right.double, !a.isNaN, !b.isNaN else { return nil }
+        if let integer = left.integer { return order(integer, b) }
+        if let integer = right.integer { return order(integer, a).reversed }
         return compared(a, b)
+    }
+
+    /// Exact, as in a database: the real next to a large integer may be another number.
+    private static func order(_ integer: Int, _ real: Double) -> ComparisonResult {
+        guard real < 0x1p63 else { return .orderedAscending }
+        guard real >= -0x1p63 else { return .orderedDescending }
+        let whole = Int(real.rounded(.down))
+        if integer != whole { return compared(integer, whole) }
+        return real > Double(whole) ? .orderedAscending : .orderedSame
     }
 
     private static func compared<Value: Comparable>(_ a: Value, _ b: Value) -> ComparisonResult {

@@ -107,8 +107,9 @@ struct RandomKindQuery {
         case 2: return "(\(part(&self)) * \(other(&self)))"
         case 3 where !isPositive: return "(\(part(&self)) / \(one("2", "3", "2.5", "-4")))"
         case 4:
-            return
-                "(\(own)\(one("i16", "i64", "real", "big")) ** \(isPositive ? one("2", "0", "-1") : one("2", "0", "3")))"
+            // A missing power of nothing would be asked for what it is not.
+            let exponent = isPositive ? one("2", "0", "-1") : one("2", "0", "3")
+            return "(\(own)\(one("i16", "i64", "real", "big")) ** \(exponent))"
         case 5 where !isPositive:
             let name = one("i16", "i32", "i64", "real", "big")
             return "modulus:by:(\(own)\(name), \(one("2", "3", "-4", "2.5")))"

@@ -239,6 +239,8 @@ final class TwoContextWalk {
             || type == .overwriteMergePolicyType
         for (id, values) in theirs.values where mine?.deleted.contains(id) != true {
             guard let object = stored(id) else {
+                // A deletion that goes on takes what came to its object meanwhile.
+                if mine?.deleted.isDisjoint(with: theirs.touched) == false { continue }
                 blame("\(id) of the first is gone")
                 continue
             }

@@ -70,7 +70,7 @@ extension NSManagedObject {
                 observing { toOnes[slot] = stored[slot] }
             }
         }
-        for slot in toManys.indices { toManys[slot].unload() }
+        for slot in toManys.indices { toManys[slot].unloadOrder() }
         context.pending.unpropagated.append(self)
     }
 

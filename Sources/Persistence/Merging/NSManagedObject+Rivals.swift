@@ -35,15 +35,32 @@ extension NSManagedObject {
     }
 
     /// Takes the one-to-ones of a row that were not changed here: their other ends have columns,
-    /// too, which an overwritten row does not write.
+    /// too, which an overwritten row does not write. And so with links to what is gone.
     final func takeUnchangedPartners(of stored: ObjectSnapshot) {
         guard !isFault, let former = snapshot else { return }
         for (slot, relationship) in shape.layout.toOnes.enumerated()
         where toOnes[slot] === former.toOnes[slot] {
-            guard let inverse = relationship.inverseRelationship, !inverse.isToMany else {
+            guard relationship.inverseRelationship?.isToMany != false else {
+                toOnes[slot] = stored.toOnes[slot]
+                continue
+            }
+            guard let own = toOnes[slot], own !== stored.toOnes[slot], isGone(own) else {
                 continue
             }
             toOnes[slot] = stored.toOnes[slot]
+        }
+    }
+
+    /// Whether the store says that a row is not there.
+    private func isGone(_ id: NSManagedObjectID) -> Bool {
+        guard let context, !id.isTemporaryID else { return false }
+        let other = context.object(with: id)
+        guard !other.isInserted else { return false }
+        do {
+            return try context.storedSnapshot(of: other) == nil
+        } catch {
+            // What cannot be read is not gone; the save meets the same failure.
+            return false
         }
     }
 

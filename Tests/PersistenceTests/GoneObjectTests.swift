@@ -8,6 +8,35 @@ import Testing
     static let kinds: [StoreKind] = [.memory, .sqlite]
     static let yielding: [NSMergePolicy] = [.mergeByPropertyStoreTrump, .rollback]
 
+    /// Ada and Bob, and what they may have, with the links that a test gives them; and another
+    /// context which is to learn what becomes of them.
+    private struct Stage {
+        let bench: Bench
+        let other: NSManagedObjectContext
+        let ada: Person
+        let bob: Person
+        let sales: NSManagedObject
+        let party: NSManagedObject
+        let tag: NSManagedObject
+        let list: NSManagedObject
+
+        init(
+            _ kind: StoreKind, _ policy: NSMergePolicy = .error,
+            linking: (Stage) throws -> Void = { _ in }
+        ) throws {
+            bench = try Bench(kind)
+            (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
+            sales = try bench.make("Department", "Sales")
+            party = try bench.make("Project", "Party")
+            tag = try bench.make("Tag", "home")
+            list = try bench.make("Playlist", "List")
+            other = bench.newContext()
+            other.mergePolicy = policy
+            try linking(self)
+            try bench.context.save()
+        }
+    }
+
     /// Every link of the store that leads to no row, as text.
     static func danglingLinks(_ bench: Bench) throws -> [String] {
         let rows = bench.store.rowStore
@@ -34,17 +63,15 @@ import Testing
     func othersDoNotShowWhatAConflictDropped(
         _ kind: StoreKind, _ policy: NSMergePolicy
     ) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        let sales = try bench.make("Department", "Sales")
-        let party = try bench.make("Project", "Party")
-        ada.department = sales
-        bob.department = sales
-        ada.spouse = bob
-        ada.setValue(Set([party]), forKey: "projects")
-        try bench.context.save()
-        let other = bench.newContext()
-        other.mergePolicy = policy
+        let stage = try Stage(kind, policy) {
+            $0.ada.department = $0.sales
+            $0.bob.department = $0.sales
+            $0.ada.spouse = $0.bob
+            $0.ada.setValue(Set([$0.party]), forKey: "projects")
+        }
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob, sales) = (stage.ada, stage.bob, stage.sales)
+        let party = stage.party
         let twin = try bench.twin(ada, in: other)
         let bobsTwin = try bench.twin(bob, in: other)
         let salesTwin = try bench.twin(sales, in: other)
@@ -72,13 +99,10 @@ import Testing
     func newLinksToWhatAConflictDroppedAreNotWritten(
         _ kind: StoreKind, _ policy: NSMergePolicy
     ) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        let (party, tag) = (try bench.make("Project", "Party"), try bench.make("Tag", "home"))
-        let list = try bench.make("Playlist", "List")
-        try bench.context.save()
-        let other = bench.newContext()
-        other.mergePolicy = policy
+        let stage = try Stage(kind, policy)
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob, party) = (stage.ada, stage.bob, stage.party)
+        let (tag, list) = (stage.tag, stage.list)
         let (twin, bobsTwin) = (try bench.twin(ada, in: other), try bench.twin(bob, in: other))
         let partyTwin = try bench.twin(party, in: other)
         let (tagTwin, listTwin) = (try bench.twin(tag, in: other), try bench.twin(list, in: other))
@@ -111,12 +135,10 @@ import Testing
     /// The deletion comes by a merge, while links to the object wait to be saved.
     @Test(arguments: kinds)
     func newLinksToWhatAMergeDeletedAreNotWritten(_ kind: StoreKind) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        let (party, tag) = (try bench.make("Project", "Party"), try bench.make("Tag", "home"))
-        let list = try bench.make("Playlist", "List")
-        try bench.context.save()
-        let other = bench.newContext()
+        let stage = try Stage(kind)
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob, party) = (stage.ada, stage.bob, stage.party)
+        let (tag, list) = (stage.tag, stage.list)
         let (twin, bobsTwin) = (try bench.twin(ada, in: other), try bench.twin(bob, in: other))
         let partyTwin = try bench.twin(party, in: other)
         let (tagTwin, listTwin) = (try bench.twin(tag, in: other), try bench.twin(list, in: other))
@@ -144,12 +166,11 @@ import Testing
     /// Rows that were read ahead of their use, and so before the deletion.
     @Test(arguments: kinds)
     func faultsThatWereReadBeforeAreReadAnew(_ kind: StoreKind) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        ada.spouse = bob
-        try bench.context.save()
-        let other = bench.newContext()
-        other.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let stage = try Stage(kind, .mergeByPropertyStoreTrump) {
+            $0.ada.spouse = $0.bob
+        }
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob) = (stage.ada, stage.bob)
         let request = NSFetchRequest<Person>(entityName: "Person")
         let people = try other.fetch(request)
         let twin = try #require(people.first { $0.objectID == ada.objectID })
@@ -163,15 +184,14 @@ import Testing
 
     @Test(arguments: kinds)
     func rollbackShowsNothingThatIsDeleted(_ kind: StoreKind) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        let sales = try bench.make("Department", "Sales")
-        ada.department = sales
-        bob.department = sales
-        ada.spouse = bob
-        bob.setValue(ada, forKey: "manager")
-        try bench.context.save()
-        let other = bench.newContext()
+        let stage = try Stage(kind) {
+            $0.ada.department = $0.sales
+            $0.bob.department = $0.sales
+            $0.ada.spouse = $0.bob
+            $0.bob.setValue($0.ada, forKey: "manager")
+        }
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob, sales) = (stage.ada, stage.bob, stage.sales)
         let (twin, bobsTwin) = (try bench.twin(ada, in: other), try bench.twin(bob, in: other))
         let salesTwin = try bench.twin(sales, in: other)
         #expect(bench.names(salesTwin.value(forKey: "employees")) == ["Ada", "Bob"])
@@ -194,13 +214,12 @@ import Testing
 
     @Test(arguments: kinds)
     func refreshShowsNothingThatIsDeleted(_ kind: StoreKind) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        let sales = try bench.make("Department", "Sales")
-        ada.department = sales
-        ada.spouse = bob
-        try bench.context.save()
-        let other = bench.newContext()
+        let stage = try Stage(kind) {
+            $0.ada.department = $0.sales
+            $0.ada.spouse = $0.bob
+        }
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob, sales) = (stage.ada, stage.bob, stage.sales)
         let (twin, bobsTwin) = (try bench.twin(ada, in: other), try bench.twin(bob, in: other))
         let salesTwin = try bench.twin(sales, in: other)
         #expect(bench.names(salesTwin.value(forKey: "employees")) == ["Ada"])
@@ -223,10 +242,9 @@ import Testing
     /// A fault whose row is gone gets a link before anybody looked at it.
     @Test(arguments: kinds)
     func aLinkToAFaultWithoutARowIsNotWritten(_ kind: StoreKind) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        try bench.context.save()
-        let other = bench.newContext()
+        let stage = try Stage(kind)
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob) = (stage.ada, stage.bob)
         let bobsTwin = try bench.twin(bob, in: other)
         let fault = try #require(other.object(with: ada.objectID) as? Person)
         bench.context.delete(ada)
@@ -266,14 +284,13 @@ import Testing
     /// What is undone led to somebody who was deleted since.
     @Test(arguments: kinds)
     func undoBringsNoLinkToWhatIsGone(_ kind: StoreKind) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        let tag = try bench.make("Tag", "home")
-        bob.setValue(ada, forKey: "manager")
-        bob.friends = [ada]
-        bob.setValue(tag, forKey: "home")
-        try bench.context.save()
-        let other = bench.newContext()
+        let stage = try Stage(kind) {
+            $0.bob.setValue($0.ada, forKey: "manager")
+            $0.bob.friends = [$0.ada]
+            $0.bob.setValue($0.tag, forKey: "home")
+        }
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob, tag) = (stage.ada, stage.bob, stage.tag)
         other.undoManager = UndoManager()
         let (twin, bobsTwin) = (try bench.twin(ada, in: other), try bench.twin(bob, in: other))
         let tagTwin = try bench.twin(tag, in: other)
@@ -323,10 +340,9 @@ import Testing
     /// A program that wants to hear of faults without rows hears of each save that leads to one.
     @Test(arguments: kinds)
     func linksToFaultsThatAreNoDeletionsFailEachSave(_ kind: StoreKind) throws {
-        let bench = try Bench(kind)
-        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
-        try bench.context.save()
-        let other = bench.newContext()
+        let stage = try Stage(kind)
+        let (bench, other) = (stage.bench, stage.other)
+        let (ada, bob) = (stage.ada, stage.bob)
         other.shouldDeleteInaccessibleFaults = false
         let bobsTwin = try bench.twin(bob, in: other)
         let fault = try #require(other.object(with: ada.objectID) as? Person)

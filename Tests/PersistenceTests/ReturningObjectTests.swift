@@ -157,4 +157,60 @@ import Testing
         }
         #expect(try GoneObjectTests.danglingLinks(bench) == [])
     }
+
+    /// Nobody looked at Ada's relationships; Bob and the project were read, and led to her.
+    @Test(arguments: kinds, insisting)
+    func othersThatWereReadBringUnreadLinksBack(
+        _ kind: StoreKind, _ policy: NSMergePolicy
+    ) throws {
+        let bench = try Bench(kind)
+        let (ada, bob) = (try bench.person("Ada"), try bench.person("Bob"))
+        let party = try bench.make("Project", "Party")
+        bob.setValue(ada, forKey: "manager")
+        party.setValue(Set([ada, bob]), forKey: "members")
+        let unseen = try bench.person("Unseen")
+        unseen.setValue(ada, forKey: "manager")
+        try bench.context.save()
+        let other = bench.newContext()
+        other.mergePolicy = policy
+        let (twin, bobsTwin) = (try bench.twin(ada, in: other), try bench.twin(bob, in: other))
+        let partyTwin = try bench.twin(party, in: other)
+        #expect(bobsTwin.value(forKey: "manager") as? Person === twin)
+        #expect(bench.names(partyTwin.value(forKey: "members")) == ["Ada", "Bob"])
+        twin.age = 9
+        bench.context.delete(ada)
+        try bench.context.save()
+        try other.save()
+        let stored = try bench.twin(ada, in: bench.newContext())
+        for person in [twin, stored] {
+            #expect(person.age == 9)
+            // What nobody had read is lost.
+            #expect(bench.names(person.value(forKey: "reports")) == ["Bob"])
+            #expect(bench.names(person.value(forKey: "projects")) == ["Party"])
+        }
+        #expect(try GoneObjectTests.danglingLinks(bench) == [])
+    }
+
+    /// A deletion does not read what its rule leaves alone, and the undoing of it shows it anew.
+    @Test(arguments: kinds, [true, false])
+    func anUndoneDeletionShowsMembersThatWereNeverRead(
+        _ kind: StoreKind, _ isSaved: Bool
+    ) throws {
+        let bench = try Bench(kind)
+        let ada = try bench.person("Ada")
+        let (work, play) = (try bench.make("Project", "Work"), try bench.make("Project", "Play"))
+        for project in [work, play] { project.setValue(ada, forKey: "owner") }
+        try bench.context.save()
+        let other = bench.newContext()
+        other.undoManager = UndoManager()
+        let twin = try bench.twin(ada, in: other)
+        other.delete(twin)
+        if isSaved { try other.save() }
+        other.undo()
+        #expect(bench.names(twin.value(forKey: "owned")) == ["Work", "Play"])
+        twin.age = 5
+        try other.save()
+        let stored = try bench.twin(ada, in: bench.newContext())
+        #expect(stored.age == 5 && bench.names(stored.value(forKey: "owned")) == ["Work", "Play"])
+    }
 }

@@ -91,6 +91,52 @@ import Testing
         ] { try compare(format, arguments) }
     }
 
+    /// A text in the predicate is the identifier it spells, whatever its case; one that an object
+    /// has is a text. An address is its text everywhere.
+    @Test(arguments: [
+        ("uuid == '8C5B3C3A-98E9-4C40-8B29-1F6B0A3F4E11'", 1),
+        ("'8c5b3c3a-98e9-4c40-8b29-1f6b0a3f4e11' == uuid", 1), ("uuid == 'none'", 0),
+        ("uuid IN {'8C5B3C3A-98E9-4C40-8B29-1F6B0A3F4E11', 'x'}", 1),
+        (
+            "uuid BETWEEN {'8C5B3C3A-98E9-4C40-8B29-1F6B0A3F4E11', "
+                + "'8C5B3C3A-98E9-4C40-8B29-1F6B0A3F4E11'}", 1
+        ),
+        ("uuid != '8C5B3C3A-98E9-4C40-8B29-1F6B0A3F4E11' AND uuid != nil", 3),
+        ("uuid == text AND uuid != nil", 0), ("uri == 'https://example.org/a'", 1),
+        ("uri ==[c] 'HTTPS://example.ORG/a'", 1), ("uri BEGINSWITH 'https://example'", 4),
+        ("uri CONTAINS[c] 'EXAMPLE.org/7'", 1), ("uri ENDSWITH '/10'", 1),
+        ("uri LIKE '*/a'", 1), ("uri MATCHES '.*[0-9]'", 3), ("uri < 'https://example.org/2'", 2),
+        ("uri IN {'https://example.org/1', 'x'}", 1), ("'/7' IN uri", 1),
+        ("uppercase:(uri) == 'HTTPS://EXAMPLE.ORG/A'", 1), ("length:(uri) == 21", 3),
+    ])
+    func identifiersAndAddressesBesideTexts(format: String, count: Int) throws {
+        try compare(format, found: count)
+    }
+
+    /// Integers to integers, where they fit: what SQLite computes of reals, and fails to.
+    @Test(arguments: [
+        ("(int16 ** 2) / 2 == 4", 1), ("(int16 ** 2) / 4 == 0", 1), ("int16 ** -1 < 1", 3),
+        ("(int64 + 3037000498) ** 2 == 9223372030926249001", 0),
+        ("3037000499 ** (int16 * 2) == 9223372030926249001", 1), ("10 ** (int64 * 10) > 1e20", 3),
+        ("(0 - int16) ** 3 == -27", 1), ("int16 ** 0 == 1", 4), ("0 ** (0 - int16) > 1e300", 4),
+        ("amount ** 2 == 9", 1), ("(amount ** 2) / 2 == 4.5", 1), ("real ** 2 == 49", 1),
+        ("real ** 1000 > 1e300", 3), ("(0 - real) ** 0.5 == nil", nil as Int?),
+        ("modulus:by:(int16, 4) / 2 == 1", 3), ("modulus:by:(0 - int16, 4) == -3", 2),
+        ("modulus:by:(int16, -4) == 3", 2), ("modulus:by:(int16, 0) == nil", nil),
+        ("modulus:by:(9007199254740993, int16 + 9007199254740988) == 2", 1),
+        ("modulus:by:(real, 2.5) == 0.5", 1), ("modulus:by:(amount, 0.1) == 0", 5),
+        ("modulus:by:(real, 0) == nil", nil), ("modulus:by:(1e999, int16) == nil", nil),
+        ("modulus:by:(int16, 1e999) == int16 AND int16 > 0", 4),
+        ("abs:(0 - int16 - 9223372036854775805) > 9e18", 4),
+        ("abs:(0 - int16 - 9223372036854775807) > 9223372036854775807", 4),
+        ("abs:(0 - int16) / 2 == 3", 1),
+        ("sqrt:(0 - real) == nil", nil), ("ln:(real - 1) == nil", nil),
+        ("log:(real - 3) < 0", 0), ("(1e999 - 1e999 * int16) == nil", nil),
+    ])
+    func powersAndRemaindersAreThoseOfMemory(format: String, count: Int?) throws {
+        try compare(format, found: count)
+    }
+
     /// In a list that is computed nothing is what it only spells.
     @Test(arguments: [
         ("3 IN {3, int16}", 6), ("3 IN {4, int16}", 1), ("'3' IN {'x', text}", 1),

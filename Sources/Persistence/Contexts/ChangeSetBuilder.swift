@@ -14,6 +14,9 @@ final class ChangeSetBuilder {
     var written: [NSManagedObject] { updated + inserted + deleted }
     /// Links to objects that the same save deletes, which no row gets.
     private(set) var goneLinks: [GoneLink] = []
+    /// The rows at the ends of new links without inverse: nothing else of the save asks whether
+    /// they are there.
+    private(set) var loneEnds: Set<RowID> = []
     private let hasDeletions: Bool
 
     /// `hasDeletions` says whether the save deletes anything, in whatever store.
@@ -70,7 +73,9 @@ final class ChangeSetBuilder {
         for slot in toOnes.indices where toOnes[slot] !== former?[slot] {
             let target = target(slot, of: object)
             if target == nil, former?[slot] == nil { continue }
-            update.toOnes.append((slot, try link(target, from: object)))
+            let link = try link(target, from: object)
+            note(link, of: object.shape.layout.toOnes[slot])
+            update.toOnes.append((slot, link))
         }
         for slot in object.toManys.indices where object.toManys[slot].isChanged {
             update.changedToManys.append(slot)
@@ -82,7 +87,11 @@ final class ChangeSetBuilder {
     }
 
     private func newLinks(of object: NSManagedObject) throws -> [Link?] {
-        try object.toOnes.indices.map { try link(target($0, of: object), from: object) }
+        try object.toOnes.indices.map { slot in
+            let link = try link(target(slot, of: object), from: object)
+            note(link, of: object.shape.layout.toOnes[slot])
+            return link
+        }
     }
 
     /// Where a to-one leads once the save is done: one without inverse, whose other end nobody
@@ -119,6 +128,7 @@ final class ChangeSetBuilder {
             if !isOneToMany && relationship.writesJoinRows {
                 change.added = try lasting(members.added, of: object, slot)
                     .compactMap { try link($0.id, from: object) }
+                for link in change.added { note(link, of: relationship) }
                 change.removed = members.removed.compactMap { $0.id.reservedRow }
             }
             if members.isOrdered && members.isLoaded {
@@ -130,6 +140,11 @@ final class ChangeSetBuilder {
             }
             changes.toManys.append(change)
         }
+    }
+
+    private func note(_ link: Link?, of relationship: NSRelationshipDescription) {
+        guard let link, relationship.inverseRelationship == nil else { return }
+        loneEnds.insert(link.target)
     }
 
     private func link(_ id: NSManagedObjectID?, from object: NSManagedObject) throws -> Link? {

@@ -20,7 +20,8 @@ extension NSManagedObject {
             let inverse = owner.shape.layout.toManys[slot].inverseRelationship,
             case .toOne(let own) = shape.slot(inverse.name)
         else { return false }
-        return toOnes[own] !== owner.identity
+        // One that was read before somebody made it a member is no change.
+        return toOnes[own] !== owner.identity && toOnes[own] !== snapshot?.toOnes[own]
     }
 }
 

@@ -13,7 +13,10 @@ extension NSManagedObjectContext {
     public final func delete(_ object: NSManagedObject) {
         if QueueGuard.isOn { checkQueue() }
         guard owns(object) else { return }
-        if object.isDeleted { return object.prepareForDeletion() }
+        if object.isDeleted {
+            object.state.remove(.cascaded)
+            return object.prepareForDeletion()
+        }
         guard mark(object) else { return }
         pending.unpropagated.append(object)
     }
@@ -38,6 +41,7 @@ extension NSManagedObjectContext {
         }
         object.prepareForDeletion()
         object.state.insert(.deleted)
+        object.state.remove(.cascaded)
         pending.list(object)
         pending.note(.deletedNow, of: object)
         scheduleProcessing()
@@ -69,8 +73,12 @@ extension NSManagedObjectContext {
             for id in ids {
                 let other = self.object(with: id)
                 guard !other.isDeleted else { continue }
-                if rule == .cascadeDeleteRule, mark(other) { doomed.append(other) }
+                if rule == .cascadeDeleteRule, mark(other) {
+                    other.state.insert(.cascaded)
+                    doomed.append(other)
+                }
                 guard let inverse = relationship.inverseRelationship else { continue }
+                if !object.isInserted { other.meetRow(of: object, by: inverse.name) }
                 other.unlink(object, from: inverse.name)
             }
         }

@@ -60,6 +60,10 @@ extension NSManagedObjectContext {
             refreshAllObjects()
         } else {
             refreshed = inGroups(changes.updated) { $0.filter(mergeUpdate) }
+            for id in refreshed {
+                guard let object = registry.object(id), object.hasChanges else { continue }
+                _ = object.letGoOfRivals()
+            }
             _ = inGroups(changes.inserted) { group in
                 for id in group { mergeInsertion(of: id) }
                 return []

@@ -143,11 +143,19 @@ extension NSManagedObjectContext {
                 // The links of what is deleted, too: its delete rules follow them.
                 for object in changed { parent.take(object) }
                 for object in changed where object.isDeleted {
-                    parent.delete(parent.object(with: object.objectID))
+                    parent.delete(parent.object(with: object.objectID), asIn: object)
                 }
             }
         }.get()
         for object in changed where !object.isDeleted { object.commit(version: 0) }
+    }
+
+    /// Deletes what a child context deleted, by itself or with another.
+    private func delete(_ object: NSManagedObject, asIn child: NSManagedObject) {
+        let wasDeleted = object.isDeleted
+        delete(object)
+        guard !wasDeleted, object.isDeleted, child.state.contains(.cascaded) else { return }
+        object.state.insert(.cascaded)
     }
 
     /// Fills in what a child's changes are laid upon, before any of them is.

@@ -51,6 +51,7 @@ final class StorePart {
                 gathered.makeRoom(
                     for: objects.count, inserted: fresh.reduce(0) { $0 + $1.ids.count })
                 for object in objects { try gathered.add(object) }
+                try checkLoneEnds(of: gathered)
                 // Before others can see the rows, so that nobody makes other IDs for them.
                 publish(gathered)
                 let outcome = try store.write(gathered, of: context, by: writer)
@@ -61,6 +62,22 @@ final class StorePart {
             withdraw()
             throw error
         }
+    }
+
+    /// A link without inverse to a row that somebody deleted, while this context heard nothing of
+    /// it, is no conflict of versions: nothing of that row is written. It becomes known here, as a
+    /// merge would make it known, and the save begins anew. Apple writes the link, and its fault
+    /// cannot be filled in later.
+    ///
+    /// Cost: one question for the rows at their ends; nothing where there are none. Stores that
+    /// name their rows themselves are not asked: what they have is theirs to know.
+    private func checkLoneEnds(of gathered: ChangeSetBuilder) throws {
+        guard !gathered.loneEnds.isEmpty, !store.namesRowsItself else { return }
+        var missing = gathered.loneEnds.subtracting(gathered.changes.inserts.lazy.map(\.id))
+        missing.subtract(try store.rowStore.present(among: Array(missing)))
+        guard !missing.isEmpty else { return }
+        throw SaveConflicts(
+            missing.sorted().map { .init(id: $0, expectedVersion: 0, stored: nil) })
     }
 
     // MARK: Rows of new objects

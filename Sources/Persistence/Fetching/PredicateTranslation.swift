@@ -7,8 +7,8 @@ internal import Stores
 struct PredicateTranslation {
     let predicate: PredicateNode?
     let sort: [NSSortDescriptor]
-    /// Whether a store can answer by itself. Blocks, comparators and unnamed Swift key paths need
-    /// objects.
+    /// Whether a store can answer by itself. Blocks, comparators, unnamed Swift key paths and
+    /// comparisons of transformed values need objects.
     let isStorable: Bool
 
     init(_ query: ObjectQuery) {
@@ -16,6 +16,7 @@ struct PredicateTranslation {
         sort = query.sort.map { SortNaming.named($0, entity: query.entity) }
         isStorable =
             !(predicate?.hasOpaquePart ?? false)
+            && !(predicate.map(TransformedValues(of: query.entity).areTested) ?? false)
             && sort.allSatisfy { descriptor in
                 key(of: descriptor).map { $0.comparison != .custom } ?? false
             }

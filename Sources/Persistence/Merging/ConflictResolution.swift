@@ -10,11 +10,13 @@ struct ConflictResolution {
     func resolve(_ conflicts: SaveConflicts) throws {
         var open: [NSMergeConflict] = []
         for conflict in conflicts.conflicts {
-            guard let id = store.knownID(conflict.id), let object = context.registry.object(id)
-            else {
+            guard let id = store.knownID(conflict.id) else { continue }
+            guard let object = context.registry.object(id) else {
+                if conflict.stored == nil { context.pending.gone.append(id) }
                 continue
             }
-            if conflict.stored == nil && object.isDeleted {
+            // Nothing of it is to be saved: it is at the end of a link, or deleted here, too.
+            if conflict.stored == nil && (object.isDeleted || !object.hasChanges) {
                 context.dropDeleted(object)
                 continue
             }

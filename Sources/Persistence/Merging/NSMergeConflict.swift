@@ -22,6 +22,8 @@ open class NSMergeConflict: NSObject {
     public final let persistedSnapshot: [String: Any]?
     /// The row as it is now, for the policies.
     private var stored: ObjectSnapshot?
+    /// What came back with the object, since only its deletion had deleted them.
+    private(set) var companions: [NSManagedObject] = []
 
     /// For merge policies' tests; saves make them by themselves.
     public init(
@@ -60,16 +62,18 @@ open class NSMergeConflict: NSObject {
         let shown = object.isFault ? [] : object.toOnes
         switch type {
         case .errorMergePolicyType: break
-        case .overwriteMergePolicyType: object.snapshot = stored
+        case .overwriteMergePolicyType where !object.isDeleted:
+            object.takeUnchangedPartners(of: stored)
+            object.snapshot = stored
+        case .overwriteMergePolicyType: object.rebase(onto: stored)
         case .mergeByPropertyObjectTrumpMergePolicyType: object.rebase(onto: stored)
         case .mergeByPropertyStoreTrumpMergePolicyType:
             object.takeStoreChanges(stored)
             object.rebase(onto: stored)
         case .rollbackMergePolicyType:
-            object.restoreEnds()
-            object.state.subtract([.updated, .deleted])
-            object.snapshot = stored
-            object.revert()
+            companions = object.cascaded()
+            object.goBack(to: stored)
+            for companion in companions { companion.goBack(to: nil) }
         }
         object.letEndsFollow(from: shown)
         object.awake(fromSnapshotEvents: .mergePolicy)
@@ -77,7 +81,10 @@ open class NSMergeConflict: NSObject {
 
     /// Takes the row's version for what the policy left undecided.
     final func accept() {
-        if let stored, sourceObject.snapshot?.version != stored.version {
+        guard let stored, sourceObject.snapshot?.version != stored.version else { return }
+        if sourceObject.isDeleted {
+            sourceObject.rebase(onto: stored)
+        } else {
             sourceObject.snapshot = stored
         }
     }
@@ -133,8 +140,8 @@ extension NSManagedObjectContext {
     /// Brings conflicts of versions before the policy, and carries out what it decided.
     final func settle(_ conflicts: [NSMergeConflict]) throws {
         try settings.mergePolicy.resolve(mergeConflicts: conflicts)
-        propagateDeletions()
         for conflict in conflicts { conflict.accept() }
+        try letRulesFollow(conflicts.flatMap { [$0.sourceObject] + $0.companions })
         let returning = conflicts.compactMap(\.returning)
         if !returning.isEmpty {
             try ReturningObjects(context: self, objects: returning).takeBackLinks()

@@ -36,7 +36,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// Property by property; where both sides changed one, the object's value is saved.
     public static let mergeByPropertyObjectTrump = NSMergePolicy(
         merge: .mergeByPropertyObjectTrumpMergePolicyType)
-    /// Saves all of the object's values, whatever the store has.
+    /// Saves all of the object's values, whatever the store has; but one-to-one links that were not
+    /// changed here stay as the store has them, since their other ends are rows, too.
     public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
     /// Drops the object's changes and takes the store's values.
     public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)

@@ -12,13 +12,32 @@ struct ReturningObjects {
 
     /// Reads the rows at the other ends. Throws what the stores throw.
     func takeBackLinks() throws {
+        for object in objects { object.unpack() }
+        findUnreadMembers()
         for object in objects {
-            object.unpack()
             for slot in object.toManys.indices { object.toManys[slot].becomeNew() }
         }
         for object in objects {
             try takeBackTargets(of: object)
             try takeBackMembers(of: object)
+        }
+    }
+
+    /// Nothing tells the members of a to-many that was not read before the row went, but objects of
+    /// this context that led to it, as they were read. What nobody here had read is lost.
+    ///
+    /// Cost: one look at each object of the context, where a relationship was not read.
+    private func findUnreadMembers() {
+        var isWanted = false
+        for object in objects {
+            for (slot, relationship) in object.shape.layout.toManys.enumerated()
+            where relationship.inverseRelationship != nil && !object.toManys[slot].isLoaded {
+                isWanted = true
+            }
+        }
+        guard isWanted else { return }
+        for other in context.registry.objects where !other.isDeleted {
+            for object in objects where object !== other { other.joinUnread(of: object) }
         }
     }
 
@@ -76,6 +95,32 @@ struct ReturningObjects {
 }
 
 extension NSManagedObject {
+    /// Becomes a member of the relationships of `object` that were not read, where it led to it.
+    fileprivate final func joinUnread(of object: NSManagedObject) {
+        for (slot, relationship) in object.shape.layout.toManys.enumerated()
+        where !object.toManys[slot].isLoaded {
+            guard let inverse = relationship.inverseRelationship,
+                entity.isKindOf(entity: inverse.entity), led(to: object, by: inverse.name),
+                object.toManys[slot].mayAdd(reference)
+            else { continue }
+            object.observing { object.toManys[slot].add(reference) }
+        }
+    }
+
+    /// Whether this object leads to another one, as it was read and as it is.
+    private final func led(to object: NSManagedObject, by name: String) -> Bool {
+        switch shape.slot(name) {
+        case .toOne(let slot):
+            guard isFault else {
+                return toOnes[slot] === object.identity
+            }
+            if let target = packed?.target(slot) { return target == object.identity?.rowID }
+            return snapshot.map { $0.toOnes[slot] === object.identity } ?? false
+        case .toMany(let slot): return toManys[slot].contains(object.reference) ?? false
+        case .attribute, .composite, .transient, .fetched, nil: return false
+        }
+    }
+
     /// Shows a row as it is now; an object that is changed keeps what it has, and meets its row
     /// when it is saved. Returns whether it shows the row, but for its own changes.
     fileprivate final func showsPresent(_ stored: ObjectSnapshot) -> Bool {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ObjectModel
 internal import Stores
 
 // Filling in and emptying.
@@ -85,7 +86,12 @@ extension NSManagedObject {
         if extras?.observers.isEmpty == false { state.insert(.observed) }
         standEmpty()
         snapshot = nil
-        for slot in toManys.indices { toManys[slot].becomeNew() }
+        // Members that were never read are those whose rows lead here still: by a rule that does
+        // nothing, since a deletion reads all others.
+        for (slot, relationship) in shape.layout.toManys.enumerated()
+        where toManys[slot].isLoaded || relationship.inverseRelationship?.isToMany != false {
+            toManys[slot].becomeNew()
+        }
     }
 
     /// Has places for all values, and no values: who reads a fault that cannot be filled in finds

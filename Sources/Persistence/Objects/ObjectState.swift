@@ -20,6 +20,9 @@ struct ObjectState: OptionSet {
     /// Has values of its own, though its row stands in a pack still: they may differ from it.
     static let ownValues = ObjectState(rawValue: 32768)
 
+    /// Deleted by another's cascade alone; says nothing of what is not deleted.
+    static let cascaded = ObjectState(rawValue: 65536)
+
     // Since the last ObjectsDidChange notification:
     static let insertedNow = ObjectState(rawValue: 256)
     static let updatedNow = ObjectState(rawValue: 512)

@@ -238,6 +238,14 @@ struct ToManyMembers {
         held = nil
     }
 
+    /// The same where an order is of no use any more: that of what is deleted.
+    mutating func unloadOrder() {
+        keep(nil)
+        sequence = sequence.filter(added.contains)
+        isReordered = false
+        held = nil
+    }
+
     /// Forgets what was read and what was changed.
     mutating func discard() {
         commit()

@@ -36,9 +36,11 @@ extension Evaluator {
     }
 
     private func compare(
-        _ left: Constant, _ comparison: ComparisonNode, _ right: Constant
+        _ first: Constant, _ comparison: ComparisonNode, _ second: Constant
     ) throws -> Bool {
         let options = comparison.options
+        let left = identified(first, comparison.left, beside: second)
+        let right = identified(second, comparison.right, beside: first)
         switch comparison.operator {
         case .equalTo: return ValueRules.equal(left, right, options)
         case .notEqualTo: return !ValueRules.equal(left, right, options)
@@ -55,6 +57,17 @@ extension Evaluator {
             return try compareTexts(left, comparison, right)
         case .customSelector: return try send(comparison.selectorName ?? "CUSTOM", left, right)
         }
+    }
+
+    /// A text that the predicate itself gives, beside an identifier: the one that it spells. A text
+    /// that an object has is none.
+    private func identified(
+        _ value: Constant, _ node: ExpressionNode, beside other: Constant
+    ) -> Constant {
+        guard case .uuid = other, case .text(let text) = value, node.constantValue != nil,
+            let id = UUID(uuidString: text)
+        else { return value }
+        return .uuid(id)
     }
 
     private func send(_ name: String, _ left: Constant, _ right: Constant) throws -> Bool {
@@ -88,14 +101,18 @@ extension Evaluator {
         case (.null, _): return false
         case (.list(let elements), _):
             let isGiven = comparison.collectionSide.constantValue != nil
-            return elements.contains {
-                isGiven
-                    ? ValueRules.isListed(element, as: Constant($0), comparison.options)
-                    : ValueRules.equal(Constant($0), element, comparison.options)
+            return elements.contains { listed in
+                let listed = Constant(listed)
+                guard !isGiven else {
+                    return ValueRules.isListed(element, as: listed, comparison.options)
+                }
+                let own = identified(element, comparison.elementSide, beside: listed)
+                return ValueRules.equal(listed, own, comparison.options)
             }
-        case (.text, .null): return false
-        case (.text(let text), .text(let part)):
-            return TextRules.contains(text, part, comparison.options)
+        case (.text, .null), (.url, .null): return false
+        case (.text, _) where element.spelling != nil, (.url, _) where element.spelling != nil:
+            return TextRules.contains(
+                whole.spelling ?? "", element.spelling ?? "", comparison.options)
         case (.other(let value as [AnyHashable: Any]), _):
             return value.values.contains {
                 ValueRules.equal(Constant($0), element, comparison.options)
@@ -112,16 +129,17 @@ extension Evaluator {
                 .typeMismatch, "BETWEEN needs a list of two bounds.",
                 fields: ["operator": "BETWEEN"])
         }
-        return try order(value, Constant(ends[0]), options, [.orderedDescending, .orderedSame])
-            && order(value, Constant(ends[1]), options, [.orderedAscending, .orderedSame])
+        let bounds = ends.map { identified(Constant($0), .constant($0), beside: value) }
+        return try order(value, bounds[0], options, [.orderedDescending, .orderedSame])
+            && order(value, bounds[1], options, [.orderedAscending, .orderedSame])
     }
 
     private func compareTexts(
         _ left: Constant, _ comparison: ComparisonNode, _ right: Constant
     ) throws -> Bool {
         if left.isNull || right.isNull { return false }
-        guard case .text(let text) = left else { throw mismatch(comparison.operator, left) }
-        guard case .text(let part) = right else { throw mismatch(comparison.operator, right) }
+        guard let text = left.spelling else { throw mismatch(comparison.operator, left) }
+        guard let part = right.spelling else { throw mismatch(comparison.operator, right) }
         let options = comparison.options
         switch comparison.operator {
         case .matches: return try TextRules.matches(text, part, options)
@@ -143,4 +161,6 @@ extension Evaluator {
 extension ComparisonNode {
     /// The side of IN or CONTAINS that is searched.
     fileprivate var collectionSide: ExpressionNode { `operator` == .in ? right : left }
+    /// The side that is looked for in the other.
+    fileprivate var elementSide: ExpressionNode { `operator` == .in ? left : right }
 }

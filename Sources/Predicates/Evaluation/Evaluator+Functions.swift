@@ -19,6 +19,13 @@ extension Evaluator {
                 fields: ["function": name])
         }
         let values = try arguments.map { Constant(try value(of: $0)) }
+        let made = try call(name, values)
+        // What is no number is missing, as a database has it.
+        if let number = made as? Double, number.isNaN { return nil }
+        return made
+    }
+
+    private func call(_ name: String, _ values: [Constant]) throws -> Any? {
         switch values.count {
         case 0: return name == "now" ? platform.clock.now() : random()
         case 1 where !Self.isStatistic(name): return try call(name, values[0])
@@ -50,8 +57,9 @@ extension Evaluator {
         let number = try Arithmetic.real(value, name)
         switch name {
         case "sqrt:": return number.squareRoot()
-        case "log:": return log10(number)
-        case "ln:": return log(number)
+        // The logarithm of what is not above zero is missing, as it is in a database.
+        case "log:": return number > 0 ? log10(number) : nil
+        case "ln:": return number > 0 ? log(number) : nil
         default: return exp(number)
         }
     }
@@ -125,7 +133,7 @@ extension Evaluator {
     }
 
     private func text(_ value: Constant, _ name: String) throws -> String {
-        guard case .text(let text) = value else { throw Arithmetic.mismatch(value, name) }
+        guard let text = value.spelling else { throw Arithmetic.mismatch(value, name) }
         return text
     }
 

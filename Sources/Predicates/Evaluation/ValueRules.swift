@@ -2,14 +2,18 @@ internal import Foundation
 
 /// How predicates compare values of any kind: by Apple's rules for objects in memory.
 enum ValueRules {
-    /// Numbers are equal across widths, Booleans count as 0 and 1; nil equals nil only; values of
-    /// two kinds are never equal.
+    /// Numbers are equal across widths, Booleans count as 0 and 1; nil equals nil only; a URL is
+    /// the text that spells it, as its column is; other values of two kinds are never equal.
     static func equal(
         _ left: Constant, _ right: Constant, _ options: ComparisonNode.Options = []
     ) -> Bool {
         if let order = numericOrder(left, right) { return order == .orderedSame }
         return switch (left, right) {
         case (.text(let a), .text(let b)): TextRules.equal(a, b, options)
+        case (.url(let a), .url(let b)):
+            TextRules.equal(a.absoluteString, b.absoluteString, options)
+        case (.url(let url), .text(let text)), (.text(let text), .url(let url)):
+            TextRules.equal(url.absoluteString, text, options)
         case (.list(let a), .list(let b)):
             a.count == b.count
                 && zip(a, b).allSatisfy { equal(Constant($0), Constant($1), options) }
@@ -18,7 +22,7 @@ enum ValueRules {
     }
 
     /// Whether a list's element is the value. A text is a number's where it spells it, as columns
-    /// of a database have it: `name IN %@` with `[1, 2]`.
+    /// of a database have it: `name IN %@` with `[1, 2]`; and an identifier is listed as its text.
     static func isListed(
         _ value: Constant, as element: Constant, _ options: ComparisonNode.Options
     ) -> Bool {
@@ -27,6 +31,7 @@ enum ValueRules {
             Cast.cast(element, to: "NSString") as? String == text
         case (_, .text(let text)) where value.isNumber:
             equal(value, Constant(Cast.cast(.text(text), to: "NSNumber")))
+        case (.uuid(let id), .text(let text)): UUID(uuidString: text) == id
         default: equal(element, value, options)
         }
     }
@@ -44,6 +49,10 @@ enum ValueRules {
         case (.uuid(let a), .uuid(let b)): return bytes(a.uuid, b.uuid)
         case (.url(let a), .url(let b)):
             return TextRules.order(a.absoluteString, b.absoluteString, options)
+        case (.url(let url), .text(let text)):
+            return TextRules.order(url.absoluteString, text, options)
+        case (.text(let text), .url(let url)):
+            return TextRules.order(text, url.absoluteString, options)
         case (.data(let a), .data(let b)):
             if a == b { return .orderedSame }
             return a.lexicographicallyPrecedes(b) ? .orderedAscending : .orderedDescending
@@ -64,7 +73,18 @@ enum ValueRules {
             return compared(a, b)
         }
         guard let a = left.double, let b = right.double, !a.isNaN, !b.isNaN else { return nil }
+        if let integer = left.integer { return order(integer, b) }
+        if let integer = right.integer { return order(integer, a).reversed }
         return compared(a, b)
+    }
+
+    /// Exact, as in a database: the real next to a large integer may be another number.
+    private static func order(_ integer: Int, _ real: Double) -> ComparisonResult {
+        guard real < 0x1p63 else { return .orderedAscending }
+        guard real >= -0x1p63 else { return .orderedDescending }
+        let whole = Int(real.rounded(.down))
+        if integer != whole { return compared(integer, whole) }
+        return real > Double(whole) ? .orderedAscending : .orderedSame
     }
 
     private static func compared<Value: Comparable>(_ a: Value, _ b: Value) -> ComparisonResult {
@@ -131,6 +151,15 @@ extension Constant {
         guard number.isFinite else { return nil }
         let made = Decimal(number)
         return made.isNaN ? nil : made
+    }
+
+    /// A text, or the text of a URL.
+    var spelling: String? {
+        switch self {
+        case .text(let text): text
+        case .url(let url): url.absoluteString
+        default: nil
+        }
     }
 
     /// What to call the value in a message, without showing it.

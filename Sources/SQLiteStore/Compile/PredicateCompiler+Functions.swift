@@ -104,13 +104,17 @@ extension PredicateCompiler {
         }
         guard let number = try sql(operand, as: .number) else { return nil }
         if name == "onesComplement:" { return .value("~(\(number))", .number) }
+        if name == "abs:" {
+            let size: SQLFragment = "\(name: NumberFunctions.magnitude)(\(number))"
+            return .value(size.fraction(number.isFraction), .number)
+        }
         return Self.numberFunctions[name].map {
             .value(("\(name: $0)(\(number))" as SQLFragment).fraction(number.isFraction), .number)
         }
     }
 
     private static let numberFunctions = [
-        "abs:": "abs", "sqrt:": "sqrt", "ln:": "ln", "log:": "log10", "exp:": "exp",
+        "sqrt:": "sqrt", "ln:": "ln", "log:": "log10", "exp:": "exp",
         "floor:": "floor", "ceiling:": "ceil", "trunc:": "trunc",
     ]
 
@@ -132,8 +136,10 @@ extension PredicateCompiler {
         case FunctionName.divide where a.isFraction || b.isFraction:
             result = "(CAST(\(a) AS REAL) / \(b))"
         case FunctionName.divide: result = "(\(a) / \(b))"
-        case "modulus:by:": result = "(CASE WHEN \(b) = 0 THEN NULL ELSE mod(\(a), \(b)) END)"
-        case FunctionName.power: result = "pow(\(a), \(b))"
+        case "modulus:by:", FunctionName.power:
+            let isFraction = SQLiteValue.integer(a.isFraction || b.isFraction ? 1 : 0)
+            let function = NumberFunctions.name(of: name)
+            result = "\(name: function)(\(a), \(b), \(value: isFraction))"
         case "bitwiseAnd:with:": result = "(\(a) & \(b))"
         case "bitwiseOr:with:": result = "(\(a) | \(b))"
         case "bitwiseXor:with:": result = "((\(a) | \(b)) - (\(a) & \(b)))"

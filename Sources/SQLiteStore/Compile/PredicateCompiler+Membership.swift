@@ -46,11 +46,17 @@ extension PredicateCompiler {
     ) throws -> SQLFragment {
         var equality = comparison
         equality.operator = .equalTo
-        let tests = try list.elements.map {
-            let listed = try operand($0, list.context)
+        let tests = try list.elements.map { node -> SQLFragment in
+            let listed = try operand(node, list.context)
             // What is decided here is decided of these two, not of the whole list.
             if case .constant(let value) = element, case .constant(let other) = listed {
                 (equality.left, equality.right) = (.constant(value), .constant(other))
+            }
+            // A text is an identifier where the predicate compares with it, not among others.
+            if case .value(_, .uuid) = element, case .constant(let other) = listed,
+                plainConstant(other) is String
+            {
+                return "0"
             }
             return try compare(element, equality, listed, list.context)
         }

@@ -29,6 +29,7 @@ enum TextFunctions {
         try registerValues(connection)
         try registerTests(connection)
         try CastFunction.register(with: connection)
+        try NumberFunctions.register(with: connection)
         for comparison in SortCollation.all {
             try connection.register(collation: comparison.collation) { comparison.order($0, $1) }
         }

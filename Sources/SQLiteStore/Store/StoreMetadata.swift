@@ -83,6 +83,14 @@ struct StoreMetadata {
                 "The metadata holds a value that no property list can hold; remove it.",
                 cause: error)
         }
+        do {
+            _ = try PropertyListValues.dictionary(in: data, file: "metadata")
+        } catch {
+            throw StoreError(
+                .invalidValue,
+                "The metadata nests deeper or has more values than a store reads; remove some.",
+                cause: error)
+        }
         try connection.run(
             "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
             [.text(identifier), .blob(data)])

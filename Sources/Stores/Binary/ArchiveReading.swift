@@ -23,18 +23,23 @@ struct ArchiveReading {
     private let objects: [Int]
     private let budget: Budget
 
-    private static let limits = PropertyListReader.Limits(
-        bytes: 1 << 30, objects: 64_000_000, references: 256_000_000)
-    private static let depthMax = 32
+    /// More than a file of `GraphFile.bytesMax` can have: an object takes two bytes at the least
+    /// and a place in two tables, a reference four where there are so many.
+    static let limits = PropertyListReader.Limits(
+        bytes: 1 << 30, objects: 128_000_000, references: 1 << 28)
+    /// How deep the values of the metadata may nest, and how many there may be. Writers refuse
+    /// more.
+    static let depthMax = 32
+    static let metadataValuesMax = 100_000
 
-    init(_ data: Data, path: String) throws {
+    init(_ data: Data, path: String, limits: PropertyListReader.Limits = Self.limits) throws {
         self.path = path
         guard data.starts(with: Data("bplist0".utf8)) else {
             throw StoreError(
                 .notAStore, "The file is no binary store.", fields: ["path": path])
         }
         do {
-            table = try PropertyListReader.table(data, file: path, limits: Self.limits)
+            table = try PropertyListReader.table(data, file: path, limits: limits)
         } catch {
             throw StoreError(
                 .corrupt, "The binary store is damaged; restore it from a copy.",
@@ -137,13 +142,13 @@ struct ArchiveReading {
 
     /// A whole value of a property list, such as the metadata.
     func unfolded(_ reference: Int) throws -> Any {
-        var steps = 100_000
+        var steps = Self.metadataValuesMax
         return try unfolded(reference, depth: 0, &steps)
     }
 
     private func unfolded(_ reference: Int, depth: Int, _ steps: inout Int) throws -> Any {
         steps -= 1
-        guard depth < Self.depthMax, steps > 0 else { throw broken("its values nest too deep") }
+        guard depth < Self.depthMax, steps >= 0 else { throw broken("its values nest too deep") }
         switch try value(reference) {
         case .null: throw broken("a value is missing")
         case .bool(let flag): return flag

@@ -47,8 +47,16 @@ struct ArchiveWriting {
         object("NSDate", [("NS.time", append(.real(seconds)))])
     }
 
-    /// A value of a property list; nil where it is none.
+    /// A value of a property list; nil where it is none, or where it nests deeper or has more
+    /// members than `ArchiveReading` reads.
     mutating func value(_ value: Any) -> Int? {
+        var steps = ArchiveReading.metadataValuesMax
+        return self.value(value, depth: 0, &steps)
+    }
+
+    private mutating func value(_ value: Any, depth: Int, _ steps: inout Int) -> Int? {
+        steps -= 1
+        guard depth < ArchiveReading.depthMax, steps >= 0 else { return nil }
         switch value {
         case let text as String: return plain(.string(text))
         case let data as Data: return plain(.data(data))
@@ -59,14 +67,18 @@ struct ArchiveWriting {
         case let members as [Any]:
             var references: [Int] = []
             for member in members {
-                guard let reference = self.value(member) else { return nil }
+                guard let reference = self.value(member, depth: depth + 1, &steps) else {
+                    return nil
+                }
                 references.append(reference)
             }
             return array(references)
         case let members as [String: Any]:
             var entries: [(String, Int)] = []
             for (key, member) in members.sorted(by: { $0.key < $1.key }) {
-                guard let reference = self.value(member) else { return nil }
+                guard let reference = self.value(member, depth: depth + 1, &steps) else {
+                    return nil
+                }
                 entries.append((key, reference))
             }
             return dictionary(entries)
@@ -123,8 +135,11 @@ struct ArchiveWriting {
 
     // MARK: Writing
 
-    /// The archive whose root is the object `root`.
-    mutating func data(root: Int) -> Data {
+    /// The archive whose root is the object `root`. Throws `.unsupported` for one that no reader
+    /// with these limits reads.
+    mutating func data(
+        root: Int, limits: PropertyListReader.Limits = ArchiveReading.limits
+    ) throws -> Data {
         let rootNode = node([("root", reference(to: root))])
         let top = append(rootNode)
         let list = append(.array(objects))
@@ -134,6 +149,24 @@ struct ArchiveWriting {
             ("$version", version), ("$archiver", archiver), ("$top", top), ("$objects", list),
         ])
         let place = append(all)
+        let linkCount = nodes.reduce(0) { $0 + $1.referenceCount }
+        guard nodes.count <= limits.objects, linkCount <= limits.references else {
+            throw StoreError(
+                .unsupported,
+                "The store would have more values than a binary store holds; use a SQLite store.",
+                fields: ["values": "\(nodes.count)"])
+        }
         return PropertyListWriter.data(PropertyListTable(nodes: nodes, root: place))
+    }
+}
+
+extension PropertyListNode {
+    /// How many others it names.
+    fileprivate var referenceCount: Int {
+        switch self {
+        case .array(let members): members.count
+        case .dictionary(let pairs): 2 * pairs.count
+        case .null, .bool, .integer, .real, .date, .data, .string, .uid: 0
+        }
     }
 }

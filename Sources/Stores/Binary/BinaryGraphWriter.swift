@@ -14,7 +14,9 @@ struct BinaryGraphWriter {
         guard let metadata = archive.value(graph.metadata) else {
             throw StoreError(
                 .invalidValue,
-                "The metadata holds a value that no property list can hold; remove it.")
+                "The metadata holds a value that no property list can hold, nests deeper than "
+                    + "\(ArchiveReading.depthMax), or has more than "
+                    + "\(ArchiveReading.metadataValuesMax) values; remove some.")
         }
         var groups: [String: [StoredObject]] = [:]
         for object in graph.objects { groups[object.entity, default: []].append(object) }
@@ -26,7 +28,7 @@ struct BinaryGraphWriter {
             (BinaryKey.metadata, metadata),
             (BinaryKey.entities, archive.array(entities)),
         ])
-        return archive.data(root: root)
+        return try archive.data(root: root)
     }
 
     private mutating func entity(_ name: String, _ objects: [StoredObject]) -> Int {

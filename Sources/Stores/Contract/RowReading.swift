@@ -12,6 +12,9 @@ public protocol RowReading: AnyObject, Sendable {
     func row(_ id: RowID) throws -> Row?
     /// The rows that exist among `ids`, in no particular order.
     func rows(_ ids: [RowID]) throws -> [Row]
+    /// Which of some rows are there, without reading them. Cost: one search by key for each. Throws
+    /// the store's failures.
+    func present(among ids: [RowID]) throws -> Set<RowID>
     /// The rows that a query finds, in its order; without one in the order of their keys.
     func rows(matching query: RowQuery) throws -> [Row]
     /// `rows(_:)` in packs; nil where the store gives no packs of them.
@@ -31,6 +34,11 @@ public protocol RowReading: AnyObject, Sendable {
 }
 
 extension RowReading {
+    /// Reads the rows: for stores that have them in memory.
+    public func present(among ids: [RowID]) throws -> Set<RowID> {
+        Set(try rows(ids).map(\.id))
+    }
+
     /// Nil, for stores that give no packs.
     public func packs(_ ids: [RowID]) throws -> [RowPack]? { nil }
     /// Nil, for stores that give no packs.

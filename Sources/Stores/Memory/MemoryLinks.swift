@@ -76,7 +76,7 @@ struct MemoryLinks {
     }
 
     /// Removes a deleted row from all collections, and its own pairs. Links of other rows to it
-    /// stay.
+    /// stay, and make them its members again where it comes back.
     mutating func unlink(_ row: Row) {
         guard let entity = layout.entity(row.id.entity) else { return }
         for (slot, link) in row.toOnes.enumerated() {
@@ -85,7 +85,8 @@ struct MemoryLinks {
             }
             collections[back]?.remove(row.id)
         }
-        for (slot, relationship) in entity.toManys.enumerated() {
+        for (slot, relationship) in entity.toManys.enumerated()
+        where relationship.inverseRelationship?.isToMany != false {
             let own = collections.removeValue(forKey: Collection(owner: row.id, slot: slot))
             for member in (own?.keys ?? [:]).keys {
                 owners[OneWay(relationship: ObjectIdentifier(relationship), member: member)] = nil

@@ -17,7 +17,8 @@ struct XMLGraphWriter {
         guard let metadata = XMLPropertyList.text(graph.metadata, margin: Self.margin(4)) else {
             throw StoreError(
                 .invalidValue,
-                "The metadata holds a value that no property list can hold; remove it.")
+                "The metadata holds a value that no property list can hold, or nests too deep; "
+                    + "remove it.")
         }
         text += """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>

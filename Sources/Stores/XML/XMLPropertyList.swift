@@ -53,8 +53,13 @@ enum XMLPropertyList {
 
     // MARK: Writing
 
-    /// The element of a value; nil where no property list can hold it. Keys are sorted.
+    /// How deep elements may stand that values are written in: the scanner reads them at 64.
+    private static let depthMax = 60
+
+    /// The element of a value; nil where no property list can hold it, or where it nests too deep
+    /// to be read. Keys are sorted.
     static func text(_ value: Any, margin: String) -> String? {
+        guard margin.utf8.count <= 4 * depthMax else { return nil }
         switch value {
         case let text as String:
             return XMLText.quoted(text).map { "\(margin)<string>\($0)</string>\n" }

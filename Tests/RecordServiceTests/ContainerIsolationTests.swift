@@ -144,6 +144,23 @@ import Testing
         }
     }
 
+    /// What was written before it may be lost with it, so no second try comes after.
+    @Test func aDiskThatFailsUnderAnOpeningStopsThatOneToo() throws {
+        try withDatabasePath { path in
+            do { try other(try ServiceFixture(path: path)).save(.note("b")) }
+            let fixture = try ServiceFixture(path: path, seed: 2, makesZone: false)
+            fixture.faults.arm(
+                "service.container.begins",
+                SQLiteFault(code: 10 | 4 << 8, message: "disk I/O error"))
+            for _ in 0..<2 {
+                let error = #expect(throws: RecordError.self) { try fixture.save(.note("a")) }
+                #expect(error?.reason.contains("takes no writes") == true)
+            }
+            try other(fixture).save(.note("c"))
+            #expect(fixture.service.unreadiness()?.contains("no more writes") == true)
+        }
+    }
+
     // MARK: Files
 
     @Test func containersByTheHundredNeedFewFiles() throws {

@@ -19,6 +19,8 @@ final class ContainerFiles: Sendable {
         var closed: [ExactName: FileMark] = [:]
         /// Containers in which this start has begun an epoch.
         var begun: Set<ExactName> = []
+        /// Those whose disk did not keep what the opening wrote.
+        var stopped: Set<ExactName> = []
         /// Those that could not be used, which is said once.
         var unreadable: Set<ExactName> = []
         /// Whether another process wrote to one while nobody watched it.
@@ -122,6 +124,11 @@ final class ContainerFiles: Sendable {
         for file in entries.compactMap(\.current) { try body(file) }
     }
 
+    /// Throws where one takes nothing until the next start.
+    func requireNoneStopped() throws {
+        guard shelf.withLock({ $0.stopped.isEmpty }) else { throw SQLiteFailure.stopped }
+    }
+
     /// How many are open.
     var openCount: Int { shelf.withLock { $0.containers.count } }
 
@@ -172,16 +179,23 @@ final class ContainerFiles: Sendable {
     }
 
     private func open(_ container: String) throws -> SQLiteFile {
+        let name = ExactName(container)
+        guard shelf.withLock({ !$0.stopped.contains(name) }) else { throw SQLiteFailure.stopped }
         guard let row = try row(of: container) else { throw ServiceAccounts.unknown(container) }
         do {
             let file = try opened(container, row)
-            shelf.withLock { _ = $0.unreadable.remove(ExactName(container)) }
+            shelf.withLock { _ = $0.unreadable.remove(name) }
             if !row.isMade, !main.isInMemory { try noteMade(container) }
             // A service that stopped may have left some.
             if main.settings.isService { file.removeLater() }
             return file
-        } catch let fault as SQLiteFault where fault.isBusy {
+        } catch let fault as SQLiteFault
+            where fault.isBusy || fault.isFull || fault.isIOFailure
+        {
+            if fault.isSyncFailure { shelf.withLock { _ = $0.stopped.insert(name) } }
             throw fault
+        } catch let error as RecordError where error.code == .tryAgainLater {
+            throw error
         } catch {
             throw noteUnreadable(container, error)
         }
@@ -197,6 +211,7 @@ final class ContainerFiles: Sendable {
             try ContainerSchema.prepare(
                 connection, container, id: row.id, mayMake: !row.isMade || main.isInMemory)
             if begins(container) {
+                try main.settings.platform.faults.reach("service.container.begins")
                 try SQLiteFile.beginEpoch(connection, main.settings.platform)
                 shelf.withLock { _ = $0.begun.insert(ExactName(container)) }
             }

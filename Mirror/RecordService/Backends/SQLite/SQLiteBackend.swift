@@ -122,6 +122,7 @@ final class SQLiteBackend: Backend {
     func probe() throws {
         _ = try read { try $0.hasContainer("") }
         try main.probe()
+        try files.requireNoneStopped()
         try files.eachOpen { try $0.probe() }
     }
 

@@ -63,6 +63,8 @@ import Testing
     @Test func aDamagedDatabaseIsNamedAtTheStart() throws {
         let workshop = try Workshop()
         let service = try workshop.service()
+        // Its file is made when it is asked for.
+        try workshop.done(["sync", workshop.library()] + service.settings)
         service.child.send(SIGTERM)
         #expect(service.child.wait() == 0)
         let path = service.text("dataFolder") + "/records.sqlite"

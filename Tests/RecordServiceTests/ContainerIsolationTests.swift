@@ -253,6 +253,54 @@ import Testing
         }
     }
 
+    /// The service's file says that the owner may have something there, the container's that not.
+    @Test func aNewOwnerWhoIsCutOffBetweenTheFilesHasNothing() throws {
+        try withDatabasePath { path in
+            var limits = ServiceLimits()
+            limits.retention.quota = UserQuota(recordsMax: 1)
+            let fixture = try ServiceFixture(path: path, limits: limits)
+            try fixture.service.accounts.createContainer(Self.other)
+            var other = fixture
+            other.target.container = Self.other
+            // Its file is made apart from what is cut off.
+            _ = try other.databaseChanges(since: nil)
+            fixture.faults.arm("service.write.beforeCommit", RecordError(.tryAgainLater, "cut"))
+            #expect(throws: RecordError.self) { try other.createZone(ServiceFixture.zone) }
+            let places = try Connection(path: path, access: .readOnly)
+                .rows("SELECT 1 FROM owner_places WHERE owner = '_anna'")
+            #expect(places.count == 2)
+            try fixture.save(.note("a"))
+            let reply = try other.databaseChanges(since: nil)
+            #expect(reply.zones.isEmpty)
+            try other.createZone(ServiceFixture.zone)
+            let refused = try other.modify([RecordOperation(.create, .note("b"))])
+            #expect(refused[0].error?.code == .quotaExceeded)
+        }
+    }
+
+    /// A share of a request that was undone is nobody's page, and the address leads to no other.
+    @Test func aShareThatIsCutOffBetweenTheFilesIsNotThere() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            let world = try SharingFixture(in: Self.other, of: fixture)
+            fixture.faults.arm("service.write.beforeCommit", RecordError(.tryAgainLater, "cut"))
+            #expect(throws: RecordError.self) { try world.shareRoot() }
+            for guid in try Connection(path: path, access: .readOnly)
+                .rows("SELECT guid FROM share_places").compactMap({ $0.first?.string })
+            {
+                #expect(try fixture.service.publicShare(shortGUID: guid) == nil)
+            }
+            _ = try world.shareRoot()
+            let known = try Connection(path: path, access: .readOnly)
+                .value(
+                    "SELECT count(*) FROM share_places WHERE container = ?",
+                    [
+                        .text(Self.other)
+                    ])?.int64
+            #expect(known ?? 0 > 0)
+        }
+    }
+
     @Test func aContentStaysWhileAnyContainerNamesIt() throws {
         let folder = try AssetFolder()
         let fixture = try ServiceFixture(folder.storage)

@@ -236,6 +236,21 @@ import Testing
         }
     }
 
+    @Test func aContainerThatCannotBeAskedHidesNoOther() throws {
+        try withDatabasePath { path in
+            let fixture = try ServiceFixture(path: path)
+            let backend = try #require(fixture.service.backend as? SQLiteBackend)
+            let failure = SQLiteFault(code: 10 | 3 << 8, message: "disk I/O error")
+            fixture.faults.arm("service.write.beforeCommit", failure)
+            #expect(throws: RecordError.self) { try fixture.save(.note("a")) }
+            fixture.faults.arm("service.openWriter", failure)
+            #expect(try backend.wasChangedElsewhere())
+            try fixture.save(.note("a"))
+            _ = try backend.wasChangedElsewhere()
+            #expect(try !backend.wasChangedElsewhere())
+        }
+    }
+
     // MARK: Rules that look at several files
 
     @Test func aQuotaCountsAllContainers() throws {

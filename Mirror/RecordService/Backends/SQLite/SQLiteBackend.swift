@@ -108,15 +108,19 @@ final class SQLiteBackend: Backend {
 
     // MARK: Watching
 
-    /// Asks all that are open, so that none tells later what it could tell now.
+    /// Asks all that are open, so that none tells later what it could tell now. Where a container
+    /// cannot be asked, which is said in the log, there may always be a change.
     func wasChangedElsewhere() throws(RecordError) -> Bool {
-        try main.translating {
-            var wasChanged = try main.wasChangedElsewhere()
-            try files.eachOpen { file in
-                wasChanged = try file.translating { try file.wasChangedElsewhere() } || wasChanged
+        var wasChanged = try main.translating { try main.wasChangedElsewhere() }
+        files.eachOpen { file in
+            do {
+                wasChanged = try file.wasChangedElsewhere() || wasChanged
+            } catch {
+                _ = file.failures.translate(error)
+                wasChanged = true
             }
-            return files.wereClosedOnesChanged() || wasChanged
         }
+        return files.wereClosedOnesChanged() || wasChanged
     }
 
     func probe() throws {
